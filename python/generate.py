@@ -30,8 +30,8 @@ KINDS = {
     "added": (["width"], "NDArray[Any]", "The table [positions, width] of `dtype`, or `out`."),
     "rotated": (["head_dim"], "_core.RotationTable", "A RotationTable of `dtype`, for rotate() and attention(rotation=...)."),
     "distance_bias": (["heads"], "_core.DistanceBias", "A DistanceBias, for attention(bias=...)."),
-    "indexed_bias": (["heads"], "_core.IndexedBias", "An IndexedBias, for attention(bias=...)."),
-    "content": (["heads", "head_dim"], "_core.ContentTerm", "A ContentTerm, for attention(bias=...)."),
+    "indexed_bias": (["heads"], "_core.ScoreTerm", "A ScoreTerm, for attention(bias=...)."),
+    "content": (["heads", "head_dim"], "_core.ScoreTerm", "A ScoreTerm, for attention(bias=...)."),
 }
 SIZES = {"width": "of the embeddings", "heads": "query heads", "head_dim": "channels of a head"}
 TYPES = {"flag": "bool", "integer": "int", "number": "float", "text": "str | os.PathLike[str]",

@@ -64,11 +64,10 @@ double Checkered::at(std::int64_t head, std::int64_t query, std::int64_t key) co
   return n % 7 == 0 && key % 3 != 0 ? kHidden : static_cast<double>(n % 32) / 8 - 2;
 }
 
-void Checkered::fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept {
+void Checkered::add(const ScoreTile<float>& tile) const noexcept {
   for (std::int64_t i = 0; i < tile.queries; ++i)
     for (std::int64_t j = 0; j < tile.keys; ++j)
-      values[i * row_stride + j] =
-          static_cast<float>(at(tile.head, tile.first_query + i, tile.first_key + j));
+      tile.add(i, j, static_cast<float>(at(tile.head, tile.first_query + i, tile.first_key + j)));
 }
 
 template <class T>
@@ -209,7 +208,7 @@ void Call<T>::choose_biases(Choices& choices, NumpyRandom& random) {
     }
     options.bias = &bias;
   }
-  if (choices.one_in(5)) options.indexed = &indexed;
+  if (choices.one_in(5)) options.terms = {&indexed};
   if (choices.one_in(4)) {
     constexpr double kSinks[] = {0, 1, -3, 50, -1e4, 1e4, kHidden};
     for (std::int64_t h = 0; h < heads_q; ++h) sinks.push_back(kSinks[choices.integer(0, 6)]);
@@ -323,7 +322,7 @@ void Call<T>::each_bias(std::int64_t b, std::int64_t h, std::int64_t i, std::int
   if (!bias.slopes.empty()) {
     visit(-bias.slopes[static_cast<std::size_t>(h)] * std::abs(static_cast<double>(distance)));
   }
-  if (options.indexed != nullptr) visit(indexed.at(h, i - query_begin(i), key));
+  if (!options.terms.empty()) visit(indexed.at(h, i - query_begin(i), key));
 }
 
 template <class T>

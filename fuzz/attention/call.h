@@ -14,11 +14,11 @@
 namespace sextant::fuzz {
 
 // A bias that is a formula of the pair; every seventh of some diagonals is hidden.
-class Checkered : public IndexedBias {
+class Checkered : public ScoreTerm {
  public:
   double at(std::int64_t head, std::int64_t query, std::int64_t key) const noexcept;
   void check(const CallExtents&) const override {}
-  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override;
+  void add(const ScoreTile<float>& tile) const noexcept override;
 };
 
 // What a key or query that nobody may look at holds.

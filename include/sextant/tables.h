@@ -3,7 +3,6 @@
 #pragma once
 
 #include "sextant/tables/call_extents.h"
-#include "sextant/tables/content_term.h"
 #include "sextant/tables/distance_bias.h"
-#include "sextant/tables/indexed_bias.h"
 #include "sextant/tables/rotation_table.h"
+#include "sextant/tables/score_term.h"

@@ -23,12 +23,11 @@ from ._attention import (
 )
 from ._core import (
     AttentionPlan,
-    ContentTerm,
     DistanceBias,
     Identification,
-    IndexedBias,
     Picture,
     RotationTable,
+    ScoreTerm,
     Tokenizer,
     can_save_png,
     version as __version__,
@@ -73,10 +72,8 @@ def __dir__() -> list[str]:
 __all__ = [
     "AttentionGradients",
     "AttentionPlan",
-    "ContentTerm",
     "DistanceBias",
     "Identification",
-    "IndexedBias",
     "KvCache",
     "LanguageModel",
     "LayerPositions",
@@ -87,6 +84,7 @@ __all__ = [
     "Parameter",
     "Picture",
     "RotationTable",
+    "ScoreTerm",
     "Scheme",
     "SentenceAttention",
     "Tokenizer",

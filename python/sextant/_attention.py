@@ -58,8 +58,7 @@ class AttentionGradients:
     dmask: Any = None
     dslopes: Any = None
     dsinks: Any = None
-    dindexed: Any = None  # of the parameters of an IndexedBias
-    dcontent: Any = None  # of those of a ContentTerm
+    dterms: list[Any] | None = None  # of the parameters of each ScoreTerm of the bias; None for one that has none
 
 
 @with_options

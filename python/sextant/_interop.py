@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def identify(
-    array: Array | _core.RotationTable | _core.DistanceBias | _core.IndexedBias,
+    array: Array | _core.RotationTable | _core.DistanceBias | _core.ScoreTerm,
     *,
     dtype: DType | None = None,
     threads: int = 0,
@@ -37,7 +37,7 @@ def identify(
         ValueError: NaN, no values, or a shape that cannot be a table
         TypeError: what is no array of numbers
     """
-    numbers: Any = array.array() if isinstance(array, _core.IndexedBias) else array
+    numbers: Any = array.array() if isinstance(array, _core.ScoreTerm) else array
     if str(getattr(numbers, "dtype", "")).rpartition(".")[2].startswith("complex"):
         import numpy as np
 

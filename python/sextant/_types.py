@@ -6,7 +6,7 @@ import os
 from typing import IO, TYPE_CHECKING, Any, Literal, Mapping, Sequence, Tuple, Union
 
 if TYPE_CHECKING:
-    from ._core import ContentTerm, DistanceBias, IndexedBias
+    from ._core import DistanceBias, ScoreTerm
 
 # An array of NumPy, torch, jax, MLX or any library with DLPack or the buffer protocol. Type checkers know no protocol that all
 # of them fulfil.
@@ -18,7 +18,7 @@ DType = Any
 Causal = Literal["none", "top_left", "bottom_right", "at_offsets", "at_lengths"]
 Layout = Literal["half_split", "interleaved"]
 Stage = Literal["scores", "capped", "biased", "probabilities"]
-Bias = Union[Array, "DistanceBias", "IndexedBias", "ContentTerm"]
+Bias = Union[Array, "DistanceBias", "ScoreTerm"]
 # A text: a file's path, or what has read().
 Source = Union[str, "os.PathLike[str]", IO[str], IO[bytes]]
 # Pairs of sentences: a file, or a list of them.

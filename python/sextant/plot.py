@@ -108,7 +108,7 @@ def heatmap(
     """A whole table as colours: rows of positions, rotations as cosines and sines, biases by distance or by query and key.
 
     Args:
-        what: an array [rows, columns] of floats; a RotationTable, DistanceBias or IndexedBias; or a scheme of any kind, by name
+        what: an array [rows, columns] of floats; a RotationTable, DistanceBias or ScoreTerm; or a scheme of any kind, by name
         length: positions, of a scheme by name; None: 100
         width: of added tables by name; None: 512
         head_dim: of rotations by name; None: 64

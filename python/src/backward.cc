@@ -1,5 +1,7 @@
 // Gradients of the operator.
+#include <algorithm>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -38,18 +40,30 @@ class Gradients {
     if (!options.sinks.empty()) {
       targets.sinks = add<Wide>("dsinks", count(options.sinks.size()), like);
     }
-    if (options.indexed != nullptr && options.indexed->gradient_size() > 0) {
-      targets.indexed = add<double>("dindexed", {options.indexed->gradient_size()}, like);
-    }
-    if (options.content != nullptr && options.content->gradient_size() > 0) {
-      targets.content = add<double>("dcontent", {options.content->gradient_size()}, like);
+    for (const ScoreTerm* term : options.terms) {
+      const std::int64_t parameters = term->needs().parameters;
+      targets.terms.emplace_back(parameters > 0 ? add<double>("dterms", {parameters}, like)
+                                                : View<double>());
     }
   }
 
-  // By name, when they are computed.
+  // By name, when they are computed; of terms a list, None for those without parameters.
   nb::dict finished() && {
     nb::dict arrays;
-    for (auto& [name, array] : made_) arrays[name] = std::move(array).finished();
+    nb::list terms;
+    const auto is_of_term = [](const auto& made) {
+      return std::string_view(made.first) == "dterms";
+    };
+    const bool any_term = std::ranges::any_of(made_, is_of_term);
+    auto next = made_.begin();
+    for (; next != made_.end() && !is_of_term(*next); ++next) {
+      arrays[next->first] = std::move(next->second).finished();
+    }
+    for (std::size_t n = 0; any_term && n < targets.terms.size(); ++n) {
+      const bool learns = targets.terms[n].count() > 0;
+      terms.append(learns ? std::move((next++)->second).finished() : nb::none());
+    }
+    if (any_term) arrays["dterms"] = terms;
     return arrays;
   }
 

@@ -33,20 +33,23 @@ PyDistanceBias new_distance_bias(const nb::object& values, const nb::object& ori
   return {std::move(bias)};
 }
 
-// All biases of a length, [heads, length, length].
-nb::object all_biases(const PyIndexedBias& self) {
+// All numbers for a length, [heads, length, length].
+nb::object all_numbers(const PyScoreTerm& self) {
+  if (self.term->needs().reads_rows()) {
+    throw Error("ScoreTerm.array",
+                "must be of a term that depends on positions alone; this one "
+                "depends on q and k as well");
+  }
   Tensor<float> values = Tensor<float>::uninitialized({self.heads, self.length, self.length});
   {
     const Unlocked released;
-    const std::int64_t count = self.heads * self.length;
-    parallel_for(count, 0, [&](std::int64_t row) {
-      self.bias->fill({.sequence = 0,
-                       .head = row / self.length,
-                       .first_query = row % self.length,
-                       .queries = 1,
-                       .first_key = 0,
-                       .keys = self.length},
-                      values.data() + row * self.length, self.length);
+    parallel_for(self.heads * self.length, 0, [&](std::int64_t row) {
+      write_term(*self.term,
+                 {.head = row / self.length,
+                  .first_query = row % self.length,
+                  .queries = 1,
+                  .keys = self.length},
+                 values.data() + row * self.length);
     });
   }
   return to_python(std::move(values));
@@ -105,24 +108,19 @@ void bind_biases(nb::module_& module) {
       });
   show_as_heatmap(distance);
 
-  nb::class_<PyIndexedBias> indexed(
-      module, "IndexedBias",
-      "Biases by the positions of query and key, generated in tiles while "
-      "attention() runs.");
-  indexed
-      .def("array", &all_biases, nb::sig("def array(self) -> numpy.typing.NDArray[numpy.float32]"),
-           "All biases of the length it was made for, [heads, length, length] of float32; -inf "
-           "hides.")
-      .def("__repr__", [](const PyIndexedBias& self) {
-        return "IndexedBias(heads=" + std::to_string(self.heads) +
+  nb::class_<PyScoreTerm> term(
+      module, "ScoreTerm",
+      "A term of the scores that is generated in tiles while attention() runs: a bias by the "
+      "positions of query and key, or a term that depends on q and k as well; for "
+      "attention(bias=...).");
+  term.def("array", &all_numbers, nb::sig("def array(self) -> numpy.typing.NDArray[numpy.float32]"),
+           "All numbers of the length it was made for, [heads, length, length] of float32; -inf "
+           "hides. For terms that depend on positions alone.")
+      .def("__repr__", [](const PyScoreTerm& self) {
+        return "ScoreTerm(heads=" + std::to_string(self.heads) +
                ", length=" + std::to_string(self.length) + ")";
       });
-  show_as_heatmap(indexed);
-
-  nb::class_<PyContentTerm>(module, "ContentTerm",
-                            "A term of the scores that depends on queries and keys as well as "
-                            "positions; for attention(bias=...).")
-      .def("__repr__", [](const PyContentTerm&) { return std::string("ContentTerm()"); });
+  show_as_heatmap(term, [](const PyScoreTerm& self) { return !self.term->needs().reads_rows(); });
 }
 
 }  // namespace sextant::python

@@ -172,17 +172,16 @@ void CallOptions<T>::set_bias(const Argument& argument) {
 template <class T>
 void CallOptions<T>::add_bias(const Argument& argument) {
   const auto once = [&](const void* kept) {
-    if (kept != nullptr) throw Error(argument.where(), "must have one of each kind");
+    if (kept != nullptr) throw Error(argument.where(), "must have at most one bias by distance");
   };
   if (auto* distance = held<PyDistanceBias>(argument.value)) {
     once(options.bias);
     options.bias = &distance->bias;
-  } else if (auto* indexed = held<PyIndexedBias>(argument.value)) {
-    once(options.indexed);
-    options.indexed = indexed->bias.get();
-  } else if (auto* content = held<PyContentTerm>(argument.value)) {
-    once(options.content);
-    options.content = content->term.get();
+  } else if (auto* score_term = held<PyScoreTerm>(argument.value)) {
+    if (logit_term_of(options) != nullptr && score_term->term->needs().before_softcap) {
+      throw Error(argument.where(), "must have at most one term that is added before the softcap");
+    }
+    options.terms.push_back(score_term->term.get());
   } else {
     once(options.bias);
     const InputArray array(argument);

@@ -64,11 +64,8 @@ struct ToObject {
   nb::object operator()(DistanceBias& bias) const {
     return nb::cast(PyDistanceBias{std::move(bias)});
   }
-  nb::object operator()(const std::shared_ptr<const IndexedBias>& bias) const {
-    return nb::cast(PyIndexedBias{bias, request.heads, request.rows()});
-  }
-  nb::object operator()(const std::shared_ptr<const ContentTerm>& term) const {
-    return nb::cast(PyContentTerm{term});
+  nb::object operator()(const std::shared_ptr<const ScoreTerm>& term) const {
+    return nb::cast(PyScoreTerm{term, request.heads, request.rows()});
   }
 };
 

@@ -123,8 +123,9 @@ bool take_array(nb::handle what, const Asked& asked, figures::SchemeArray& array
     array =
         figures::array_of(bias, std::max(heads, std::ssize(bias.slopes)), length_of(bias, asked));
     name = "biases by distance";
-  } else if (const auto* indexed = held<PyIndexedBias>(what)) {
-    array = figures::array_of(*indexed->bias, indexed->heads, indexed->length);
+  } else if (const auto* held_term = held<PyScoreTerm>(what);
+             held_term != nullptr && !held_term->term->needs().reads_rows()) {
+    array = figures::array_of(*held_term->term, held_term->heads, held_term->length);
     name = "biases by query and key";
   } else {
     return false;

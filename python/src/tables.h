@@ -7,10 +7,9 @@
 #include <utility>
 #include <variant>
 
-#include "sextant/tables/content_term.h"
 #include "sextant/tables/distance_bias.h"
-#include "sextant/tables/indexed_bias.h"
 #include "sextant/tables/rotation_table.h"
+#include "sextant/tables/score_term.h"
 
 namespace nb = nanobind;
 
@@ -27,12 +26,9 @@ struct PyRotation {
 struct PyDistanceBias {
   DistanceBias bias;
 };
-struct PyIndexedBias {
-  std::shared_ptr<const IndexedBias> bias;
+struct PyScoreTerm {
+  std::shared_ptr<const ScoreTerm> term;
   std::int64_t heads = 1, length = 0;  // for which it was made
-};
-struct PyContentTerm {
-  std::shared_ptr<const ContentTerm> term;
 };
 
 // The T that an object of Python holds; null for another object, None too.
@@ -42,18 +38,20 @@ T* held(nb::handle value) {
   return nb::try_cast(value, found) ? found : nullptr;
 }
 
-// A notebook shows it as plot.heatmap() draws it.
+// A notebook shows it as plot.heatmap() draws it, or as its text where `draws` says no.
 template <class T>
-void show_as_heatmap(nb::class_<T>& type) {
-  const auto shown = [](nb::handle self, const char* form) -> nb::object {
+void show_as_heatmap(
+    nb::class_<T>& type, bool (*draws)(const T&) = [](const T&) { return true; }) {
+  const auto shown = [draws](nb::handle self, const char* form) -> nb::object {
+    if (!draws(nb::cast<const T&>(self))) return nb::none();
     return nb::module_::import_("sextant.plot").attr("heatmap")(self).attr(form)();
   };
   type.def(
           "_repr_svg_", [shown](nb::handle self) { return shown(self, "_repr_svg_"); },
-          nb::sig("def _repr_svg_(self) -> str"))
+          nb::sig("def _repr_svg_(self) -> str | None"))
       .def(
           "_repr_html_", [shown](nb::handle self) { return shown(self, "_repr_html_"); },
-          nb::sig("def _repr_html_(self) -> str"));
+          nb::sig("def _repr_html_(self) -> str | None"));
 }
 
 // Cosines, sines and the keys' table rounded to T.

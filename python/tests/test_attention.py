@@ -34,7 +34,7 @@ def test_every_kind_of_scheme_is_a_bias():
     both = sextant.attention(q, k, v, bias=[alibi, chunks])
     assert_within(both, Attention(q, k, bias=alibi.values, mask=seen).output(v))
     assert np.abs(sextant.attention(q, k, v, bias=shaw) - sextant.attention(q, k, v)).max() > 1e-3
-    with pytest.raises(ValueError, match=r"\[attention.bias\] must have one of each kind"):
+    with pytest.raises(ValueError, match=r"\[attention.bias\] must have at most one bias by distance"):
         sextant.attention(q, k, v, bias=[alibi, alibi])
 
 

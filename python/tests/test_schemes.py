@@ -45,8 +45,8 @@ def test_makes_what_its_kind_says(scheme):
         "added": np.ndarray,
         "rotated": sextant.RotationTable,
         "distance_bias": sextant.DistanceBias,
-        "indexed_bias": sextant.IndexedBias,
-        "content": sextant.ContentTerm,
+        "indexed_bias": sextant.ScoreTerm,
+        "content": sextant.ScoreTerm,
         "none": type(None),
     }
     extra = {"width": 8} if scheme.name == "transformer_xl" else {}

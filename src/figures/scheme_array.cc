@@ -107,7 +107,7 @@ SchemeArray array_of(const DistanceBias& bias, std::int64_t heads, std::int64_t 
   return finished(std::move(array), true);
 }
 
-SchemeArray array_of(const IndexedBias& bias, std::int64_t heads, std::int64_t length) {
+SchemeArray array_of(const ScoreTerm& term, std::int64_t heads, std::int64_t length) {
   check_size(heads, static_cast<double>(length) * static_cast<double>(length), length);
   const IndexRange tokens{0, length - 1};
   const SequenceExtents square{.q_len = length,
@@ -115,19 +115,13 @@ SchemeArray array_of(const IndexedBias& bias, std::int64_t heads, std::int64_t l
                                .diagonal_keys = tokens,
                                .seeing_queries = tokens,
                                .visible_keys = tokens};
-  bias.check({.batch = 1, .heads = heads, .sees_future_keys = true, .sequences = {&square, 1}});
+  term.check({.batch = 1, .heads = heads, .sees_future_keys = true, .sequences = {&square, 1}});
   SchemeArray array;
   array.values = Tensor<double>({heads, length, length});
   array.rows = Tensor<double>({heads * length, length});
   std::vector<float> one(static_cast<std::size_t>(length * length));
   for (std::int64_t head = 0; head < heads && length > 0; ++head) {
-    bias.fill({.sequence = 0,
-               .head = head,
-               .first_query = 0,
-               .queries = length,
-               .first_key = 0,
-               .keys = length},
-              one.data(), length);
+    write_term(term, {.head = head, .queries = length, .keys = length}, one.data());
     std::copy(one.begin(), one.end(), array.values.data() + head * length * length);
   }
   std::copy_n(array.values.data(), array.values.count(), array.rows.data());

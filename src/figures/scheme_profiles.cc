@@ -77,17 +77,12 @@ struct Profiler {
       return values;
     });
   }
-  std::vector<Series> of(const IndexedBias& bias) const {
+  std::vector<Series> of(const ScoreTerm& term) const {
     const std::int64_t length = request.rows();
     return of_heads(options.heads, [&](std::int64_t h) {
       std::vector<float> row(static_cast<std::size_t>(length));
-      bias.fill({.sequence = 0,
-                 .head = h,
-                 .first_query = length - 1,
-                 .queries = 1,
-                 .first_key = 0,
-                 .keys = length},
-                row.data(), length);
+      write_term(term, {.head = h, .first_query = length - 1, .queries = 1, .keys = length},
+                 row.data());
       return std::vector<double>(row.rbegin(), row.rend());
     });
   }

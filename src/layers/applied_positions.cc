@@ -51,23 +51,19 @@ struct Adder {
     if (to) return layers::combine(*to, table);
     to = std::move(table);
   }
-  template <class Table>
-  static void add_one(std::shared_ptr<const Table>& to, std::shared_ptr<const Table>&& table,
-                      const char* kind) {
-    if (to) {
-      throw Error("positions.scheme", "must have at most one " + std::string(kind) + ", got two");
-    }
-    to = std::move(table);
-  }
   void operator()(std::monostate) const {}
   void operator()(Tensor<double>&& table) const { add(applied.added, std::move(table)); }
   void operator()(RotationTable<double>&& table) const { add(applied.rotation, std::move(table)); }
   void operator()(DistanceBias&& bias) const { add(applied.bias, std::move(bias)); }
-  void operator()(std::shared_ptr<const IndexedBias>&& bias) const {
-    add_one(applied.indexed, std::move(bias), "bias by query and key");
-  }
-  void operator()(std::shared_ptr<const ContentTerm>&& term) const {
-    add_one(applied.content, std::move(term), "content term");
+  void operator()(std::shared_ptr<const ScoreTerm>&& term) const {
+    const bool content = term->needs().before_softcap;
+    std::shared_ptr<const ScoreTerm>& to = content ? applied.content : applied.indexed;
+    if (to) {
+      throw Error("positions.scheme", std::string("must have at most one ") +
+                                          (content ? "content term" : "bias by query and key") +
+                                          ", got two");
+    }
+    to = std::move(term);
   }
 };
 

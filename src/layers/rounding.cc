@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sextant/tables/content_term.h"
-
 namespace sextant {
 namespace {
 
@@ -45,14 +43,11 @@ double attention_rounding(View<const double> q, View<const double> k, View<const
 
 double largest_added(View<const double> q, View<const double> k,
                      const AttentionOptions<double>& options) {
-  if (options.bias == nullptr && options.indexed == nullptr && options.content == nullptr) return 0;
+  if (options.bias == nullptr && options.terms.empty()) return 0;
   AttentionOptions<double> plain = options;
   plain.bias = nullptr;
-  plain.indexed = nullptr;
-  plain.content = nullptr;
-  if (options.content != nullptr && !plain.scale) {
-    plain.scale = options.content->default_scale(q.size(3));
-  }
+  plain.terms.clear();
+  plain.scale = options.scale.value_or(default_scale(options, q.size(3)));
   const Tensor<double> with = attention_weights<double>(q, k, options, {.stage = Stage::biased});
   const Tensor<double> without = attention_weights<double>(q, k, plain, {.stage = Stage::biased});
   double largest = 0;
@@ -60,7 +55,7 @@ double largest_added(View<const double> q, View<const double> k,
     const double score = with.data()[i];
     if (std::isfinite(score)) largest = std::max(largest, std::abs(score - without.data()[i]));
   }
-  if (options.content == nullptr) return largest;
+  if (logit_term_of(options) == nullptr) return largest;
   return largest * static_cast<double>(q.size(3) + k.size(2));
 }
 

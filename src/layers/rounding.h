@@ -23,7 +23,7 @@ namespace sextant {
 double attention_rounding(View<const double> q, View<const double> k, View<const double> v,
                           double scale, double added = 0);
 
-// How much options.bias, .indexed and .content together add to any score that is seen, q and k:
+// How much options.bias and .terms together add to any score that is seen, q and k:
 // [batch, heads, length, head_dim]. Content terms are sums of their own, over channels or over
 // keys: as large as channels + keys times the largest term, their parts are taken to be.
 double largest_added(View<const double> q, View<const double> k,

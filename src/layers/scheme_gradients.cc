@@ -51,11 +51,12 @@ void PositionTables<T>::want(AttentionGradients<T>& gradients, std::int64_t leng
   if (positions_->learns(SchemeKind::distance_bias)) {
     gradients.bias.values = pass.memory.take<Wide>(tables.bias->values.shape());
   }
-  if (positions_->learns(SchemeKind::indexed_bias) && tables.indexed->gradient_size() > 0) {
-    gradients.indexed = pass.memory.take<double>({tables.indexed->gradient_size()});
-  }
-  if (positions_->learns(SchemeKind::content) && tables.content->gradient_size() > 0) {
-    gradients.content = pass.memory.take<double>({tables.content->gradient_size()});
+  for (const auto& [term, kind] : {std::pair(tables.indexed, SchemeKind::indexed_bias),
+                                   std::pair(tables.content, SchemeKind::content)}) {
+    if (!term) continue;
+    const std::int64_t count = positions_->learns(kind) ? term->needs().parameters : 0;
+    MemberView<double>& wanted = gradients.terms.emplace_back();
+    if (count > 0) wanted = pass.memory.take<double>({count});
   }
 }
 
@@ -71,8 +72,13 @@ void PositionTables<T>::collect(const AttentionGradients<T>& gradients, std::int
     }
   };
   sum_up(SchemeKind::distance_bias, gradients.bias.values, gradients.bias.values.shape());
-  sum_up(SchemeKind::indexed_bias, gradients.indexed, {1, gradients.indexed.count()});
-  sum_up(SchemeKind::content, gradients.content, {1, gradients.content.count()});
+  std::size_t n = 0;
+  for (const SchemeKind kind : {SchemeKind::indexed_bias, SchemeKind::content}) {
+    const auto& applied = tables_of(length).applied;
+    if (!(kind == SchemeKind::content ? applied.content : applied.indexed)) continue;
+    const MemberView<double>& sums = gradients.terms[n++];
+    sum_up(kind, sums, {1, sums.count()});
+  }
 }
 
 template <class T>

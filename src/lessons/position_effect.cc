@@ -45,15 +45,9 @@ PositionEffect effect_of(const DistanceBias& bias) {
   return bias.has_table() ? effect_of(bias.values.span()) : PositionEffect::alike;
 }
 
-PositionEffect effect_of(const IndexedBias& bias, std::int64_t length) {
+PositionEffect effect_of(const ScoreTerm& term, std::int64_t length) {
   std::vector<float> values(static_cast<std::size_t>(length * length));
-  bias.fill({.sequence = 0,
-             .head = 0,
-             .first_query = 0,
-             .queries = length,
-             .first_key = 0,
-             .keys = length},
-            values.data(), length);
+  write_term(term, {.queries = length, .keys = length}, values.data());
   return effect_of(values);
 }
 

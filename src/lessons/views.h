@@ -6,7 +6,6 @@
 
 #include "sextant/attention/attention.h"
 #include "sextant/core/tensor.h"
-#include "sextant/tables/content_term.h"
 
 namespace sextant::lessons {
 
@@ -36,12 +35,6 @@ void hide(Tensor<double>& weights, View<const T> q, View<const T> k,
   for (std::int64_t i = 0; i < weights.count(); ++i) {
     if (scores.data()[i] == -HUGE_VAL) weights.data()[i] = -HUGE_VAL;
   }
-}
-
-// The factor of <q, k> where the options leave it open.
-inline double default_scale(const AttentionOptions<double>& options, std::int64_t head_dim) {
-  return options.content != nullptr ? options.content->default_scale(head_dim)
-                                    : 1 / std::sqrt(static_cast<double>(head_dim));
 }
 
 }  // namespace sextant::lessons

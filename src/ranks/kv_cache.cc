@@ -43,7 +43,7 @@ void check_options(const AttentionOptions<T>& o) {
       attention_detail::is_given(o.key_positions)) {
     refuse("query_positions", "must be unset: they are those of the cache");
   }
-  if (o.content != nullptr) refuse("content", "must be unset");
+  if (logit_term_of(o) != nullptr) refuse("terms", "must have none before the softcap");
 }
 
 }  // namespace
@@ -136,7 +136,7 @@ void KvCache<T>::attend(View<const T> q, View<T> out, const AttentionOptions<T>&
         one.softcap = options.softcap;
         one.scale = options.scale;
         one.bias = options.bias;
-        one.indexed = options.indexed;
+        one.terms = options.terms;
         one.rotation = by_index ? by_index.get() : options.rotation;
         one.threads = options.threads;
         one.query_positions = query_id;

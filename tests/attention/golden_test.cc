@@ -17,7 +17,7 @@
 #include "sextant/attention/attention.h"
 #include "sextant/core/files.h"
 #include "sextant/schemes/scheme.h"
-#include "sextant/tables/content_term.h"
+#include "sextant/tables/score_term.h"
 #include "support/folders.h"
 
 namespace sextant {
@@ -50,11 +50,11 @@ Tensor<T> as(const Tensor<double>& x) {
 }
 
 template <class T>
-double largest_difference(const Json& json, const ContentTerm& term) {
+double largest_difference(const Json& json, const ScoreTerm& term) {
   const Json& arrays = json["arrays"];
   const Tensor<double> expected = tensor_of(arrays["out"]);
   AttentionOptions<T> options;
-  options.content = &term;
+  options.terms = {&term};
   if (json["causal"].get<bool>()) options.causal = Causal::top_left;
   Tensor<T> out(expected.shape());
   attention<T>(as<T>(tensor_of(arrays["q"])), as<T>(tensor_of(arrays["k"])),
@@ -90,7 +90,7 @@ TEST(GoldenAttention, AgreesWithFrameworksOnContentTerms) {
       request.parameters = json["parameters"].get<std::map<std::string, std::string>>();
       request.weights = &weights;
       const SchemeTable made = find_scheme(file.path().stem().string()).make(request);
-      const auto& term = *std::get<std::shared_ptr<const ContentTerm>>(made);
+      const auto& term = *std::get<std::shared_ptr<const ScoreTerm>>(made);
       const double tolerance = json["tolerance"].get<double>();
       EXPECT_LE(largest_difference<double>(json, term), tolerance);
       EXPECT_LE(largest_difference<float>(json, term), 2 * tolerance);  // float32 here, too

@@ -34,8 +34,10 @@ TEST(AppliedPositions, MakesExactlyTheTableOfTheSchemesKind) {
     rounded.set(options);
     EXPECT_EQ(options.rotation, rounded.rotation ? &*rounded.rotation : nullptr);
     EXPECT_EQ(options.bias, rounded.bias ? &*rounded.bias : nullptr);
-    EXPECT_EQ(options.indexed, rounded.indexed.get());
-    EXPECT_EQ(options.content, rounded.content.get());
+    std::vector<const ScoreTerm*> terms;
+    if (rounded.indexed) terms.push_back(rounded.indexed.get());
+    if (rounded.content) terms.push_back(rounded.content.get());
+    EXPECT_EQ(options.terms, terms);
     options.rotation = nullptr;
     rounded.set_terms(options);
     EXPECT_EQ(options.rotation, nullptr);

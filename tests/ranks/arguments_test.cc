@@ -123,8 +123,8 @@ TEST(RanksArguments, ThatTheOperatorRefusesAreItsErrors) {
   EXPECT_EQ(error_of([](auto&, auto& ranks) { ranks.reproducible = true; }),
             "[ranks.attention.form] must be gather or ulysses with reproducible");
   const PlacedTerm term;
-  EXPECT_EQ(error_of([&](auto& part, auto&) { part.options.content = &term; }),
-            "[ranks.attention.form] must be gather or ulysses with a content term");
+  EXPECT_EQ(error_of([&](auto& part, auto&) { part.options.terms = {&term}; }),
+            "[ranks.attention.form] must be gather or ulysses with a term before the softcap");
 }
 
 }  // namespace

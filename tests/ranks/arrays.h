@@ -85,8 +85,8 @@ struct Whole {
     o.sinks = sinks;
     if (of.table || of.slopes) o.bias = &bias;
     if (of.rotation) o.rotation = &rotation;
-    if (of.indexed) o.indexed = &indexed;
-    o.content = content.get();
+    if (of.indexed) o.terms.push_back(&indexed);
+    if (content != nullptr) o.terms.push_back(content.get());
     if (of.ids) {
       o.query_positions = query_ids;
       o.key_positions = key_ids;
@@ -104,7 +104,7 @@ struct Whole {
   RotationTable<float> rotation;
   Tensor<std::int64_t> query_ids, key_ids;
   WavyBias indexed;
-  std::shared_ptr<const ContentTerm> content;
+  std::shared_ptr<const ScoreTerm> content;
   std::vector<double> sinks;
   Tensor<bool> bools;
   Tensor<Mask> floats;

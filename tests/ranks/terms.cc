@@ -22,10 +22,21 @@ float sum(const T* channels, std::int64_t count) {
   return total;
 }
 
-float key_sum(const ContentTerm::Row& row, std::int64_t key) {
-  std::vector<double> channels(static_cast<std::size_t>(row.head_dim));
-  row.k.load(key, row.head_dim, channels.data());
-  return sum(channels.data(), row.head_dim);
+// Of the i-th query and the j-th key of a tile.
+template <class Real>
+float placed(const ScoreInputs<Real>& tile, std::int64_t i, std::int64_t j) {
+  return placed(tile.batch, tile.key_begin, tile.head, tile.first_query + i, tile.first_key + j,
+                sum(tile.q + i * tile.q_stride, tile.head_dim),
+                sum(tile.k + j * tile.k_stride, tile.head_dim));
+}
+
+template <class Real>
+void add_placed(const ScoreTile<Real>& tile) {
+  for (std::int64_t i = 0; i < tile.queries; ++i) {
+    for (std::int64_t j = 0; j < tile.keys; ++j) {
+      tile.add(i, j, static_cast<Real>(placed(tile, i, j)));
+    }
+  }
 }
 
 Tensor<double> random_weights(const Shape& shape, std::uint32_t seed) {
@@ -37,45 +48,27 @@ Tensor<double> random_weights(const Shape& shape, std::uint32_t seed) {
 
 }  // namespace
 
-void PlacedTerm::add(const Row& row, double* scores, double*) const noexcept {
-  const float q = sum(row.q, row.head_dim);
-  for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
-    scores[j] += static_cast<double>(
-        placed(row.batch, row.begin, row.head, row.query, j, q, key_sum(row, j)));
-  }
-}
+void PlacedTerm::add(const ScoreTile<float>& tile) const noexcept { add_placed(tile); }
+void PlacedTerm::add(const ScoreTile<double>& tile) const noexcept { add_placed(tile); }
 
-void PlacedTerm::add_tile(const Tile& t, float* scores, std::int64_t stride,
-                          float*) const noexcept {
-  for (std::int64_t i = 0; i < t.queries; ++i) {
-    const float q = sum(t.q + i * t.q_stride, t.head_dim);
-    for (std::int64_t j = 0; j < t.keys; ++j) {
-      if (std::isinf(scores[i * stride + j])) continue;
-      scores[i * stride + j] += placed(t.batch, t.begin, t.head, t.first_query + i, t.first_key + j,
-                                       q, sum(t.k + j * t.k_stride, t.head_dim));
+void PlacedTerm::backward(const ScoreGradient& tile) const noexcept {
+  for (std::int64_t i = 0; i < tile.queries; ++i) {
+    for (std::int64_t j = 0; j < tile.keys; ++j) {
+      const double ds = tile.dscores[i * tile.stride + j];
+      tile.parameters[0] += ds * static_cast<double>(placed(tile, i, j));  // of a factor of 1
+      const auto by_channel = static_cast<double>(placed(
+          tile.batch, tile.key_begin, tile.head, tile.first_query + i, tile.first_key + j, 1, 0));
+      for (std::int64_t c = 0; c < tile.head_dim; ++c) {
+        tile.dq[i * tile.head_dim + c] += ds * by_channel;
+        tile.dk[j * tile.head_dim + c] += ds * by_channel;
+      }
     }
   }
 }
 
-void PlacedTerm::backward(const Row& row, const double*, double* ds, double* dq, double* dk,
-                          double* gradient, double*) const noexcept {
-  const float q = sum(row.q, row.head_dim);
-  for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
-    const float k = key_sum(row, j);
-    const auto place = [&](float x, float y) {
-      return static_cast<double>(placed(row.batch, row.begin, row.head, row.query, j, x, y));
-    };
-    gradient[0] += ds[j] * place(q, k);  // of a factor of 1
-    for (std::int64_t c = 0; c < row.head_dim; ++c) {
-      dq[c] += ds[j] * place(1, 0);
-      dk[j * row.head_dim + c] += ds[j] * place(0, 1);
-    }
-  }
-}
-
-std::shared_ptr<const ContentTerm> content_term(const std::string& name, std::int64_t batch,
-                                                std::int64_t heads, std::int64_t head_dim,
-                                                std::int64_t v_dim, std::int64_t k_len) {
+std::shared_ptr<const ScoreTerm> content_term(const std::string& name, std::int64_t batch,
+                                              std::int64_t heads, std::int64_t head_dim,
+                                              std::int64_t v_dim, std::int64_t k_len) {
   if (name == "placed") return std::make_shared<PlacedTerm>();
   if (name == "shaw" || name == "shaw_keys") {
     const std::int64_t most = 20, rows = 2 * most + 1;

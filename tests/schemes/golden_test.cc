@@ -89,17 +89,17 @@ struct Flat {
   std::vector<double> operator()(const DistanceBias& bias) const {
     return {bias.values.span().begin(), bias.values.span().end()};
   }
-  std::vector<double> operator()(const std::shared_ptr<const IndexedBias>& bias) const {
+  std::vector<double> operator()(const std::shared_ptr<const ScoreTerm>& term) const {
+    if (term->needs().reads_rows()) return {};
     const std::int64_t n = golden.request.rows();
     std::vector<double> values;
     std::vector<float> tile(static_cast<std::size_t>(n * n));
     for (std::int64_t head = 0; head < golden.request.heads; ++head) {
-      bias->fill({0, head, 0, n, 0, n}, tile.data(), n);
+      write_term(*term, {.head = head, .queries = n, .keys = n}, tile.data());
       values.insert(values.end(), tile.begin(), tile.end());
     }
     return values;
   }
-  std::vector<double> operator()(const std::shared_ptr<const ContentTerm>&) const { return {}; }
 };
 
 void expect_golden(Case& golden) {

@@ -67,11 +67,8 @@ SchemeKind kind_of(const SchemeTable& table) {
   if (std::holds_alternative<Tensor<double>>(table)) return SchemeKind::added;
   if (std::holds_alternative<RotationTable<double>>(table)) return SchemeKind::rotated;
   if (std::holds_alternative<DistanceBias>(table)) return SchemeKind::distance_bias;
-  if (std::holds_alternative<std::shared_ptr<const IndexedBias>>(table)) {
-    return SchemeKind::indexed_bias;
-  }
-  if (std::holds_alternative<std::shared_ptr<const ContentTerm>>(table)) {
-    return SchemeKind::content;
+  if (const auto* term = std::get_if<std::shared_ptr<const ScoreTerm>>(&table)) {
+    return (*term)->needs().before_softcap ? SchemeKind::content : SchemeKind::indexed_bias;
   }
   return SchemeKind::none;
 }

@@ -9,8 +9,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/npy.h"
 #include "sextant/core/safetensors.h"
-#include "sextant/tables/content_term.h"
-#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant::app {
 
@@ -53,10 +52,9 @@ void AttentionScheme::want(AttentionGradients<T>& gradients) {
       narrow_ = Tensor<float>(positions_.bias->values.shape());
       gradients.bias.values = narrow_.view();
     }
-  } else if (learns && positions_.indexed) {
-    gradients.indexed = list(positions_.indexed->gradient_size());
-  } else if (learns && positions_.content) {
-    gradients.content = list(positions_.content->gradient_size());
+  } else if (const auto& term = positions_.indexed ? positions_.indexed : positions_.content;
+             learns && term) {
+    gradients.terms = {list(term->needs().parameters)};
   } else {
     throw Error("attention.dscheme",
                 "must go with a bias or a content term that has weights, got " +

@@ -2,6 +2,7 @@
 // (Vaswani et al. 2017, 1706.03762, eq. 1). docs/attention.md explains the conventions.
 #pragma once
 
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -14,10 +15,9 @@
 #include "sextant/core/dtype.h"
 #include "sextant/core/names.h"
 #include "sextant/core/tensor.h"
-#include "sextant/tables/content_term.h"
 #include "sextant/tables/distance_bias.h"
-#include "sextant/tables/indexed_bias.h"
 #include "sextant/tables/rotation_table.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
 
@@ -86,9 +86,9 @@ struct AttentionOptions {
   // Added. A table has 1 or heads_q rows and must hold every distance that causal, window and
   // key_lengths leave; slopes are of heads_q heads.
   const DistanceBias* bias = nullptr;
-  const IndexedBias* indexed = nullptr;  // added; generated in tiles, never all at once
-  // A term that depends on the contents of query and key, added before the softcap.
-  const ContentTerm* content = nullptr;
+  // Added as well: generated in tiles, never all at once. At most one of them may be added before
+  // the softcap.
+  std::vector<const ScoreTerm*> terms{};
   // [heads_q] or empty: a logit per head that takes part in the softmax, as if a key with value 0
   // had this score. Within +-1e38, or -infinity.
   std::span<const double> sinks{};
@@ -99,19 +99,36 @@ struct AttentionOptions {
   const RotationTable<float>* rotation = nullptr;
   // score -> softcap * tanh(score / softcap), 1e-30 .. 1e30; 0: off.
   double softcap = 0;
-  // Within +-1e38; unset: 1 / sqrt(head_dim), or what the content term says.
+  // Within +-1e38; unset: 1 / sqrt(head_dim), or what the term before the softcap says.
   std::optional<double> scale{};
   int threads = 0;  // 0: default_threads(); the result does not depend on it
 };
+
+// The term that is added before the softcap; null: none.
+template <class T>
+const ScoreTerm* logit_term_of(const AttentionOptions<T>& options) {
+  for (const ScoreTerm* term : options.terms) {
+    if (term != nullptr && term->needs().before_softcap) return term;
+  }
+  return nullptr;
+}
+
+// The scale of a call that gives none.
+template <class T>
+double default_scale(const AttentionOptions<T>& options, std::int64_t head_dim) {
+  const ScoreTerm* term = logit_term_of(options);
+  const double products = term == nullptr ? 1 : term->needs().products;
+  return 1 / std::sqrt(products * static_cast<double>(head_dim));
+}
 
 // q: [batch, heads_q, q_len, head_dim]; k: [batch, kv_heads, k_len, head_dim];
 // v: [batch, kv_heads, k_len, v_dim]; out: [batch, heads_q, q_len, v_dim], which has no element in
 // common with another array of the call. heads_q is a multiple of kv_heads: query head h reads key
 // head h / (heads_q / kv_heads). Any strides: [batch, length, heads, head_dim] is a transposed
 // view. Lengths, batch and v_dim may be 0, heads and head_dim may not. Order: rotation, scale,
-// content term, softcap, biases and masks (added up), softmax. float32 accumulation for float32 and
-// 16-bit arrays, denormal numbers and probabilities below 2^-126 treated as 0, one rounding of
-// 16-bit results; float64 for float64.
+// term before the softcap, softcap, biases, other terms and masks (added up), softmax. float32
+// accumulation for float32 and 16-bit arrays, denormal numbers and probabilities below 2^-126
+// treated as 0, one rounding of 16-bit results; float64 for float64.
 //
 // A row without visible keys, or with scores of -infinity only, is zeros. Hidden keys and values
 // are not read: NaN there has no effect. A visible NaN in a score makes its rows NaN, in v its

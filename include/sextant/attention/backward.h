@@ -1,8 +1,9 @@
 // Gradients of the attention operator with respect to q, k, v, biases by distance, float masks,
-// sinks, content terms and the parameters of indexed biases. No array of q_len x k_len is made.
+// sinks, and the parameters of terms. No array of q_len x k_len is made.
 #pragma once
 
 #include <type_traits>
+#include <vector>
 
 #include "sextant/attention/attention.h"
 
@@ -19,11 +20,9 @@ struct AttentionGradients {
   // The shape of the float mask, summed over the axes it is broadcast along.
   MemberView<Wide> mask{};
   MemberView<Wide> sinks{};  // [heads_q], summed over the batch
-  // [options.indexed->gradient_size()], summed over the batch and the heads.
-  MemberView<double> indexed{};
-  // [options.content->gradient_size()], summed over batch and heads; the scheme's backward() takes
-  // it to the gradients of its weights.
-  MemberView<double> content{};
+  // One for each of options.terms, or empty: [TermNeeds::parameters], summed over batch and heads;
+  // a scheme's backward() takes it to the gradients of its weights.
+  std::vector<MemberView<double>> terms{};
 };
 
 // With `out` = attention(q, k, v, options) and `dout` the gradient of a loss with respect to it, of
@@ -34,12 +33,13 @@ struct AttentionGradients {
 //
 // With P the probabilities and delta_i = sum_c dout_ic out_ic (Dao 2023, 2307.08691, section 3.1):
 // dv = P^T dout, dS_ij = P_ij (sum_c dout_ic v_jc - delta_i), which is the gradient of biases and
-// masks (and what IndexedBias::accumulate() is given, in float32); times 1 - tanh^2 where there is
+// masks (and what ScoreTerm::backward() is given); times 1 - tanh^2 where there is
 // a softcap, scale dS k and scale dS^T q are those of q and k. A sink's is -sum_i p_i delta_i for
 // its probability p_i in each row. float32 accumulation for float32 and 16-bit arrays, float64 for
 // float64.
 //
-// Calls with a content term are computed row by row in float64, whatever the element type.
+// Calls with a term before the softcap, or one that reads queries or keys, are computed row by row
+// in float64, whatever the element type.
 //
 // Rows without visible keys have zero gradients. Hidden keys and values are not read and get zero
 // gradients; neither they nor keys of weight 0 spread NaN. Sequences and key heads with infinities

@@ -9,8 +9,8 @@
 #include "sextant/figures/named_scheme.h"
 #include "sextant/schemes/scheme.h"
 #include "sextant/tables/distance_bias.h"
-#include "sextant/tables/indexed_bias.h"
 #include "sextant/tables/rotation_table.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant::figures {
 
@@ -45,7 +45,7 @@ SchemeArray scheme_array(const Scheme& scheme, const SchemeRequest& request,
 // figure.length for biases of more than 2^28 numbers, and for distances that a table does not have.
 SchemeArray array_of(const RotationTable<double>& table, Side side = Side::queries);
 SchemeArray array_of(const DistanceBias& bias, std::int64_t heads, std::int64_t length);
-SchemeArray array_of(const IndexedBias& bias, std::int64_t heads, std::int64_t length);
+SchemeArray array_of(const ScoreTerm& term, std::int64_t heads, std::int64_t length);
 
 // Its rows as one map; where they are of heads, one map per head, up to 8. The title is that of
 // the array's labels.

@@ -39,11 +39,11 @@ struct PositionOptions {
 // added; R: of rotations, float for those of the operator.
 template <class T, class R = T>
 struct AppliedPositions {
-  std::optional<Tensor<T>> added;              // [length, width], onto the embeddings
-  std::optional<RotationTable<R>> rotation;    // of q and k
-  std::optional<DistanceBias> bias;            // onto the scores
-  std::shared_ptr<const IndexedBias> indexed;  // likewise
-  std::shared_ptr<const ContentTerm> content;  // likewise
+  std::optional<Tensor<T>> added;            // [length, width], onto the embeddings
+  std::optional<RotationTable<R>> rotation;  // of q and k
+  std::optional<DistanceBias> bias;          // onto the scores
+  std::shared_ptr<const ScoreTerm> indexed;  // likewise
+  std::shared_ptr<const ScoreTerm> content;  // likewise, before the softcap
 
   AppliedPositions() = default;
   explicit AppliedPositions(SchemeTable table);
@@ -69,8 +69,9 @@ struct AppliedPositions {
   template <class U>
   void set_terms(AttentionOptions<U>& options) const {
     if (bias) options.bias = &*bias;
-    if (indexed) options.indexed = indexed.get();
-    if (content) options.content = content.get();
+    for (const auto& term : {indexed, content}) {
+      if (term) options.terms.push_back(term.get());
+    }
   }
 
   void add_to(View<T> x) const;  // [length, width]

@@ -17,11 +17,9 @@
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/rotated/rotary.h"
 #include "sextant/tables/distance_bias.h"
-#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
-
-class ContentTerm;  // content_term.h
 
 inline constexpr std::int64_t kAnyLength = std::numeric_limits<std::int64_t>::max();
 
@@ -58,12 +56,12 @@ struct SchemeRequest {
 };
 
 using SchemeTable =
-    std::variant<std::monostate,                       // none: no position information
-                 Tensor<double>,                       // added: [position, width]
-                 RotationTable<double>,                // rotated: [position, pairs], or per head
-                 DistanceBias,                         // distance_bias: [heads, distances]
-                 std::shared_ptr<const IndexedBias>,   // indexed_bias: by query and key
-                 std::shared_ptr<const ContentTerm>>;  // content: by query, key and their contents
+    std::variant<std::monostate,                     // none: no position information
+                 Tensor<double>,                     // added: [position, width]
+                 RotationTable<double>,              // rotated: [position, pairs], or per head
+                 DistanceBias,                       // distance_bias: [heads, distances]
+                 std::shared_ptr<const ScoreTerm>>;  // indexed_bias: by query and key; content: by
+                                                     // their contents as well
 
 struct Scheme {
   std::string_view name;   // "swin_v2": on the command line, in files and in C++

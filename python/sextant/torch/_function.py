@@ -19,10 +19,10 @@ LISTS = ("slopes", "sinks", "segments", "key_segments", "key_lengths", "query_of
 
 @dataclass(frozen=True)
 class LearnedTerm:
-    """A table of the operator's that is no tensor, made from weights that are: what learned indexed biases and content terms
-    give. Goes where bias= goes."""
+    """A table of the operator's that is no tensor, made from weights that are: what learned terms of
+    the scores give. Goes where bias= goes."""
 
-    table: Any  # IndexedBias or ContentTerm
+    table: Any  # ScoreTerm
     weights: tuple[torch.Tensor, ...]
     gradients: Callable[[Any], tuple[torch.Tensor, ...]]  # of the weights, from that of the table's parameters
     versions: tuple[int, ...]  # of the weights, when the table was made
@@ -34,6 +34,7 @@ class Call(NamedTuple):
     options: dict[str, Any]  # without what is in LEARNED
     tables: list[Any]  # of the bias: what is no tensor
     term: LearnedTerm | None
+    term_index: int  # of `term` among the ScoreTerms of the bias
 
 
 def prepared(options: dict[str, Any]) -> tuple[Call, list[torch.Tensor | None]]:
@@ -41,13 +42,14 @@ def prepared(options: dict[str, Any]) -> tuple[Call, list[torch.Tensor | None]]:
     options = {name: value for name, value in options.items() if value is not None}
     bias = options.pop("bias", None)
     learned: dict[str, torch.Tensor] = {}
-    tables, term = [], None
+    tables, term, index = [], None, 0
     for part in bias if isinstance(bias, (list, tuple)) else [] if bias is None else [bias]:
         if isinstance(part, torch.Tensor):
             if "bias" in learned:
-                raise ValueError("[attention.bias] must have one of each kind")
+                raise ValueError("[attention.bias] must have at most one bias by distance")
             learned["bias"] = in_memory("attention.bias", part)
         elif isinstance(part, LearnedTerm):
+            index = sum(isinstance(table, _core.ScoreTerm) for table in tables)
             tables.append(part.table)
             if term is not None:
                 raise ValueError("[attention.bias] must have one table with weights")
@@ -61,7 +63,7 @@ def prepared(options: dict[str, Any]) -> tuple[Call, list[torch.Tensor | None]]:
             learned[name] = in_memory(f"attention.{name}", options.pop(name))
     tensors = [learned.get(name) for name in LEARNED]
     fixed = {name: plain(name, value) for name, value in options.items()}
-    return Call(fixed, tables, term), tensors + list(term.weights if term else ())
+    return Call(fixed, tables, term, index), tensors + list(term.weights if term else ())
 
 
 def versions_of(tensors: tuple[torch.Tensor, ...]) -> tuple[int, ...]:
@@ -127,7 +129,7 @@ class AttentionGradient(torch.autograd.Function):
         dout = in_memory("scaled_dot_product_attention.grad_outputs", dout)
         names = [name for name, needed in zip(("dq", "dk", "dv", *("d" + name for name in LEARNED)), wanted) if needed]
         if any(wanted[3 + len(LEARNED) :]):
-            names += ["dindexed", "dcontent"]
+            names += ["dterms"]
         arrays = _core.attention_backward(
             dout, query.detach(), key.detach(), value.detach(), out.detach(), sums, with_tensors(call, tensors), frozenset(names)
         )
@@ -136,9 +138,9 @@ class AttentionGradient(torch.autograd.Function):
             gradient = arrays.get("d" + name)
             result.append(None if gradient is None or tensor is None else gradient.to(tensor.dtype))
         if call.term is not None:
-            flat = arrays.get("dindexed", arrays.get("dcontent"))
+            flat = arrays.get("dterms")
             unknown = [None] * len(call.term.weights)
-            result += unknown if flat is None else call.term.gradients(flat)
+            result += unknown if flat is None else call.term.gradients(flat[call.term_index])
         return tuple(result)
 
     @staticmethod
@@ -158,7 +160,7 @@ def attention(query: Any, key: Any, value: Any, options: dict[str, Any]) -> Any:
     """The operator on tensors [batch, heads, length, head_dim] of the CPU."""
     call, tensors = prepared(options)
     if needs_gradients((query, key, value, *tensors)):
-        call = Call({name: kept(value) for name, value in call.options.items()}, kept(call.tables), call.term)
+        call = Call({name: kept(value) for name, value in call.options.items()}, kept(call.tables), call.term, call.term_index)
         return Attention.apply(call, query, key, value, *tensors)
     options = with_tensors(call, tensors)
     return _core.attention(query.detach(), key.detach(), value.detach(), new_output(query, value), None, options)

@@ -22,7 +22,7 @@ inline constexpr auto kWeights<NewSchemeWeights> =
 
 namespace {
 
-class NewSchemeBias final : public IndexedBias {
+class NewSchemeBias final : public ScoreTerm {
  public:
   NewSchemeBias(const Tensor<double>& table, schemes_detail::PositionRuns ids)
       : keys_(table.size(0)), heads_(table.size(1)), ids_(std::move(ids)) {
@@ -37,31 +37,29 @@ class NewSchemeBias final : public IndexedBias {
     ids_.check_heads(call, heads_);
     ids_.check(call);
   }
-  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
+  TermNeeds needs() const override { return {.parameters = heads_ * keys_}; }
+  void add(const ScoreTile<float>& tile) const noexcept override {
     const auto hide = [&](std::int64_t at, std::int64_t keys) {
-      std::fill_n(values + at, keys, schemes_detail::kHiddenScore);
+      std::fill_n(tile.scores + at, keys, schemes_detail::kHiddenScore);
     };
     schemes_detail::for_each_run(
-        ids_, tile, row_stride,
+        ids_, tile, tile.stride,
         [&](std::int64_t, std::int64_t key_id, std::int64_t at, std::int64_t keys) {
           for (std::int64_t j = 0; j < keys; ++j) {
             const std::int64_t id = key_id + j;
-            values[at + j] = has_number(id) ? table_[place(tile.head, id)] : 0;
+            if (has_number(id)) tile.scores[at + j] += table_[place(tile.head, id)];
           }
         },
         hide);
   }
 
-  std::int64_t gradient_size() const noexcept override { return heads_ * keys_; }
-
-  void accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
-                  double* gradient) const noexcept override {
+  void backward(const ScoreGradient& tile) const noexcept override {
     schemes_detail::for_each_run(
-        ids_, tile, row_stride,
+        ids_, tile, tile.stride,
         [&](std::int64_t, std::int64_t key_id, std::int64_t at, std::int64_t keys) {
           for (std::int64_t j = 0; j < keys; ++j) {
             const std::int64_t id = key_id + j;
-            if (has_number(id)) gradient[place(tile.head, id)] += dscores[at + j];
+            if (has_number(id)) tile.parameters[place(tile.head, id)] += tile.dscores[at + j];
           }
         },
         [](std::int64_t, std::int64_t) {});
@@ -85,9 +83,9 @@ void check(const NewScheme& options, const Tensor<double>& table) {
 
 }  // namespace
 
-std::shared_ptr<const IndexedBias> new_scheme(const NewScheme& options,
-                                              const NewSchemeWeights& weights,
-                                              std::span<const std::int64_t> positions) {
+std::shared_ptr<const ScoreTerm> new_scheme(const NewScheme& options,
+                                            const NewSchemeWeights& weights,
+                                            std::span<const std::int64_t> positions) {
   check(options, weights.table);
   return std::make_shared<NewSchemeBias>(weights.table,
                                          schemes_detail::PositionRuns("new_scheme", positions));

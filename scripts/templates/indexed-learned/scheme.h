@@ -6,7 +6,7 @@
 #include <span>
 
 #include "sextant/core/tensor.h"
-#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
 
@@ -21,9 +21,9 @@ struct NewSchemeWeights {
 // sequence has the id positions[n]: key n, and query n - offset; position ids of the call of
 // attention() replace the list. Calls with more tokens or other heads are refused. Throws Error
 // when an option or a shape is wrong, and unless ids are within +-2^53.
-std::shared_ptr<const IndexedBias> new_scheme(const NewScheme& options,
-                                              const NewSchemeWeights& weights,
-                                              std::span<const std::int64_t> positions);
+std::shared_ptr<const ScoreTerm> new_scheme(const NewScheme& options,
+                                            const NewSchemeWeights& weights,
+                                            std::span<const std::int64_t> positions);
 
 // The gradient of the weights from what attention_backward() makes for the bias, [1, heads x keys].
 NewSchemeWeights new_scheme_backward(const NewScheme& options, const NewSchemeWeights& weights,

@@ -96,17 +96,17 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
     if (options.sinks.empty()) refuse_gradient("sinks", "options.sinks");
     check("gradients.sinks", View<Wide>(gradients.sinks), Shape{a.heads_q});
   }
-  if (is_given(gradients.indexed)) {
-    if (options.indexed == nullptr || options.indexed->gradient_size() == 0) {
-      refuse_gradient("indexed", "an indexed bias that learns");
-    }
-    check("gradients.indexed", View<double>(gradients.indexed),
-          Shape{options.indexed->gradient_size()});
+  for (const ScoreTerm* term : options.terms) b.term_needs.push_back(term->needs());
+  if (!gradients.terms.empty() && gradients.terms.size() != options.terms.size()) {
+    refuse(kFunction, "gradients.terms",
+           "must be one for each of options.terms, " + std::to_string(options.terms.size()) +
+               ", got " + std::to_string(gradients.terms.size()));
   }
-  if (is_given(gradients.content)) {
-    if (options.content == nullptr) refuse_gradient("content", "options.content");
-    check("gradients.content", View<double>(gradients.content),
-          Shape{options.content->gradient_size()});
+  for (std::size_t n = 0; n < gradients.terms.size(); ++n) {
+    const std::string name = "terms[" + std::to_string(n) + "]";
+    if (!is_given<double>(gradients.terms[n])) continue;
+    if (b.term_needs[n].parameters == 0) refuse_gradient(name, "a term that learns");
+    check("gradients." + name, View<double>(gradients.terms[n]), Shape{b.term_needs[n].parameters});
   }
   if (is_given(gradients.mask)) {
     const auto* mask = std::get_if<FloatMask<T>>(&options.mask);

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <vector>
 
 #include "attention/call/arguments.h"
 #include "sextant/attention/backward.h"
@@ -19,19 +20,21 @@ struct BackwardArguments {
   // The mask's gradient like the mask itself, axes of size 1 with stride 0; null: not computed.
   Wide* mask = nullptr;
   std::array<std::int64_t, 4> mask_strides{};
-  View<const float> log_sum_exp;  // empty: to be computed
+  View<const float> log_sum_exp;        // empty: to be computed
+  std::vector<TermNeeds> term_needs{};  // of options.terms, in their order
 
   // Gradients by distance: as lines, or pair by pair where distances are those of position ids.
   bool wants_distances() const noexcept { return !scores.by_ids && wants_bias(); }
   bool wants_distances_by_ids() const noexcept { return scores.by_ids && wants_bias(); }
   bool wants_sinks() const noexcept { return is_given(wanted.sinks); }
-  bool wants_indexed() const noexcept { return is_given(wanted.indexed); }
+  bool wants_bias_terms() const noexcept { return wants_terms(false); }
+  bool wants_logit_term() const noexcept { return wants_terms(true); }
   // Whether an element of the mask's gradient is a sum over several sequences or key heads.
   bool mask_is_shared() const noexcept;
   // Whether slices add to the same sums, and so have to add in order.
   bool slices_share_sums() const noexcept { return mask_is_shared() || wants_ordered(); }
   // Whether there are ordered sums over all slices: of BiasGradients.
-  bool wants_ordered() const noexcept { return wants_indexed() || wants_distances_by_ids(); }
+  bool wants_ordered() const noexcept { return wants_bias_terms() || wants_distances_by_ids(); }
 
   // Slices: a sequence and key head each, sequences outermost. Gradients of k and v are sums within
   // a slice.
@@ -47,6 +50,14 @@ struct BackwardArguments {
   std::int64_t group() const noexcept { return scores.heads_q / scores.kv_heads; }
 
  private:
+  bool wants_terms(bool before_softcap) const noexcept {
+    for (std::size_t n = 0; n < wanted.terms.size(); ++n) {
+      if (term_needs[n].before_softcap == before_softcap && is_given<double>(wanted.terms[n])) {
+        return true;
+      }
+    }
+    return false;
+  }
   bool wants_bias() const noexcept {
     return is_given(wanted.bias.values) || is_given(wanted.bias.slopes);
   }

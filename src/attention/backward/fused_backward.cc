@@ -110,9 +110,13 @@ class BlockTask {
     const std::int64_t kernel_floats = kernels::backward_block_scratch(block_);
     const std::int64_t line = diagonal_bias_floats();
     const std::int64_t margin = kernels::kQueryGroup;
-    const ScratchLease memory(kernel_floats + kQueryBlock * kBackwardKeys + 2 * line + 2 * margin);
+    const std::int64_t tile = kQueryBlock * kBackwardKeys, gradient = b_.wants_ordered() ? tile : 0;
+    const ScratchLease memory(kernel_floats + tile + 2 * gradient + 2 * line + 2 * margin +
+                              term_floats(a_));
     rows_ = memory.data() + kernel_floats;
-    float* distances = rows_ + kQueryBlock * kBackwardKeys;
+    dscores_ = reinterpret_cast<double*>(rows_ + tile);
+    float* distances = rows_ + tile + 2 * gradient;
+    term_memory_ = distances + 2 * line + 2 * margin;
     if (biases_.by_distance()) prepare_distances(distances);
     if (b_.wants_distances()) {
       gradients_ = distances + line + margin;
@@ -159,7 +163,8 @@ class BlockTask {
     const auto& task = *static_cast<const BlockTask*>(context);
     if (queries < kQueryBlock) std::fill_n(tile, keys * kQueryBlock, 0.0F);
     task.biases_.fill_rows(task.first_query_ + first_query, queries, first_key, keys,
-                           task.distances_, task.first_distance_, task.rows_, kBackwardKeys);
+                           task.distances_, task.first_distance_, task.rows_, kBackwardKeys,
+                           task.term_memory_);
     kernels::biases_to_lanes(task.rows_, kBackwardKeys, queries, keys, tile);
   }
 
@@ -181,9 +186,18 @@ class BlockTask {
     if (task.b_.wants_ordered()) {
       // Biases of the tile have been transposed to lanes, and their rows are free.
       kernels::transpose_tile(tile, row, keys, queries, task.rows_, kBackwardKeys);
-      task.bias_gradients_.add(task.biases_.sequence, task.biases_.head,
-                               task.first_query_ + first_query, queries, first_key, keys,
-                               task.rows_, kBackwardKeys);
+      for (std::int64_t i = 0; i < queries; ++i) {
+        for (std::int64_t j = 0; j < keys; ++j) {
+          const std::int64_t at = i * kBackwardKeys + j;
+          task.dscores_[at] = static_cast<double>(task.rows_[at]);
+        }
+      }
+      const Sequence& sequence = task.biases_.sequence;
+      task.bias_gradients_.add(
+          sequence,
+          task.a_.rect(sequence, task.biases_.head, task.first_query_ + first_query, queries,
+                       first_key, keys),
+          task.dscores_, kBackwardKeys);
     }
     if (task.b_.mask == nullptr) return;
     const std::int64_t stride = task.mask().strides[3];
@@ -242,6 +256,8 @@ class BlockTask {
   std::int32_t first_[kBackwardQueries], last_[kBackwardQueries];
   double mask_rows_[kBackwardQueries];  // sums over keys, for a mask that is alike for all of them
   float* rows_ = nullptr;               // [64][64]: biases of a tile before they become lanes
+  double* dscores_ = nullptr;           // [64][64]: gradients of the scores of a tile
+  float* term_memory_ = nullptr;        // scratch of terms
   const float* distances_ = nullptr;    // biases by distance, from first_distance_ on
   float* gradients_ = nullptr;          // their gradients
   std::int64_t first_distance_ = 0;
@@ -283,7 +299,7 @@ void recompute_plainly(const BackwardArguments<T>& b, BackwardSums<T>& sums,
                        const std::vector<std::int64_t>& slices) {
   BackwardArguments<T> of_slices = b;
   of_slices.mask = nullptr;
-  of_slices.wanted.indexed = {};
+  of_slices.wanted.terms.clear();
   if (b.wants_distances_by_ids()) of_slices.wanted.bias = {};
   for_each_row(static_cast<std::int64_t>(slices.size()), kBlockWork, b.scores.threads,
                plain_backward_scratch(b), [&](std::int64_t n, double* memory) {
@@ -292,7 +308,7 @@ void recompute_plainly(const BackwardArguments<T>& b, BackwardSums<T>& sums,
   if (b.mask == nullptr && !b.wants_ordered()) return;
   // Sums over slices cannot be separated: these gradients are recomputed as a whole.
   BackwardArguments<T> of_all = b;
-  of_all.wanted = {.indexed = b.wanted.indexed};
+  of_all.wanted = {.terms = b.wanted.terms};
   if (b.wants_distances_by_ids()) of_all.wanted.bias = b.wanted.bias;
   BackwardSums<T> again(of_all);
   zero_mask_gradient(b);

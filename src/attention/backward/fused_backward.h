@@ -6,10 +6,12 @@
 
 namespace sextant::attention_detail {
 
-// Whether the kernels take a call: content terms have gradients by rows only.
+// Whether the kernels take a call: terms before the softcap, and those that read rows, have
+// gradients by rows only.
 template <class T>
 bool takes_fused_path(const BackwardArguments<T>& arguments) {
-  return arguments.scores.content == nullptr && takes_fused_path(arguments.scores);
+  return arguments.scores.logit_term.term == nullptr && !arguments.scores.terms_read_rows() &&
+         takes_fused_path(arguments.scores);
 }
 
 // All wanted gradients, except for sums.finish(). The mask's gradient must be zeros.

@@ -20,11 +20,15 @@ BackwardSums<T>::BackwardSums(const BackwardArguments<T>& b) : b_(b) {
     distances_.resize(static_cast<std::size_t>(used));
   }
   begin_mask();
-  if (wants_content()) {
-    content_.resize(static_cast<std::size_t>(a.content->gradient_size()));
+  if (wants_logit_term()) {
+    logit_term_.resize(static_cast<std::size_t>(a.logit_term.needs.parameters));
   }
   if (b.wants_sinks()) sinks_.resize(static_cast<std::size_t>(sequences * a.heads_q));
-  if (b.wants_indexed()) indexed_.resize(static_cast<std::size_t>(a.indexed->gradient_size()));
+  if (b.wants_bias_terms()) {
+    std::size_t count = 0;
+    for (const TermUse& use : a.bias_terms) count += static_cast<std::size_t>(use.needs.parameters);
+    bias_terms_.resize(count);
+  }
   if (b.wants_distances_by_ids()) {
     if (is_given(b.wanted.bias.values)) {
       bias_by_ids_.resize(static_cast<std::size_t>(a.bias->values.count()));
@@ -46,8 +50,8 @@ double& BackwardSums<T>::sink(const Sequence& at, std::int64_t head) noexcept {
 }
 
 template <class T>
-void BackwardSums<T>::add_content(const double* gradient) noexcept {
-  for (std::size_t n = 0; n < content_.size(); ++n) content_[n] += gradient[n];
+void BackwardSums<T>::add_logit_term(const double* parameters) noexcept {
+  for (std::size_t n = 0; n < logit_term_.size(); ++n) logit_term_[n] += parameters[n];
 }
 
 template <class T>
@@ -55,7 +59,7 @@ void BackwardSums<T>::add(std::int64_t head, const BiasGradients<T>& gradients) 
   const auto add_to = [](double* sums, std::span<const double> terms) {
     for (std::size_t n = 0; n < terms.size(); ++n) sums[n] += terms[n];
   };
-  add_to(indexed_.data(), gradients.indexed());
+  add_to(bias_terms_.data(), gradients.terms());
   const bool shared = !bias_by_ids_.empty() && b_.scores.bias->values.size(0) == 1;
   add_to(
       bias_by_ids_.data() + (shared ? 0 : static_cast<std::size_t>(head) * gradients.bias().size()),
@@ -65,7 +69,7 @@ void BackwardSums<T>::add(std::int64_t head, const BiasGradients<T>& gradients) 
 
 template <class T>
 void BackwardSums<T>::take_ordered(BackwardSums& other) noexcept {
-  indexed_.swap(other.indexed_);
+  bias_terms_.swap(other.bias_terms_);
   bias_by_ids_.swap(other.bias_by_ids_);
   slopes_by_ids_.swap(other.slopes_by_ids_);
   mask_sums_.swap(other.mask_sums_);
@@ -109,8 +113,16 @@ void BackwardSums<T>::finish_mask() {
 
 template <class T>
 void BackwardSums<T>::finish() {
-  for (std::size_t n = 0; n < content_.size(); ++n) {
-    b_.wanted.content(static_cast<std::int64_t>(n)) = content_[n];
+  std::size_t begin = 0;  // of the next bias term
+  for (std::size_t n = 0; n < b_.wanted.terms.size(); ++n) {
+    const View<double> wanted = b_.wanted.terms[n];
+    const TermNeeds& needs = b_.term_needs[n];
+    const bool given = is_given(wanted);
+    for (std::int64_t i = 0; given && i < needs.parameters; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      wanted(i) = needs.before_softcap ? logit_term_[at] : bias_terms_[begin + at];
+    }
+    if (!needs.before_softcap) begin += static_cast<std::size_t>(needs.parameters);
   }
   finish_mask();
   if (b_.wants_distances()) finish_lines();
@@ -123,9 +135,6 @@ void BackwardSums<T>::finish() {
     for (std::size_t n = 0; n < slopes_by_ids_.size(); ++n) {
       b_.wanted.bias.slopes(static_cast<std::int64_t>(n)) = static_cast<Wide>(slopes_by_ids_[n]);
     }
-  }
-  for (std::size_t n = 0; n < indexed_.size(); ++n) {
-    b_.wanted.indexed(static_cast<std::int64_t>(n)) = indexed_[n];
   }
   if (!b_.wants_sinks()) return;
   const std::int64_t sequences = b_.scores.batch * b_.scores.segment_count();

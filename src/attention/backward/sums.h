@@ -50,11 +50,11 @@ class BackwardSums {
   // Moves the sums over all slices here from another call's, the mask's too.
   void take_ordered(BackwardSums& other) noexcept;
 
-  // Whether slices add to the gradient of the content term: one at a time, in order.
-  bool wants_content() const noexcept { return is_given(b_.wanted.content); }
-  void add_content(const double* gradient) noexcept;
+  // Whether slices add to the gradient of the term of the logits: one at a time, in order.
+  bool wants_logit_term() const noexcept { return b_.wants_logit_term(); }
+  void add_logit_term(const double* parameters) noexcept;
 
-  // Writes the gradients of biases by distance, masks, sinks, indexed bias and content.
+  // Writes the gradients of biases by distance, masks, sinks and terms.
   void finish();
 
  private:
@@ -69,10 +69,10 @@ class BackwardSums {
   std::vector<std::int64_t> begins_;  // of each sequence in distances_, times heads_q
   std::vector<double> distances_;
   std::vector<double> sinks_;  // [sequences, heads_q]
-  // Sums over tasks: of the indexed bias; [rows of the bias, columns]; [heads_q]. Empty: not
-  // wanted.
-  std::vector<double> indexed_, bias_by_ids_, slopes_by_ids_;
-  std::vector<double> content_;
+  // Sums over tasks: of the bias terms, one after the other; [rows of the bias, columns];
+  // [heads_q]. Empty: not wanted.
+  std::vector<double> bias_terms_, bias_by_ids_, slopes_by_ids_;
+  std::vector<double> logit_term_;
   MaskSums<Wide> mask_;
   std::vector<double> mask_sums_;  // empty: in place, or not wanted
 };

@@ -56,10 +56,10 @@ View<const std::uint8_t> bytes_of(BoolMask mask) {
 
 // Terms that know for which calls they have numbers. `v_dim` is -1 for calls without values.
 void check_terms(const AttentionCall& a, std::int64_t v_dim) {
-  if (a.indexed == nullptr && a.content == nullptr) return;
+  if (!a.has_terms()) return;
   const Extents extents(a, v_dim);
-  if (a.indexed != nullptr) a.indexed->check(extents.call());
-  if (a.content != nullptr) a.content->check(extents.call());
+  for (const TermUse& use : a.bias_terms) use.term->check(extents.call());
+  if (a.logit_term.term != nullptr) a.logit_term.term->check(extents.call());
 }
 
 void check_per_head(std::string_view function, std::string_view argument,
@@ -116,7 +116,17 @@ void read_terms(std::string_view function, const AttentionOptions<T>& options, A
     check_per_head(function, "sinks", options.sinks, a.heads_q, true);
     a.sinks = options.sinks;
   }
-  a.indexed = options.indexed;
+  for (const ScoreTerm* term : options.terms) {
+    if (term == nullptr) refuse(function, "terms", "must not hold null pointers");
+    const TermUse use{term, term->needs()};
+    if (!use.needs.before_softcap) {
+      a.bias_terms.push_back(use);
+    } else if (a.logit_term.term == nullptr) {
+      a.logit_term = use;
+    } else {
+      refuse(function, "terms", "must have at most one that is added before the softcap, got two");
+    }
+  }
   if (options.rotation != nullptr) {
     a.rotation = options.rotation;
     check_rotation(function, a, ranges);
@@ -131,9 +141,7 @@ void read_numbers(std::string_view function, const AttentionOptions<T>& options,
     refuse(function, "softcap", "must be 0 or 1e-30 .. 1e30, got " + shortest(options.softcap));
   }
   a.softcap = options.softcap;
-  a.scale = options.scale                ? *options.scale
-            : options.content != nullptr ? options.content->default_scale(a.head_dim)
-                                         : 1 / std::sqrt(static_cast<double>(a.head_dim));
+  a.scale = options.scale.value_or(default_scale(options, a.head_dim));
   if (!(std::abs(a.scale) <= kLargest)) {
     refuse(function, "scale", "must be within +-1e38, got " + shortest(a.scale));
   }
@@ -176,7 +184,6 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
   read_mask(function, options, a);
   read_terms(function, options, a);
   read_numbers(function, options, a);
-  a.content = options.content;
   check_terms(a, -1);
   return a;
 }

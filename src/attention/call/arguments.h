@@ -9,6 +9,7 @@
 #include <span>
 #include <string_view>
 #include <type_traits>
+#include <vector>
 
 #include "attention/call/position_ids.h"
 #include "sextant/attention/attention.h"
@@ -45,6 +46,12 @@ struct Sequence {
   std::int64_t offset = 0;  // the diagonal key of query 0
 };
 
+// A term of the scores and what it needs.
+struct TermUse {
+  const ScoreTerm* term = nullptr;
+  TermNeeds needs{};
+};
+
 // All that does not depend on the element type.
 struct AttentionCall {
   std::int64_t batch = 0, heads_q = 0, kv_heads = 0, q_len = 0, k_len = 0, head_dim = 0;
@@ -61,9 +68,9 @@ struct AttentionCall {
   std::span<const std::int64_t> segments{};      // of queries; empty: a batch row is one sequence
   std::span<const std::int64_t> key_segments{};  // as many; those of queries where alike
   std::span<const double> sinks{};               // [heads_q] or empty
-  const IndexedBias* indexed = nullptr;
-  const ContentTerm* content = nullptr;
-  bool by_ids = false;  // positions are these ids:
+  TermUse logit_term{};               // the one that is added before the softcap; null: none
+  std::vector<TermUse> bias_terms{};  // the others
+  bool by_ids = false;                // positions are these ids:
   PositionIds query_ids{}, key_ids{};
   PositionIds query_rows{}, key_rows{};  // and the rows of the rotation's tables that have them
   const RotationTable<float>* rotation = nullptr;
@@ -107,11 +114,18 @@ struct AttentionCall {
   std::int64_t key_position(const Sequence& at, std::int64_t key) const noexcept {
     return by_ids ? *key_ids.at(at.batch, at.k_begin + key) : key;
   }
-  // A rectangle of scores as generators of biases take it.
-  IndexedBias::Tile tile(const Sequence& at, std::int64_t head, std::int64_t first_query,
-                         std::int64_t queries, std::int64_t first_key,
-                         std::int64_t keys) const noexcept {
-    return {.sequence = at.number,
+  bool has_terms() const noexcept { return logit_term.term != nullptr || !bias_terms.empty(); }
+  bool terms_read_rows() const noexcept {
+    return logit_term.needs.reads_rows() || std::ranges::any_of(bias_terms, [](const TermUse& use) {
+             return use.needs.reads_rows();
+           });
+  }
+  // A rectangle of scores as terms take it.
+  ScoreRect rect(const Sequence& at, std::int64_t head, std::int64_t first_query,
+                 std::int64_t queries, std::int64_t first_key, std::int64_t keys) const noexcept {
+    return {.batch = at.batch,
+            .sequence = at.number,
+            .key_begin = at.k_begin,
             .head = head,
             .first_query = first_query,
             .queries = queries,
@@ -145,26 +159,6 @@ struct Arguments : AttentionCall {
   View<const T> q, k;
   BroadcastMask<Mask> float_mask{};
 };
-
-// The row of a query as content terms take it; `q` is its channels before any rotation.
-template <class T>
-ContentTerm::Row content_row(const Arguments<T>& a, const Sequence& at, std::int64_t head,
-                             std::int64_t query, const double* q) {
-  const KeyRange range = a.visible(at, query);
-  const T* keys = a.k.data() + at.batch * a.k.stride(0) + a.key_head(head) * a.k.stride(1) +
-                  at.k_begin * a.k.stride(2);
-  return {.batch = at.batch,
-          .begin = at.k_begin,
-          .head = head,
-          .query = query,
-          .diagonal_key = a.diagonal_key(at, query),
-          .first_key = range.first,
-          .last_key = range.last,
-          .head_dim = a.head_dim,
-          .scale = a.scale,
-          .q = q,
-          .k = {keys, a.k.stride(2), a.k.stride(3), dtype_of<T>}};
-}
 
 // Throws Error("<function>.<argument>", ...) for the first thing that does not fit.
 template <class T>

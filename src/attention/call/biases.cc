@@ -1,9 +1,12 @@
-// The biases of one head of one sequence, whatever they come from, as kernels take them.
+// The biases and terms of one head of one sequence, whatever they come from, as kernels take them.
 #include "attention/call/biases.h"
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <limits>
+
+#include "kernels/attention/geometry.h"
 
 namespace sextant::attention_detail {
 namespace {
@@ -22,6 +25,13 @@ float rounded_sum(double added, double sloped) noexcept {
 }
 
 }  // namespace
+
+std::int64_t term_floats(const AttentionCall& a) noexcept {
+  std::int64_t scratch = a.logit_term.needs.scratch;
+  for (const TermUse& use : a.bias_terms) scratch = std::max(scratch, use.needs.scratch);
+  const std::int64_t rows = a.terms_read_rows() ? kernels::kQueryBlock + kernels::kKeyBlock : 0;
+  return rows * a.head_dim + scratch;
+}
 
 template <class T>
 void HeadBiases<T>::fill_distances(std::int64_t first_distance, std::int64_t count, double factor,
@@ -85,15 +95,15 @@ void HeadBiases<T>::add_masks(std::int64_t query, std::int64_t first_key, std::i
 template <class T>
 void HeadBiases<T>::fill_rows(std::int64_t first_query, std::int64_t queries,
                               std::int64_t first_key, std::int64_t keys, const float* distances,
-                              std::int64_t first_distance, float* to,
-                              std::int64_t to_row) const noexcept {
+                              std::int64_t first_distance, float* all, std::int64_t to_row,
+                              float* memory) const noexcept {
   const Arguments<T>& a = arguments;
-  if (a.indexed != nullptr) {
-    a.indexed->fill(a.tile(sequence, head, first_query, queries, first_key, keys), to, to_row);
-  }
-  for (std::int64_t i = 0; i < queries; ++i, to += to_row) {
+  const ScoreRect rect = a.rect(sequence, head, first_query, queries, first_key, keys);
+  for (std::int64_t i = 0; i < queries; ++i) std::fill_n(all + i * to_row, keys, 0.0F);
+  for (const TermUse& use : a.bias_terms) add_term(use, rect, all, to_row, memory);
+  for (std::int64_t i = 0; i < queries; ++i) {
     const std::int64_t query = first_query + i;
-    if (a.indexed == nullptr) std::fill_n(to, keys, 0.0F);
+    float* to = all + i * to_row;
     if (distances != nullptr) {
       const float* from =
           distances + (first_key - a.diagonal_key(sequence, query) - first_distance);
@@ -103,6 +113,55 @@ void HeadBiases<T>::fill_rows(std::int64_t first_query, std::int64_t queries,
     }
     add_masks(query, first_key, keys, to);
   }
+  if (a.logit_term.term != nullptr) add_term(a.logit_term, rect, all, to_row, memory);
+}
+
+template <class T>
+void HeadBiases<T>::add_term(const TermUse& use, const ScoreRect& rect, float* to,
+                             std::int64_t to_row, float* memory) const noexcept {
+  const Arguments<T>& a = arguments;
+  ScoreTile<float> tile{};
+  static_cast<ScoreRect&>(tile) = rect;
+  tile.head_dim = a.head_dim;
+  tile.scale = a.scale;
+  tile.scores = to;
+  tile.stride = to_row;
+  if (a.terms_read_rows()) {
+    float* const key_memory = memory + kernels::kQueryBlock * a.head_dim;
+    if (use.needs.q) {
+      tile.q =
+          rows(a.q, head, sequence.q_begin + rect.first_query, rect.queries, memory, tile.q_stride);
+    }
+    if (use.needs.k) {
+      tile.k = rows(a.k, a.key_head(head), sequence.k_begin + rect.first_key, rect.keys, key_memory,
+                    tile.k_stride);
+    }
+    memory = key_memory + kernels::kKeyBlock * a.head_dim;
+  }
+  tile.scratch = memory;
+  use.term->add(tile);
+}
+
+template <class T>
+const float* HeadBiases<T>::rows(const View<const T>& x, std::int64_t head_of_x, std::int64_t first,
+                                 std::int64_t count, float* memory,
+                                 std::int64_t& stride) const noexcept {
+  const T* from =
+      x.data() + sequence.batch * x.stride(0) + head_of_x * x.stride(1) + first * x.stride(2);
+  if constexpr (std::same_as<T, float>) {
+    if (x.stride(3) == 1) {
+      stride = x.stride(2);
+      return from;
+    }
+  }
+  const std::int64_t channels = x.size(3);
+  stride = channels;
+  for (std::int64_t r = 0; r < count; ++r) {
+    for (std::int64_t c = 0; c < channels; ++c) {
+      memory[r * channels + c] = static_cast<float>(from[r * x.stride(2) + c * x.stride(3)]);
+    }
+  }
+  return memory;
 }
 
 template struct HeadBiases<float>;

@@ -1,4 +1,4 @@
-// The biases of one head of one sequence, whatever they come from, as kernels take them.
+// The biases and terms of one head of one sequence, whatever they come from, as kernels take them.
 #pragma once
 
 #include <cstdint>
@@ -7,40 +7,45 @@
 
 namespace sextant::attention_detail {
 
+// Floats of scratch for the terms of a call.
+std::int64_t term_floats(const AttentionCall& call) noexcept;
+
 template <class T>
 struct HeadBiases {
   const Arguments<T>& arguments;
   Sequence sequence;
   std::int64_t head;
 
-  // Whether there are biases, masks or content terms at all: those by distance, which depend on the
+  // Whether there are biases, masks or terms at all: those by distance, which depend on the
   // distance of indices alone, and those by pair.
   bool by_distance() const noexcept { return has_distances() && !arguments.by_ids; }
   bool by_pair() const noexcept {
     return arguments.bool_mask.data != nullptr || arguments.float_mask.data != nullptr ||
-           arguments.indexed != nullptr || arguments.content != nullptr ||
-           (has_distances() && arguments.by_ids);
+           arguments.has_terms() || (has_distances() && arguments.by_ids);
   }
 
   // Whether there is nothing but a mask.
-  bool is_mask_alone() const noexcept {
-    return arguments.indexed == nullptr && arguments.content == nullptr && !has_distances();
-  }
+  bool is_mask_alone() const noexcept { return !arguments.has_terms() && !has_distances(); }
 
   // What distances add: to[i] for distance first_distance + i, i < count, times `factor` in float64
   // and rounded once; finite stays finite. 0 for distances outside the table, which are hidden.
   void fill_distances(std::int64_t first_distance, std::int64_t count, double factor,
                       float* to) const noexcept;
 
-  // Everything but content that is added to the scores of some queries, natural: to[i * to_row + j]
-  // for query first_query + i and key first_key + j. -infinity hides. `distances` is what
-  // fill_distances() made from `first_distance` on with factor 1, or null when there is nothing by
-  // distance.
+  // Everything that is added to the scores of at most 64 queries with at most 128 keys, natural:
+  // to[i * to_row + j] for query first_query + i and key first_key + j. -infinity hides.
+  // `distances` is what fill_distances() made from `first_distance` on with factor 1, or null when
+  // there is nothing by distance; `memory` holds term_floats().
   void fill_rows(std::int64_t first_query, std::int64_t queries, std::int64_t first_key,
                  std::int64_t keys, const float* distances, std::int64_t first_distance, float* to,
-                 std::int64_t to_row) const noexcept;
+                 std::int64_t to_row, float* memory) const noexcept;
 
  private:
+  void add_term(const TermUse& use, const ScoreRect& rect, float* to, std::int64_t to_row,
+                float* memory) const noexcept;
+  // Rows of x as float32, in place or in `memory`, and their stride.
+  const float* rows(const View<const T>& x, std::int64_t head_of_x, std::int64_t first,
+                    std::int64_t count, float* memory, std::int64_t& stride) const noexcept;
   bool has_distances() const noexcept {
     return arguments.has_bias_table() || arguments.slope(head) != 0;
   }

@@ -92,7 +92,7 @@ void align(std::string_view function, const AttentionOptions<T>& options, Argume
   }
   const bool measures = options.bias || options.rotation;
   const bool counts = options.window.left >= 0 || options.window.right >= 0 ||
-                      (measures && !a.by_ids) || options.content;
+                      (measures && !a.by_ids) || logit_term_of(options) != nullptr;
   if (options.causal || has_offsets || !counts) return;
   for (std::int64_t n = 0; n < a.segment_count(); ++n) {  // alike in all batch rows
     const Sequence at = a.sequence(n);

@@ -96,8 +96,9 @@ class DecodeTask {
     float distances[kKeyBlock];
     const bool by_distance = biases.by_distance();
     if (by_distance) biases.fill_distances(first_distance, keys, 1, distances);
+    const ScratchLease memory(term_floats(task.a_));
     biases.fill_rows(at.query, 1, first_key, keys, by_distance ? distances : nullptr,
-                     first_distance, to, keys);
+                     first_distance, to, keys, memory.data());
     kernels::biases_to_log2(to, keys);
   }
 

@@ -7,7 +7,6 @@
 
 #include "attention/call/biases.h"
 #include "attention/decode/decode.h"
-#include "attention/forward/content_tiles.h"
 #include "attention/forward/kernel_numbers.h"
 #include "attention/forward/kernel_rows.h"
 #include "attention/forward/thread_work.h"
@@ -108,9 +107,9 @@ class HeadTask {
         kernels::attention_block_scratch(kernels::scratch_shape_of(block_));
     const std::int64_t lines = biases_.by_distance() ? diagonal_bias_floats() : 0;
     const std::int64_t rows = biases_.by_pair() ? kQueryBlock * kKeyBlock : 0;
-    const ScratchLease memory(kernel_floats + lines + rows + ContentTiles<T>::scratch_size(a_));
+    const ScratchLease memory(kernel_floats + lines + rows + term_floats(a_));
     rows_ = memory.data() + kernel_floats;
-    content_ = rows_ + rows + lines;
+    term_memory_ = rows_ + rows + lines;
     if (biases_.by_distance()) prepare_distances(rows_ + rows);
     const kernels::NonfiniteRows nonfinite = kernels::attention_block(block_, memory.data());
     finish(nonfinite);
@@ -153,12 +152,8 @@ class HeadTask {
       return;
     }
     task.biases_.fill_rows(task.first_query_ + first_query, queries, first_key, keys,
-                           task.distances_, task.first_distance_, task.rows_, kKeyBlock);
-    if (task.a_.content != nullptr) {
-      ContentTiles<T>(task.a_, task.biases_.sequence, task.biases_.head)
-          .add(task.first_query_ + first_query, queries, first_key, keys, task.rows_, kKeyBlock,
-               task.content_);
-    }
+                           task.distances_, task.first_distance_, task.rows_, kKeyBlock,
+                           task.term_memory_);
     kernels::biases_to_lanes(task.rows_, kKeyBlock, queries, keys, tile);
   }
 
@@ -177,7 +172,7 @@ class HeadTask {
   kernels::AttentionBlock block_;
   std::int32_t first_[kTaskQueries], last_[kTaskQueries];
   float* rows_ = nullptr;             // [64][128]: biases of a tile before they become lanes
-  float* content_ = nullptr;          // scratch of the content term
+  float* term_memory_ = nullptr;      // scratch of terms
   const float* distances_ = nullptr;  // biases by distance, from first_distance_ on
   std::int64_t first_distance_ = 0;
 };
@@ -191,7 +186,7 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
   const double work = a.pairs() * static_cast<double>(a.heads_q * (a.head_dim + v.size(3)));
   const bool measures = a.bias != nullptr, by_distance = measures && !a.by_ids;
   const bool by_pair = a.bool_mask.data != nullptr || a.float_mask.data != nullptr ||
-                       a.indexed != nullptr || a.content != nullptr || (measures && a.by_ids);
+                       a.has_terms() || (measures && a.by_ids);
   const bool widens = !std::same_as<T, float>, rotated = rotates_keys_first(a);
   if (rotated) grid.shared_floats = a.batch * a.kv_heads * a.k_len * a.head_dim;
   grid.scratch_floats = kernels::attention_block_scratch(
@@ -204,7 +199,7 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
        .copies_v = widens || v.stride(3) != 1});
   if (by_distance) grid.scratch_floats += kTaskQueries + kKeyBlock + a.k_len;
   if (by_pair) grid.scratch_floats += kQueryBlock * kKeyBlock;
-  grid.scratch_floats += ContentTiles<T>::scratch_size(a);
+  grid.scratch_floats += term_floats(a);
 
   const int threads = a.threads == 0 ? default_threads() : a.threads;
   const std::int64_t useful = static_cast<std::int64_t>(std::min(work / kThreadWork, 4096.0)) + 1;

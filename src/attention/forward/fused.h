@@ -1,6 +1,7 @@
 // The fast path: float32 and 16-bit calls, cut into tasks for the kernels.
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -10,20 +11,22 @@
 
 namespace sextant::attention_detail {
 
-// Tiles are added to biases, after the softcap, and not to values.
-inline bool content_comes_in_tiles(const AttentionCall& a) {
-  return a.content == nullptr ||
-         (a.content->has_tiles() && a.softcap == 0 && a.content->value_dim() == 0);
+// Whether all terms come in float32 tiles, which are added to biases, after the softcap, and not to
+// values.
+inline bool terms_come_in_tiles(const AttentionCall& a) {
+  const auto fits = [](const TermUse& use) {
+    return use.needs.tiles == TermTiles::any && use.needs.value_dim == 0;
+  };
+  return std::ranges::all_of(a.bias_terms, fits) &&
+         (a.logit_term.term == nullptr || (fits(a.logit_term) && a.softcap == 0));
 }
 
-// Whether the fast kernels take a call: they number keys in 32 bits, and content terms must come in
-// tiles.
+// Whether the fast kernels take a call: they number keys in 32 bits, and terms must come in tiles.
 template <class T>
 bool takes_fused_path(const Arguments<T>& arguments) {
   constexpr std::int64_t kMaxKeys =
       std::numeric_limits<std::int32_t>::max() - kernels::kTaskQueries;
-  return !std::same_as<T, double> && arguments.k_len <= kMaxKeys &&
-         content_comes_in_tiles(arguments);
+  return !std::same_as<T, double> && arguments.k_len <= kMaxKeys && terms_come_in_tiles(arguments);
 }
 
 // The tasks of a call, known before anything is computed; attention_plan() reports them.

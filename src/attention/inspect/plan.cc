@@ -55,13 +55,12 @@ std::vector<std::string> notes_on(const attention_detail::Arguments<T>& a, View<
         "the mask is read for every pair: causal, window, key_lengths, segments and distance "
         "biases cost nothing where they can replace it");
   }
-  if (a.indexed != nullptr) notes.push_back("the indexed bias is computed for every pair");
+  if (a.has_terms()) {
+    notes.push_back("the terms of the scores are computed for every pair, a tile at a time");
+  }
   if (a.by_ids && a.bias != nullptr) {
     notes.push_back(
         "distances between position ids are computed for every pair; without ids, once per task");
-  }
-  if (a.content != nullptr) {
-    notes.push_back("the content term is computed for every pair, a tile at a time");
   }
   if (a.softcap > 0) notes.push_back("softcap adds about a tenth at head_dim 64");
   return notes;
@@ -105,8 +104,8 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
           .threads = static_cast<int>(grid.workers),
           .scratch_bytes = grid.workers * 8 * attention_detail::plain_row_scratch(a, v.size(3))};
   plan.notes.emplace_back(
-      a.content != nullptr && !std::same_as<T, double>
-          ? "the content term is computed row by row in float64: about fifty times slower than "
+      !attention_detail::terms_come_in_tiles(a) && !std::same_as<T, double>
+          ? "a term of the scores is computed row by row in float64: about fifty times slower than "
             "float32 without one"
       : std::same_as<T, double>
           ? "float64 has no fast kernel: it is for reference, about fifty times slower than float32"

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "attention/forward/content_tiles.h"
 #include "attention/forward/kernel_numbers.h"
 #include "attention/forward/kernel_rows.h"
 #include "core/scratch_lease.h"
@@ -63,9 +62,9 @@ std::uint64_t ScoreTask<T>::run(kernels::ScoreTiles tiles, float* log_sum_exp, d
       block_.scores.tiles.fill != nullptr ? kQueryBlock * kKeyBlock : 0;
   const std::int64_t distances = distance_count();
   const ScratchLease memory(kernel_floats + bias_floats + distances +
-                            ContentTiles<T>::scratch_size(biases_.arguments));
+                            term_floats(biases_.arguments));
   rows_ = memory.data() + kernel_floats;
-  content_ = rows_ + bias_floats + distances;
+  term_memory_ = rows_ + bias_floats + distances;
   if (distances > 0) {
     distances_ = rows_ + bias_floats;
     first_distance_ = first_[0] / kKeyBlock * kKeyBlock -
@@ -83,28 +82,22 @@ void ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lan
   const auto& task = *static_cast<const ScoreTask*>(context);
   const bool by_pair = task.biases_.by_pair();
   if (lanes < kQueryBlock) std::fill_n(tile, keys * kQueryBlock, 0.0F);
-  for (std::int64_t i = 0; i < lanes; ++i) {
-    const std::int64_t query = task.queries_[static_cast<std::size_t>(i)];
+  const auto query = [&](std::int64_t lane) {
+    return task.queries_[static_cast<std::size_t>(lane)];
+  };
+  for (std::int64_t i = 0, end = 0; i < lanes; i = end) {
+    // Consecutive queries are one tile.
+    for (end = i + 1; end < lanes && query(end) == query(end - 1) + 1;) ++end;
     float* row = task.rows_ + i * kKeyBlock;
     if (by_pair) {
-      task.biases_.fill_rows(query, 1, first_key, keys, task.distances_, task.first_distance_, row,
-                             kKeyBlock);
-    } else {
-      const std::int64_t diagonal =
-          task.biases_.arguments.diagonal_key(task.biases_.sequence, query);
-      std::copy_n(task.distances_ + (first_key - diagonal - task.first_distance_), keys, row);
+      task.biases_.fill_rows(query(i), end - i, first_key, keys, task.distances_,
+                             task.first_distance_, row, kKeyBlock, task.term_memory_);
+      continue;
     }
-  }
-  if (task.biases_.arguments.content != nullptr) {
-    const ContentTiles<T> content(task.biases_.arguments, task.biases_.sequence, task.biases_.head);
-    const auto query = [&](std::int64_t lane) {
-      return task.queries_[static_cast<std::size_t>(lane)];
-    };
-    for (std::int64_t i = 0, end = 0; i < lanes; i = end) {
-      // Consecutive queries are one tile.
-      for (end = i + 1; end < lanes && query(end) == query(end - 1) + 1;) ++end;
-      content.add(query(i), end - i, first_key, keys, task.rows_ + i * kKeyBlock, kKeyBlock,
-                  task.content_);
+    for (std::int64_t lane = i; lane < end; ++lane, row += kKeyBlock) {
+      const std::int64_t diagonal =
+          task.biases_.arguments.diagonal_key(task.biases_.sequence, query(lane));
+      std::copy_n(task.distances_ + (first_key - diagonal - task.first_distance_), keys, row);
     }
   }
   if (by_pair && task.block_.probabilities) {

@@ -37,9 +37,9 @@ class ScoreTask {
   std::span<const std::int64_t> queries_;
   kernels::ScoreBlock block_{};
   std::int32_t first_[kernels::kQueryBlock], last_[kernels::kQueryBlock];
-  float* rows_ = nullptr;       // [64][128]: biases of a tile before they become lanes
-  float* content_ = nullptr;    // scratch of the content term
-  float* distances_ = nullptr;  // biases by distance, from first_distance_ on
+  float* rows_ = nullptr;         // [64][128]: biases of a tile before they become lanes
+  float* term_memory_ = nullptr;  // scratch of terms
+  float* distances_ = nullptr;    // biases by distance, from first_distance_ on
   std::int64_t first_distance_ = 0;
 };
 

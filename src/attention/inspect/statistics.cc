@@ -70,7 +70,7 @@ class RunStatistics {
         if (fused) nonfinite = fused_block();
       }
       for (std::int64_t i = 0; i < queries_; ++i) {
-        if ((nonfinite >> i & 1) != 0) unrotated_query(i);
+        if ((nonfinite >> i & 1) != 0) plain_row(i);
       }
     }
   }
@@ -115,7 +115,7 @@ class RunStatistics {
     return nonfinite;
   }
 
-  void unrotated_query(std::int64_t i) {
+  void plain_row(std::int64_t i) {
     memory_.resize(static_cast<std::size_t>(attention_detail::row_scratch_size(a_)));
     const auto scratch = attention_detail::row_scratch(memory_.data(), a_);
     const attention_detail::KeyRange range =

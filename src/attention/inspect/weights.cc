@@ -226,8 +226,7 @@ void check_padding(View<const T> q, View<const T> k, const AttentionOptions<T>& 
   whole.key_lengths = {};
   // Nothing is added to the scores of padding.
   whole.bias = nullptr;
-  whole.indexed = nullptr;
-  whole.content = nullptr;
+  whole.terms.clear();
   attention_detail::check_scores<T>("attention_weights", q, k, whole);
 }
 
@@ -253,9 +252,9 @@ Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>>
   if (weights.count() == 0) return weights;
   const Call<T> call{a, std::move(heads), std::move(rows), chosen.stage, weights};
   if constexpr (!std::same_as<T, double>) {
-    // The kernel adds content terms as biases, which the stage `capped` does not show.
+    // The kernel adds all terms as biases, which the stage `capped` does not show.
     if (attention_detail::takes_fused_path(a) &&
-        !(a.content != nullptr && chosen.stage == Stage::capped)) {
+        !(a.logit_term.term != nullptr && chosen.stage == Stage::capped)) {
       fused_weights(call);
       return weights;
     }

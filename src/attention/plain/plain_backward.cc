@@ -44,13 +44,13 @@ class SliceBackward {
     dout_row_ = take(v_dim_);
     capped_ = take(at_.k_len);
     ds_ = take(at_.k_len);
-    if (a_.content != nullptr) {
+    if (a_.has_terms()) {
       uncapped_ = take(at_.k_len);
-      content_ds_ = take(at_.k_len);
-      content_dq_ = take(channels_);
-      content_dk_ = take(at_.k_len * channels_);
-      content_ = take(a_.content->gradient_size());
-      std::fill(content_dk_, memory, 0.0);
+      term_ds_ = take(at_.k_len);
+      term_dq_ = take(channels_);
+      term_dk_ = take(at_.k_len * channels_);
+      logit_parameters_ = take(a_.logit_term.needs.parameters);
+      std::fill(term_dk_, memory, 0.0);
     }
     row_ = row_scratch(memory, a_);
     std::fill(dk_, dq_, 0.0);
@@ -73,11 +73,11 @@ class SliceBackward {
       if (b_.wants_sinks()) sums_.sink(at_, head) = sink;
       if (b_.wants_ordered()) sums_.add(head, bias_gradients_);
     }
-    write_keys(b_.wanted.k, dk_, channels_, a_.scale, key_rotation_, content_dk_);
+    write_keys(b_.wanted.k, dk_, channels_, a_.scale, key_rotation_, term_dk_);
     write_keys(b_.wanted.v, dv_, v_dim_, 1, {}, nullptr);
     if (ticket == nullptr) return;
     ticket->wait_for_all();
-    sums_.add_content(content_);
+    sums_.add_logit_term(logit_parameters_);
   }
 
  private:
@@ -97,8 +97,8 @@ class SliceBackward {
 
   // The gradients from one query; returns that of the sink.
   double row(const RowIndex& at) {
-    if (a_.content != nullptr) {
-      prepare_content(at);
+    if (has_logit_term()) {
+      prepare_logit_term(at);
     } else if (a_.softcap > 0) {
       RowScratch capped = row_;
       capped.scores = capped_;
@@ -108,7 +108,7 @@ class SliceBackward {
     const double sink = a_.sink(at.head);
     const double log_sum = softmax(row_.scores + range.first, range.last - range.first, sink);
     std::fill_n(dq_, channels_, 0.0);
-    if (a_.content != nullptr) std::fill_n(content_dq_, channels_, 0.0);
+    if (a_.has_terms()) std::fill_n(term_dq_, channels_, 0.0);
     double sink_gradient = 0;
     if (log_sum != -std::numeric_limits<double>::infinity()) {
       const auto dout = head_rows(b_.dout, at.head);
@@ -117,15 +117,18 @@ class SliceBackward {
       }
       const double delta = dot_dout(head_rows(b_.out, at.head), at_.q_begin + at.query);
       std::fill(ds_ + range.first, ds_ + range.last, 0.0);
-      if (a_.content != nullptr) {
-        content_row_pairs(at, range, delta);
+      if (a_.has_terms()) {
+        row_with_terms(at, range, delta);
       } else {
         for (std::int64_t j = range.first; j < range.last; ++j) {
           if (row_.scores[j] != 0)
             add_products(j, pair(at, j, dot_dout(v_, at_.k_begin + j) - delta));
         }
       }
-      if (b_.wants_ordered()) add_to_bias_gradients(at, range);
+      if (b_.wants_distances_by_ids()) {
+        bias_gradients_.add_by_ids(at_, at.query, range.first, range.last - range.first,
+                                   ds_ + range.first);
+      }
       const double share = std::exp(sink - log_sum);
       if (share != 0) sink_gradient = -share * delta;
     }
@@ -133,37 +136,64 @@ class SliceBackward {
     return sink_gradient;
   }
 
-  // The row before the content term, and after term and softcap.
-  void prepare_content(const RowIndex& at) {
+  bool has_logit_term() const { return a_.logit_term.term != nullptr; }
+
+  // The row before the term of the logits, and after term and softcap.
+  void prepare_logit_term(const RowIndex& at) {
     RowScratch uncapped = row_;
     uncapped.scores = uncapped_;
-    const KeyRange range = scores_before_content(a_, at, uncapped);
+    const KeyRange range = scores_before_term(a_, at, uncapped);
     if (a_.softcap == 0 || range.first == range.last) return;
     std::copy(uncapped_ + range.first, uncapped_ + range.last, capped_ + range.first);
-    a_.content->add(content_row(a_, at.sequence, at.head, at.query, row_.unrotated_query), capped_,
-                    row_.content);
+    add_term(a_, a_.logit_term, at, range, row_, capped_);
     for (std::int64_t j = range.first; j < range.last; ++j) {
       capped_[j] = a_.softcap * std::tanh(capped_[j] / a_.softcap);
     }
   }
 
-  // All pairs of a row with a content term, which may want the gradients of the whole row at once.
-  void content_row_pairs(const RowIndex& at, KeyRange range, double delta) {
-    const auto row = content_row(a_, at.sequence, at.head, at.query, row_.unrotated_query);
-    std::fill(content_ds_ + range.first, content_ds_ + range.last, 0.0);
-    if (a_.content->value_dim() > 0) {
-      a_.content->values_backward(row, row_.scores, dout_row_, content_ds_, content_);
+  // All pairs of a row with terms, which may want the gradients of the whole row at once.
+  void row_with_terms(const RowIndex& at, KeyRange range, double delta) {
+    if (range.first == range.last) return;
+    const ScoreRect row =
+        a_.rect(at.sequence, at.head, at.query, 1, range.first, range.last - range.first);
+    std::fill(term_ds_ + range.first, term_ds_ + range.last, 0.0);
+    const auto values_backward = [&](const TermUse& use, double* parameters) {
+      if (use.needs.value_dim == 0) return;
+      use.term->values_backward(row, row_.scores + range.first, dout_row_, term_ds_ + range.first,
+                                parameters);
+    };
+    if (has_logit_term()) values_backward(a_.logit_term, logit_parameters_);
+    for (std::size_t n = 0; n < a_.bias_terms.size(); ++n) {
+      values_backward(a_.bias_terms[n], bias_gradients_.parameters(n));
     }
     for (std::int64_t j = range.first; j < range.last; ++j) {
-      content_ds_[j] = row_.scores[j] == 0
-                           ? 0
-                           : pair(at, j, dot_dout(v_, at_.k_begin + j) + content_ds_[j] - delta);
+      term_ds_[j] = row_.scores[j] == 0
+                        ? 0
+                        : pair(at, j, dot_dout(v_, at_.k_begin + j) + term_ds_[j] - delta);
     }
-    a_.content->backward(row, uncapped_, content_ds_, content_dq_, content_dk_, content_,
-                         row_.content);
+    for (std::size_t n = 0; n < a_.bias_terms.size(); ++n) {
+      term_backward(a_.bias_terms[n], at, range, ds_, bias_gradients_.parameters(n));
+    }
+    if (has_logit_term()) term_backward(a_.logit_term, at, range, term_ds_, logit_parameters_);
     for (std::int64_t j = range.first; j < range.last; ++j) {
-      if (content_ds_[j] != 0) add_products(j, content_ds_[j]);
+      if (term_ds_[j] != 0) add_products(j, term_ds_[j]);
     }
+  }
+
+  // The gradients of a term from those of the scores that it was added to.
+  void term_backward(const TermUse& use, const RowIndex& at, KeyRange range, double* ds,
+                     double* parameters) {
+    if (parameters == nullptr && !use.needs.reads_rows()) return;
+    for_each_term_tile(a_, use, at, range, row_, [&](const ScoreInputs<double>& inputs) {
+      ScoreGradient tile{inputs};
+      tile.scores = uncapped_ + tile.first_key;
+      tile.dscores = ds + tile.first_key;
+      tile.stride = tile.keys;
+      tile.dq = term_dq_;
+      tile.dk = term_dk_ + tile.first_key * channels_;
+      tile.parameters = parameters;
+      use.term->backward(tile);
+    });
   }
 
   // Adds a pair to the gradients of v, biases and masks; `dp` is that of its weight, less delta.
@@ -199,21 +229,6 @@ class SliceBackward {
     }
   }
 
-  // Generators take float32 and are linear: the rounding errors of float64 are passed in a second
-  // call.
-  void add_to_bias_gradients(const RowIndex& at, KeyRange range) {
-    const std::int64_t keys = range.last - range.first;
-    float* rounded = row_.biases;
-    for (const bool rest : {false, true}) {
-      for (std::int64_t j = 0; j < keys; ++j) {
-        double& ds = ds_[range.first + j];
-        rounded[j] = static_cast<float>(ds);
-        ds = rest || !std::isfinite(rounded[j]) ? 0 : ds - static_cast<double>(rounded[j]);
-      }
-      bias_gradients_.add(at_, at.head, at.query, 1, range.first, keys, rounded, keys);
-    }
-  }
-
   void write_query(const RowIndex& at) {
     for (std::int64_t d = 0; d < channels_; ++d) dq_[d] *= a_.scale;
     if (a_.rotation != nullptr) {
@@ -222,7 +237,7 @@ class SliceBackward {
       rotate_row(back, at.query, dq_);
     }
     for (std::int64_t d = 0; d < channels_; ++d) {
-      if (a_.content != nullptr) dq_[d] += content_dq_[d];
+      if (a_.has_terms()) dq_[d] += term_dq_[d];
       b_.wanted.q(at_.batch, at.head, at_.q_begin + at.query, d) = static_cast<T>(dq_[d]);
     }
   }
@@ -254,10 +269,11 @@ class SliceBackward {
   double *dq_, *key_, *dout_row_;
   double* capped_;  // [keys], with a softcap
   double* ds_;      // [keys]: gradients of the scores of a row, before the softcap
-  // With a content term: the row's scores before it, the gradients of those after it, its terms of
-  // the gradients of q [head_dim] and k [keys, head_dim], and the gradient of its parameters.
-  double *uncapped_ = nullptr, *content_ds_ = nullptr;
-  double *content_dq_ = nullptr, *content_dk_ = nullptr, *content_ = nullptr;
+  // With terms: the row's scores before that of the logits, the gradients of those after it, what
+  // terms add to the gradients of q [head_dim] and k [keys, head_dim], and the gradient of the
+  // parameters of the term of the logits.
+  double *uncapped_ = nullptr, *term_ds_ = nullptr;
+  double *term_dq_ = nullptr, *term_dk_ = nullptr, *logit_parameters_ = nullptr;
   RowScratch row_;
   double* distances_ = nullptr;
 };
@@ -268,11 +284,9 @@ template <class T>
 std::int64_t plain_backward_scratch(const BackwardArguments<T>& b) {
   const Arguments<T>& a = b.scores;
   const std::int64_t v_dim = b.v.size(3);
-  const std::int64_t content =
-      a.content == nullptr ? 0
-                           : 2 * a.k_len + a.head_dim * (a.k_len + 1) + a.content->gradient_size();
-  return a.k_len * (a.head_dim + v_dim + 2) + 2 * a.head_dim + v_dim + content +
-         row_scratch_size(a);
+  const std::int64_t terms =
+      a.has_terms() ? 2 * a.k_len + a.head_dim * (a.k_len + 1) + a.logit_term.needs.parameters : 0;
+  return a.k_len * (a.head_dim + v_dim + 2) + 2 * a.head_dim + v_dim + terms + row_scratch_size(a);
 }
 
 template <class T>
@@ -288,7 +302,7 @@ void plain_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   const std::int64_t slices = b.slices(), doubles = plain_backward_scratch(b);
   // Sums of slices are added in order.
   const int threads = b.slices_share_sums() ? 1 : a.threads;
-  if (!sums.wants_content()) {
+  if (!sums.wants_logit_term()) {
     return for_each_row(
         slices, slice_work, threads, doubles,
         [&](std::int64_t slice, double* memory) { plain_backward_slice(b, slice, sums, memory); });

@@ -98,6 +98,13 @@ struct MaskRow {
   std::int64_t stride;
 };
 
+template <class T>
+void load_unrotated_query(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
+  const T* source = a.q.data() + at.sequence.batch * a.q.stride(0) + at.head * a.q.stride(1) +
+                    (at.sequence.q_begin + at.query) * a.q.stride(2);
+  load_row(source, a.q.stride(3), a.head_dim, {}, 0, scratch.unrotated_query);
+}
+
 // The sum of all biases and masks of one row; -infinity where a key is hidden.
 template <class T>
 class RowBiases {
@@ -108,14 +115,14 @@ class RowBiases {
         allowed_(a.bool_mask, at),
         added_(a.float_mask, at),
         by_distance_(a.bias_row(at.head)),
-        indexed_(a.indexed != nullptr ? scratch.biases : nullptr),
+        terms_(a.bias_terms.empty() ? nullptr : scratch.biases),
         position_(a.query_position(at.sequence, at.query)),
         origin_(a.bias != nullptr ? a.bias->origin : 0),
         slope_(a.slope(at.head)) {
-    const std::int64_t keys = range.last - range.first;
-    if (indexed_ == nullptr || keys == 0) return;
-    a.indexed->fill(a.tile(at.sequence, at.head, at.query, 1, range.first, keys),
-                    scratch.biases + range.first, keys);
+    if (terms_ == nullptr || range.first == range.last) return;
+    std::fill(scratch.biases + range.first, scratch.biases + range.last, 0.0);
+    load_unrotated_query(a, at, scratch);
+    for (const TermUse& use : a.bias_terms) add_term(a, use, at, range, scratch, scratch.biases);
   }
 
   double operator[](std::int64_t j) const noexcept {
@@ -129,7 +136,7 @@ class RowBiases {
     const std::int64_t distance = a_.key_position(sequence_, j) - position_;
     if (by_distance_ != nullptr) add(static_cast<double>(by_distance_[distance + origin_]));
     if (slope_ != 0) add(-slope_ * std::abs(static_cast<double>(distance)));
-    if (indexed_ != nullptr) add(static_cast<double>(indexed_[j]));
+    if (terms_ != nullptr) add(terms_[j]);
     if (added_.data != nullptr) add(static_cast<double>(added_[j]));
     return hidden ? kHidden : sum;
   }
@@ -139,27 +146,24 @@ class RowBiases {
   const Sequence& sequence_;
   MaskRow<std::uint8_t> allowed_;
   MaskRow<typename Arguments<T>::Mask> added_;
-  const float *by_distance_, *indexed_;
+  const float* by_distance_;
+  const double* terms_;
   std::int64_t position_, origin_;
   double slope_;
 };
 
-template <class T>
-void load_plain_query(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
-  const T* source = a.q.data() + at.sequence.batch * a.q.stride(0) + at.head * a.q.stride(1) +
-                    (at.sequence.q_begin + at.query) * a.q.stride(2);
-  load_row(source, a.q.stride(3), a.head_dim, {}, 0, scratch.unrotated_query);
-}
-
-// Adds the content term to the scores of the keys that the query may see.
-template <class T>
-void add_content(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
-  load_plain_query(a, at, scratch);
-  const auto row = content_row(a, at.sequence, at.head, at.query, scratch.unrotated_query);
-  if (row.first_key < row.last_key) a.content->add(row, scratch.scores, scratch.content);
-}
-
 }  // namespace
+
+template <class T>
+void add_term(const Arguments<T>& a, const TermUse& use, const RowIndex& at, KeyRange range,
+              const RowScratch& scratch, double* scores) {
+  for_each_term_tile(a, use, at, range, scratch, [&](const ScoreInputs<double>& inputs) {
+    ScoreTile<double> tile{inputs};
+    tile.scores = scores + tile.first_key;
+    tile.stride = tile.keys;
+    use.term->add(tile);
+  });
+}
 
 void rotate_row(const RotationRows& table, std::int64_t n, double* row) noexcept {
   const float* cosines = table.cos + table.row_index(n) * table.stride;
@@ -176,8 +180,7 @@ void rotate_row(const RotationRows& table, std::int64_t n, double* row) noexcept
 }
 
 template <class T>
-KeyRange scores_before_content(const Arguments<T>& a, const RowIndex& at,
-                               const RowScratch& scratch) {
+KeyRange scores_before_term(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
   const KeyRange range = a.visible(at.sequence, at.query);
   if (range.first == range.last) return range;
   const Scorer<T> score(a, at, false, scratch);
@@ -185,7 +188,7 @@ KeyRange scores_before_content(const Arguments<T>& a, const RowIndex& at,
   for (std::int64_t j = range.first; j < range.last; ++j) {
     scratch.scores[j] = biases[j] == kHidden ? kHidden : score(j);
   }
-  load_plain_query(a, at, scratch);
+  load_unrotated_query(a, at, scratch);
   return range;
 }
 
@@ -193,9 +196,9 @@ template <class T>
 void plain_scores(const Arguments<T>& a, const RowIndex& at, std::int64_t keys, bool capped,
                   const RowScratch& scratch) {
   KeyRange with_term{0, 0};
-  if (capped && a.content != nullptr) {
-    with_term = scores_before_content(a, at, scratch);
-    add_content(a, at, scratch);
+  if (capped && a.logit_term.term != nullptr) {
+    with_term = scores_before_term(a, at, scratch);
+    add_term(a, a.logit_term, at, with_term, scratch, scratch.scores);
   }
   const Scorer<T> score(a, at, capped, scratch);
   const RowBiases<T> biases(a, at, with_term, scratch);
@@ -213,9 +216,9 @@ template <class T>
 KeyRange biased_scores(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
   const KeyRange range = a.visible(at.sequence, at.query);
   if (range.first == range.last) return range;
-  if (a.content != nullptr) {
-    scores_before_content(a, at, scratch);
-    add_content(a, at, scratch);
+  if (a.logit_term.term != nullptr) {
+    scores_before_term(a, at, scratch);
+    add_term(a, a.logit_term, at, range, scratch, scratch.scores);
     const RowBiases<T> biases(a, at, range, scratch);
     for (std::int64_t j = range.first; j < range.last; ++j) {
       double& score = scratch.scores[j];
@@ -264,9 +267,15 @@ void output_row(const Arguments<T>& a, const RowIndex& at, KeyRange range, View<
                                    .select(0, a.key_head(at.head))
                                    .narrow(0, sequence.k_begin, sequence.k_len);
   weighted_sum(scratch.scores, range, values, sum);
-  if (a.content == nullptr || a.content->value_dim() == 0 || range.first == range.last) return;
-  a.content->add_values(content_row(a, sequence, at.head, at.query, scratch.unrotated_query),
-                        scratch.scores, sum);
+  if (range.first == range.last) return;
+  const ScoreRect row =
+      a.rect(sequence, at.head, at.query, 1, range.first, range.last - range.first);
+  const auto add_values = [&](const TermUse& use) {
+    if (use.needs.value_dim == 0) return;
+    use.term->add_values(row, scratch.scores + range.first, sum);
+  };
+  if (a.logit_term.term != nullptr) add_values(a.logit_term);
+  for (const TermUse& use : a.bias_terms) add_values(use);
 }
 
 template <class T>
@@ -282,14 +291,15 @@ void weighted_sum(const double* weights, KeyRange range, View<const T> v, double
   }
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                              \
-  template KeyRange scores_before_content(const Arguments<T>&, const RowIndex&,             \
-                                          const RowScratch&);                               \
-  template void output_row(const Arguments<T>&, const RowIndex&, KeyRange, View<const T>,   \
-                           const RowScratch&, double*) noexcept;                            \
-  template void plain_scores(const Arguments<T>&, const RowIndex&, std::int64_t, bool,      \
-                             const RowScratch&);                                            \
-  template KeyRange biased_scores(const Arguments<T>&, const RowIndex&, const RowScratch&); \
+#define SEXTANT_INSTANTIATE(T)                                                                   \
+  template void add_term(const Arguments<T>&, const TermUse&, const RowIndex&, KeyRange,         \
+                         const RowScratch&, double*);                                            \
+  template KeyRange scores_before_term(const Arguments<T>&, const RowIndex&, const RowScratch&); \
+  template void output_row(const Arguments<T>&, const RowIndex&, KeyRange, View<const T>,        \
+                           const RowScratch&, double*) noexcept;                                 \
+  template void plain_scores(const Arguments<T>&, const RowIndex&, std::int64_t, bool,           \
+                             const RowScratch&);                                                 \
+  template KeyRange biased_scores(const Arguments<T>&, const RowIndex&, const RowScratch&);      \
   template void weighted_sum(const double*, KeyRange, View<const T>, double*) noexcept;
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

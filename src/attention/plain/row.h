@@ -3,6 +3,8 @@
 // the others that hold infinities or NaN.
 #pragma once
 
+#include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <limits>
 
@@ -22,34 +24,87 @@ struct RowScratch {
   double* query;   // [head_dim]
   double* key;     // [head_dim]
   double* scores;  // [k_len]
-  float* biases;   // [k_len]
-  // With a content term, else null.
+  double* biases;  // [k_len]: of terms
+  // With terms, else null.
   double* unrotated_query = nullptr;  // [head_dim]: the query before any rotation
-  double* content = nullptr;          // scratch of the term
+  double* term_keys = nullptr;        // [kTermKeys, head_dim], where keys have to be converted
+  double* term = nullptr;             // scratch of a term
 };
+
+// Keys that are converted to float64 at once for a term that reads them.
+inline constexpr std::int64_t kTermKeys = 128;
 
 // The scratch of a row in doubles, and its arrays in that memory.
 inline std::int64_t row_scratch_size(const AttentionCall& a) {
-  const std::int64_t content =
-      a.content == nullptr ? 0 : a.head_dim + a.content->scratch_size(a.k_len, a.head_dim);
-  return 2 * a.head_dim + a.k_len + (a.k_len + 1) / 2 + content;
+  std::int64_t term = 0;
+  const auto count = [&](const TermNeeds& needs) {
+    term = std::max(term, needs.scratch + needs.scratch_per_key * a.k_len);
+  };
+  count(a.logit_term.needs);
+  for (const TermUse& use : a.bias_terms) count(use.needs);
+  const std::int64_t rows = a.has_terms() ? (1 + kTermKeys) * a.head_dim : 0;
+  return 2 * a.head_dim + 2 * a.k_len + rows + term;
 }
 inline RowScratch row_scratch(double* memory, const AttentionCall& a) {
   double* scores = memory + 2 * a.head_dim;
   double* biases = scores + a.k_len;
-  RowScratch scratch{memory, memory + a.head_dim, scores, reinterpret_cast<float*>(biases)};
-  if (a.content != nullptr) {
-    scratch.unrotated_query = biases + (a.k_len + 1) / 2;
-    scratch.content = scratch.unrotated_query + a.head_dim;
+  RowScratch scratch{memory, memory + a.head_dim, scores, biases};
+  if (a.has_terms()) {
+    scratch.unrotated_query = biases + a.k_len;
+    scratch.term_keys = scratch.unrotated_query + a.head_dim;
+    scratch.term = scratch.term_keys + kTermKeys * a.head_dim;
   }
   return scratch;
 }
+
+// What a term may read of a row, in tiles: the keys of the range at once, or kTermKeys at a time
+// where they have to be converted. use(inputs) with first_key, keys and their rows set.
+template <class T, class Use>
+void for_each_term_tile(const Arguments<T>& a, const TermUse& term, const RowIndex& at,
+                        KeyRange range, const RowScratch& scratch, const Use& use) {
+  ScoreInputs<double> inputs{};
+  inputs.head_dim = a.head_dim;
+  inputs.scale = a.scale;
+  inputs.q = scratch.unrotated_query;
+  inputs.q_stride = a.head_dim;
+  inputs.scratch = scratch.term;
+  const T* keys = a.k.data() + at.sequence.batch * a.k.stride(0) +
+                  a.key_head(at.head) * a.k.stride(1) + at.sequence.k_begin * a.k.stride(2);
+  const bool in_place = std::same_as<T, double> && a.k.stride(3) == 1;
+  const std::int64_t step = !term.needs.k || in_place ? range.last - range.first : kTermKeys;
+  for (std::int64_t first = range.first; first < range.last; first += step) {
+    const std::int64_t count = std::min(step, range.last - first);
+    static_cast<ScoreRect&>(inputs) = a.rect(at.sequence, at.head, at.query, 1, first, count);
+    if (term.needs.k) {
+      const T* from = keys + first * a.k.stride(2);
+      if constexpr (std::same_as<T, double>) inputs.k = from;
+      inputs.k_stride = a.k.stride(2);
+      if (!in_place) {
+        for (std::int64_t j = 0; j < count; ++j) {
+          for (std::int64_t c = 0; c < a.head_dim; ++c) {
+            scratch.term_keys[j * a.head_dim + c] =
+                static_cast<double>(from[j * a.k.stride(2) + c * a.k.stride(3)]);
+          }
+        }
+        inputs.k = scratch.term_keys;
+        inputs.k_stride = a.head_dim;
+      }
+    }
+    use(inputs);
+  }
+}
+
+// Adds a term to scores[j] of the keys j in the range; scratch.unrotated_query must be filled.
+template <class T>
+void add_term(const Arguments<T>& arguments, const TermUse& use, const RowIndex& at, KeyRange range,
+              const RowScratch& scratch, double* scores);
 
 // Rotates a row of channels by row n of a table, or by its inverse if table.inverse.
 void rotate_row(const kernels::RotationRows& table, std::int64_t n, double* row) noexcept;
 
 // The scores of keys 0 .. keys - 1 of the sequence, padding too, hidden or not, before biases and
-// masks. If `capped`, content term and softcap are applied; hidden pairs have no term. Keys count
+// masks. If `capped`, the term before the softcap and the softcap are applied; hidden pairs have no
+// term. Keys count
 // in the sequence here and below.
 template <class T>
 void plain_scores(const Arguments<T>& arguments, const RowIndex& at, std::int64_t keys, bool capped,
@@ -61,11 +116,11 @@ template <class T>
 KeyRange biased_scores(const Arguments<T>& arguments, const RowIndex& at,
                        const RowScratch& scratch);
 
-// The scores of a row with a content term before the term is added, -infinity where anything hides
-// the key, for the keys in the range that is returned. Fills scratch.unrotated_query as well.
+// The scores of a row before the term of the logits is added, -infinity where anything hides the
+// key, for the keys in the range that is returned. Fills scratch.unrotated_query as well.
 template <class T>
-KeyRange scores_before_content(const Arguments<T>& arguments, const RowIndex& at,
-                               const RowScratch& scratch);
+KeyRange scores_before_term(const Arguments<T>& arguments, const RowIndex& at,
+                            const RowScratch& scratch);
 
 // Scores to probabilities, in place; `sink` is a score that takes part, with a value of 0
 // (-infinity: none). Zeros when all are -infinity; keys at +infinity have equal weights; NaN makes
@@ -74,7 +129,7 @@ double softmax(double* scores, std::int64_t count,
                double sink = -std::numeric_limits<double>::infinity()) noexcept;
 
 // The output row: probabilities times v [batch, kv_heads, k_len, v_dim], with the value vectors of
-// a content term; keys of weight 0 are not read. scratch.unrotated_query must be filled then.
+// terms; keys of weight 0 are not read. scratch.unrotated_query must be filled then.
 template <class T>
 void output_row(const Arguments<T>& arguments, const RowIndex& at, KeyRange range, View<const T> v,
                 const RowScratch& scratch, double* sum) noexcept;

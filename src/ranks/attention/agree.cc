@@ -105,8 +105,11 @@ Agreement agreement_on(const char* function, View<const T> q, View<const T> k, V
   if (o.bias != nullptr) {
     all.add(name_in(function, "bias.slopes"), bytes(std::span<const double>(o.bias->slopes)));
   }
-  add("indexed", o.indexed == nullptr ? "none" : std::to_string(o.indexed->gradient_size()));
-  add("content", o.content == nullptr ? "none" : std::to_string(o.content->gradient_size()));
+  std::string terms;
+  for (const ScoreTerm* term : o.terms) {
+    terms += term == nullptr ? " null" : " " + std::to_string(term->needs().parameters);
+  }
+  add("terms", terms.empty() ? "none" : terms);
   add("rotation", o.rotation == nullptr ? "none" : text_of(*o.rotation));
   return all;
 }

@@ -49,19 +49,30 @@ void check_arrays(View<const T> q, View<const T> k, View<const T> v, View<const 
   const auto* mask = std::get_if<FloatMask<T>>(&options.mask);
   check("gradients.mask", wanted.mask, mask != nullptr, mask ? mask->shape() : Shape{0},
         "a float mask");
-  check("gradients.indexed", wanted.indexed, options.indexed != nullptr,
-        Shape{options.indexed ? options.indexed->gradient_size() : 0}, "options.indexed");
-  check("gradients.content", wanted.content, options.content != nullptr,
-        Shape{options.content ? options.content->gradient_size() : 0}, "options.content");
+  if (!wanted.terms.empty() && wanted.terms.size() != options.terms.size()) {
+    throw Error(name_in(kFunction, "gradients.terms"),
+                "must be one for each of options.terms, " + std::to_string(options.terms.size()) +
+                    ", got " + std::to_string(wanted.terms.size()));
+  }
+  for (std::size_t n = 0; n < wanted.terms.size(); ++n) {
+    const std::int64_t parameters = options.terms[n]->needs().parameters;
+    check(("gradients.terms[" + std::to_string(n) + "]").c_str(), wanted.terms[n], parameters > 0,
+          Shape{parameters}, "a term that learns");
+  }
+}
+
+template <class T>
+bool any_term(const AttentionGradients<T>& g) {
+  return std::ranges::any_of(g.terms, [](const auto& view) { return is_given<double>(view); });
 }
 
 // Gradients must be wanted by all ranks or by none.
 template <class T>
 Agreement agreement_on_gradients(const AttentionGradients<T>& g) {
   std::string all;
-  for (const bool each : {is_given(g.q), is_given(g.k), is_given(g.v), is_given(g.bias.values),
-                          is_given(g.bias.slopes), is_given(g.mask), is_given(g.sinks),
-                          is_given(g.indexed), is_given(g.content)}) {
+  for (const bool each :
+       {is_given(g.q), is_given(g.k), is_given(g.v), is_given(g.bias.values),
+        is_given(g.bias.slopes), is_given(g.mask), is_given(g.sinks), any_term(g)}) {
     all += each ? '1' : '0';
   }
   return Agreement().add(name_in(kFunction, "gradients"), all);
@@ -73,8 +84,7 @@ bool sums_over_heads(const Call<T>& call, const AttentionGradients<T>& wanted) {
   const auto by_head = [&](int axis) {
     return axis >= 0 && (wanted.mask.size(axis) != 1 || call.all.heads_q == 1);
   };
-  return (is_given(wanted.bias.values) && wanted.bias.values.size(0) == 1) ||
-         is_given(wanted.indexed) || is_given(wanted.content) ||
+  return (is_given(wanted.bias.values) && wanted.bias.values.size(0) == 1) || any_term(wanted) ||
          (is_given(wanted.mask) && !by_head(wanted.mask.rank() - 3));
 }
 
@@ -82,8 +92,8 @@ template <class T>
 void run_backward(const BackwardCall<T>& b) {
   const Call<T>& call = b.call;
   if constexpr (!std::is_same_v<T, double>) {
-    const bool by_ring =
-        call.ranks.form != Form::ulysses && !call.ranks.reproducible && call.all.content == nullptr;
+    const bool by_ring = call.ranks.form != Form::ulysses && !call.ranks.reproducible &&
+                         call.all.logit_term.term == nullptr;
     if (by_ring && ring_backward(b)) return;
   }
   ulysses_backward(b, call.ranks.reproducible && sums_over_heads(call, b.wanted));

@@ -5,37 +5,6 @@
 
 namespace sextant::ranks {
 
-IndexedBias::Tile ShiftedBias::shifted(const Tile& tile) const noexcept {
-  Tile moved = tile;
-  moved.sequence = tile.sequence * segments + segment;
-  moved.head = tile.head + head_shift;
-  moved.first_query = tile.first_query + query_shift;
-  moved.first_key = tile.first_key + key_shift;
-  moved.offset = tile.offset - query_shift + key_shift;
-  if (!gives_ids) moved.query_positions = moved.key_positions = nullptr;
-  return moved;
-}
-
-void ShiftedBias::fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept {
-  if (inner != nullptr) {
-    inner->fill(shifted(tile), values, row_stride);
-  } else {
-    for (std::int64_t i = 0; i < tile.queries; ++i) {
-      std::fill_n(values + i * row_stride, tile.keys, 0.0F);
-    }
-  }
-  if (of_rows.rank() != 3) return;
-  for (std::int64_t i = 0; i < tile.queries; ++i) {
-    const float shift = of_rows(tile.sequence, tile.head, tile.first_query + i);
-    for (std::int64_t j = 0; j < tile.keys; ++j) values[i * row_stride + j] += shift;
-  }
-}
-
-void ShiftedBias::accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
-                             double* gradient) const noexcept {
-  if (inner != nullptr) inner->accumulate(shifted(tile), dscores, row_stride, gradient);
-}
-
 template <class M>
 View<M> part_of_mask(View<M> mask, const Piece& queries, const Piece& keys) {
   const int last = mask.rank() - 1;
@@ -62,9 +31,15 @@ BlockOptions<T, U>::BlockOptions(const Call<T>& call, const Piece& queries, cons
   options.scale = all.scale;
   options.threads = all.threads;
   if (whole_rows) options.sinks = from.sinks;
-  if (whole_rows && from.content != nullptr) {
-    options.content = &content_.emplace(
-        *from.content, ShiftedContent::Place{.query = query_shift, .begin = keys.begin});
+  const TermPlace place{.segment = queries.segment,
+                        .segments = all.segment_count(),
+                        .query = query_shift,
+                        .key = key_shift,
+                        .key_begin = first.k_begin,
+                        .gives_ids = all.by_ids};
+  for (const ScoreTerm* term : from.terms) {
+    if (!whole_rows && term->needs().before_softcap) continue;
+    options.terms.push_back(&terms_.emplace_back(*term, place));
   }
   for (std::int64_t b = 0; b < all.batch; ++b) {
     const Sequence at = call.sequence(b, queries.segment);
@@ -94,21 +69,11 @@ BlockOptions<T, U>::BlockOptions(const Call<T>& call, const Piece& queries, cons
     options.query_positions = query_ids_;
     options.key_positions = key_ids_;
   }
-  if (from.indexed != nullptr) {
-    indexed_.inner = from.indexed;
-    options.indexed = &indexed_;
-  }
-  indexed_.segment = queries.segment;
-  indexed_.segments = all.segment_count();
-  indexed_.query_shift = query_shift;
-  indexed_.key_shift = key_shift;
-  indexed_.gives_ids = all.by_ids;
 }
 
 template <class T, class U>
 void BlockOptions<T, U>::shift_rows(View<const float> shift) {
-  indexed_.of_rows = shift;
-  options.indexed = &indexed_;
+  options.terms.push_back(&row_shift_.emplace(shift));
 }
 
 template struct BlockOptions<float, float>;

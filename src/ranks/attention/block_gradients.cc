@@ -45,7 +45,8 @@ BlockGradients<T>::BlockGradients(const BackwardCall<T>& b)
   room(b.wanted.bias.values, bias_);
   room(b.wanted.bias.slopes, slopes_);
   room(b.wanted.mask, mask_);
-  room(b.wanted.indexed, indexed_);
+  terms_.resize(b.wanted.terms.size());
+  for (std::size_t n = 0; n < terms_.size(); ++n) room(View<double>(b.wanted.terms[n]), terms_[n]);
   shift_large_logs();
 }
 
@@ -97,11 +98,17 @@ void BlockGradients<T>::block(const Piece& queries, const Piece& keys,
   const View<const float> v = own(std::as_const(arrays.v).view());
   Tensor<float> dq(q.shape()), dk(k.shape()), dv(v.shape()), bias(bias_.shape()),
       slopes(slopes_.shape()), mask;
-  Tensor<double> indexed(indexed_.shape());
+  std::vector<Tensor<double>> terms;
+  for (const Tensor<double>& sums : terms_) terms.emplace_back(sums.shape());
   AttentionGradients<float> wanted{.q = dq, .k = dk, .v = dv, .bias = {}};
   if (bias_.count() > 0) wanted.bias.values = bias;
   if (slopes_.count() > 0) wanted.bias.slopes = slopes;
-  if (indexed_.count() > 0) wanted.indexed = indexed;
+  if (!terms.empty()) {
+    for (Tensor<double>& term : terms) {
+      wanted.terms.emplace_back(term.count() > 0 ? term.view() : View<double>());
+    }
+    wanted.terms.resize(options.options.terms.size());  // and the shift of rows
+  }
   if (mask_.count() > 0) {
     mask = Tensor<float>(part_of_mask(std::as_const(mask_).view(), queries, keys).shape());
     wanted.mask = mask;
@@ -113,7 +120,10 @@ void BlockGradients<T>::block(const Piece& queries, const Piece& keys,
   add<float, float>(std::as_const(dv).view(), to.v.view().narrow(2, keys.row, keys.size()));
   if (bias_.count() > 0) add<double, float>(std::as_const(bias).view(), bias_.view());
   if (slopes_.count() > 0) add<double, float>(std::as_const(slopes).view(), slopes_.view());
-  if (indexed_.count() > 0) add<double, double>(std::as_const(indexed).view(), indexed_.view());
+  for (std::size_t n = 0; n < terms.size(); ++n) {
+    if (terms[n].count() == 0) continue;
+    add<double, double>(std::as_const(terms[n]).view(), terms_[n].view());
+  }
   if (mask_.count() > 0) {
     add<double, float>(std::as_const(mask).view(), part_of_mask(mask_.view(), queries, keys));
   }

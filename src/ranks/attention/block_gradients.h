@@ -42,7 +42,8 @@ class BlockGradients {
   AsFloat<T> q_, k_, v_, out_, dout_;
   std::vector<Piece> blocks_;
   Tensor<float> dq_, dk_, dv_, logs_, shift_;
-  Tensor<double> bias_, slopes_, mask_, indexed_;
+  Tensor<double> bias_, slopes_, mask_;
+  std::vector<Tensor<double>> terms_;
   bool shifts_ = false;
 };
 

@@ -63,7 +63,9 @@ void BlockGradients<T>::give() {
   };
   sum(bias_, b_.wanted.bias.values, true);
   sum(slopes_, b_.wanted.bias.slopes, true);
-  sum(indexed_, b_.wanted.indexed, true);
+  for (std::size_t n = 0; n < terms_.size(); ++n) {
+    sum(terms_[n], View<double>(b_.wanted.terms[n]), true);
+  }
   sum(mask_, b_.wanted.mask, !call_.mask_by_row);
   if (!is_given(b_.wanted.sinks)) return;
   Tensor<double> sinks = sink_gradients();

@@ -67,14 +67,9 @@ HeadOptions<T>::HeadOptions(const ranks::Call<T>& call, Heads heads) : options(c
     }
     options.rotation = &rotation_;
   }
-  if (call.options.indexed != nullptr) {
-    indexed_.inner = call.options.indexed;
-    indexed_.head_shift = queries.begin;
-    options.indexed = &indexed_;
-  }
-  if (call.options.content != nullptr) {
-    options.content =
-        &content_.emplace(*call.options.content, ShiftedContent::Place{.head = queries.begin});
+  options.terms.clear();
+  for (const ScoreTerm* term : call.options.terms) {
+    options.terms.push_back(&terms_.emplace_back(*term, TermPlace{.head = queries.begin}));
   }
 }
 

@@ -1,7 +1,7 @@
 // The options of a call for some of its heads, with the whole sequences.
 #pragma once
 
-#include <optional>
+#include <deque>
 
 #include "ranks/attention/block.h"
 #include "ranks/attention/heads.h"
@@ -23,8 +23,7 @@ struct HeadOptions {
   Tensor<typename Arguments<T>::Mask> float_mask_;
   DistanceBias bias_;
   RotationTable<float> rotation_;
-  ShiftedBias indexed_;
-  std::optional<ShiftedContent> content_;
+  std::deque<ShiftedTerm> terms_;
 };
 
 }  // namespace sextant::ranks

@@ -17,7 +17,9 @@ std::string why_not(const CallShape<T>& call, Form form) {
   if (form == Form::ring) {
     if (call.ranks.reproducible) return "must be gather or ulysses with reproducible";
     if (std::is_same_v<T, double>) return "must be gather or ulysses for float64";
-    if (call.all.content != nullptr) return "must be gather or ulysses with a content term";
+    if (call.all.logit_term.term != nullptr) {
+      return "must be gather or ulysses with a term before the softcap";
+    }
   }
   if (form == Form::ulysses && rounds) return "must be ring or gather with a transport of 16 bits";
   if (call.ranks.reproducible && rounds) return "must have transport unchanged with reproducible";

@@ -55,8 +55,11 @@ struct SharedGradients {
     take(b.wanted.bias.values, bias, g.bias.values, by_row(b) ? 0 : -1);
     take(b.wanted.bias.slopes, slopes, g.bias.slopes, 0);
     take(b.wanted.sinks, sinks, g.sinks, 0);
-    take(b.wanted.indexed, indexed, g.indexed, -1);
-    take(b.wanted.content, content, g.content, -1);
+    terms.resize(b.wanted.terms.size());
+    g.terms.resize(terms.size());
+    for (std::size_t n = 0; n < terms.size(); ++n) {
+      take(View<double>(b.wanted.terms[n]), terms[n], g.terms[n], -1);
+    }
     if (!is_given(b.wanted.mask)) return;
     std::vector<std::int64_t> sizes(b.wanted.mask.shape().begin(), b.wanted.mask.shape().end());
     const int rank = static_cast<int>(sizes.size()), rows = rank - 2;
@@ -85,8 +88,9 @@ struct SharedGradients {
     give(bias, b.wanted.bias.values, by_row(b) ? 0 : -1);
     give(slopes, b.wanted.bias.slopes, 0);
     give(sinks, b.wanted.sinks, 0);
-    give(indexed, b.wanted.indexed, -1);
-    give(content, b.wanted.content, -1);
+    for (std::size_t n = 0; n < terms.size(); ++n) {
+      give(terms[n], View<double>(b.wanted.terms[n]), -1);
+    }
     if (!is_given(b.wanted.mask)) return;
     combine<Wide>(comm, share, group, mask.view(), mask_heads(b));
     if (!b.call.mask_by_row) {
@@ -99,7 +103,7 @@ struct SharedGradients {
   }
 
   Tensor<Wide> bias, slopes, sinks, mask;
-  Tensor<double> indexed, content;
+  std::vector<Tensor<double>> terms;
 };
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace {
 
 Options options_for(const AttentionOptions<float>& options) {
   Options ranks{.form = Form::ring, .division = Division::zigzag};  // memory falls with the ranks
-  if (options.content != nullptr) ranks.form = Form::automatic;
+  if (logit_term_of(options) != nullptr) ranks.form = Form::automatic;
   return ranks;
 }
 

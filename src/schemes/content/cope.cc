@@ -33,7 +33,7 @@ inline constexpr auto kWeights<CopeWeights> =
 
 namespace {
 
-class CopeTerm final : public ContentTerm {
+class CopeTerm final : public ScoreTerm {
  public:
   CopeTerm(const Cope& options, Tensor<double> table)
       : scaled_(options.scaled), table_(std::move(table)) {}
@@ -48,46 +48,49 @@ class CopeTerm final : public ContentTerm {
     }
   }
 
-  std::int64_t scratch_size(std::int64_t keys, std::int64_t) const noexcept override {
-    return 2 * count() + keys;
+  TermNeeds needs() const override {
+    return {.before_softcap = true,
+            .q = true,
+            .tiles = TermTiles::rows,
+            .scratch = 2 * count(),
+            .scratch_per_key = 1,
+            .parameters = table_.count()};
   }
 
-  void add(const Row& row, double* scores, double* scratch) const noexcept override {
-    const Scan row_scan = scan(row, scores, scratch);
+  void add(const ScoreTile<float>&) const noexcept override {}  // rows are double
+  void add(const ScoreTile<double>& row) const noexcept override {
+    const Scan row_scan = scan(row, row.scores);
     const double factor = scaled_ ? row.scale : 1;
-    for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
+    for (std::int64_t j = 0; j < row.keys; ++j) {
       const Interpolation at = interpolation(row_scan.positions[j]);
-      scores[j] +=
+      row.scores[j] +=
           factor * ((1 - at.fraction) * row_scan.z[at.below] + at.fraction * row_scan.z[at.above]);
     }
   }
 
-  std::int64_t gradient_size() const noexcept override { return table_.count(); }
-
-  void backward(const Row& row, const double* scores, double* ds, double* dq, double*,
-                double* gradient, double* scratch) const noexcept override {
-    const Scan row_scan = scan(row, scores, scratch);
+  void backward(const ScoreGradient& row) const noexcept override {
+    const Scan row_scan = scan(row, row.scores);
     double* dz = row_scan.z + count();
     std::fill_n(dz, count(), 0.0);
     const double factor = scaled_ ? row.scale : 1;
     double dgate = 0;  // a gate counts in the positions of its key and of all keys before it
-    for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
+    for (std::int64_t j = 0; j < row.keys; ++j) {
       const Interpolation at = interpolation(row_scan.positions[j]);
-      const double d = factor * ds[j];
+      const double d = factor * row.dscores[j];
       if (d != 0) {
         dz[at.below] += (1 - at.fraction) * d;
         dz[at.above] += at.fraction * d;
         dgate += d * (row_scan.z[at.above] - row_scan.z[at.below]);
       }
-      const double g = gate(scores[j]);
-      if (dgate != 0 && g != 0) ds[j] += dgate * g * (1 - g);
+      const double g = gate(row.scores[j]);
+      if (dgate != 0 && g != 0) row.dscores[j] += dgate * g * (1 - g);
     }
     const std::int64_t n = row.head_dim;
     for (std::int64_t p = 0; p < count(); ++p) {
       if (dz[p] == 0) continue;
       for (std::int64_t c = 0; c < n; ++c) {
-        dq[c] += dz[p] * table_.data()[p * n + c];
-        gradient[p * n + c] += dz[p] * row.q[c];
+        row.dq[c] += dz[p] * table_.data()[p * n + c];
+        row.parameters[p * n + c] += dz[p] * row.q[c];
       }
     }
   }
@@ -113,8 +116,8 @@ class CopeTerm final : public ContentTerm {
     return {n, std::min(n + (position > below ? 1 : 0), count() - 1), position - below};
   }
 
-  Scan scan(const Row& row, const double* scores, double* scratch) const noexcept {
-    const Scan row_scan{scratch, scratch + 2 * count()};
+  Scan scan(const ScoreInputs<double>& row, const double* scores) const noexcept {
+    const Scan row_scan{row.scratch, row.scratch + 2 * count()};
     const std::int64_t n = row.head_dim;
     for (std::int64_t p = 0; p < count(); ++p) {
       double sum = 0;
@@ -123,7 +126,7 @@ class CopeTerm final : public ContentTerm {
     }
     const auto last = static_cast<double>(count() - 1);
     double position = 0;
-    for (std::int64_t j = row.last_key; j-- > row.first_key;) {
+    for (std::int64_t j = row.keys; j-- > 0;) {
       position += gate(scores[j]);
       row_scan.positions[j] = position > last ? last : position;
     }
@@ -136,7 +139,7 @@ class CopeTerm final : public ContentTerm {
 
 }  // namespace
 
-std::shared_ptr<const ContentTerm> cope(const Cope& options, const CopeWeights& weights) {
+std::shared_ptr<const ScoreTerm> cope(const Cope& options, const CopeWeights& weights) {
   const Tensor<double>& table = weights.table;
   if (table.rank() != 2 || table.count() == 0) {
     throw Error("cope.table", "must be [npos, head_dim] with at least one of each, got " +

@@ -68,8 +68,8 @@ std::int64_t deberta_row(std::int64_t distance, const Deberta& options) {
   return row_of(distance, options);
 }
 
-std::shared_ptr<const ContentTerm> deberta(const Deberta& options, const DebertaWeights& weights,
-                                           std::span<const std::int64_t> positions) {
+std::shared_ptr<const ScoreTerm> deberta(const Deberta& options, const DebertaWeights& weights,
+                                         std::span<const std::int64_t> positions) {
   const std::int64_t rows = 2 * deberta_span(options);
   schemes_detail::RelativeVectors vectors{.scheme = "deberta"};
   vectors.ids = schemes_detail::checked_ids("deberta", positions);

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -28,7 +27,7 @@ inline constexpr auto kWeights<ForgettingWeights> =
 
 namespace {
 
-class ForgettingTerm final : public ContentTerm {
+class ForgettingTerm final : public ScoreTerm {
  public:
   explicit ForgettingTerm(Tensor<double> sums) : f_(std::move(sums)) {}
 
@@ -57,45 +56,37 @@ class ForgettingTerm final : public ContentTerm {
     }
   }
 
-  void add(const Row& row, double* scores, double*) const noexcept override {
-    const double* f = f_.data() + begin_of(row);
-    for (std::int64_t j = row.first_key; j < row.last_key; ++j)
-      scores[j] += f[row.diagonal_key] - f[j];
-  }
+  TermNeeds needs() const override { return {.before_softcap = true, .parameters = f_.count()}; }
+  void add(const ScoreTile<float>& tile) const noexcept override { add_decay(tile); }
+  void add(const ScoreTile<double>& tile) const noexcept override { add_decay(tile); }
 
-  bool has_tiles() const noexcept override { return true; }
-
-  void add_tile(const Tile& tile, float* scores, std::int64_t stride,
-                float*) const noexcept override {
-    constexpr float kHidden = -std::numeric_limits<float>::infinity();
-    const double* f = f_.data() + begin_of(tile);
+  void backward(const ScoreGradient& tile) const noexcept override {
+    double* df = tile.parameters + begin_of(tile);
     for (std::int64_t i = 0; i < tile.queries; ++i) {
-      const std::int64_t diagonal = tile.first_diagonal_key + i;
-      if (diagonal < 0) continue;  // no visible keys
-      float* to = scores + i * stride;
+      const double* ds = tile.dscores + i * tile.stride;
       for (std::int64_t j = 0; j < tile.keys; ++j) {
-        const auto term = static_cast<float>(f[diagonal] - f[tile.first_key + j]);
-        to[j] = to[j] == kHidden ? kHidden : to[j] + term;
+        if (ds[j] == 0) continue;
+        df[tile.diagonal_key(i)] += ds[j];
+        df[tile.first_key + j] -= ds[j];
       }
     }
   }
 
-  std::int64_t gradient_size() const noexcept override { return f_.count(); }
-
-  void backward(const Row& row, const double*, double* ds, double*, double*, double* gradient,
-                double*) const noexcept override {
-    double* df = gradient + begin_of(row);
-    for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
-      df[row.diagonal_key] += ds[j];
-      df[j] -= ds[j];
-    }
-  }
-
  private:
-  template <class Rows>  // Row or Tile
-  std::int64_t begin_of(const Rows& rows) const noexcept {
-    const std::int64_t batch = f_.size(0) == 1 ? 0 : rows.batch;
-    return (batch * f_.size(1) + rows.head) * f_.size(2) + rows.begin;
+  std::int64_t begin_of(const ScoreRect& rect) const noexcept {
+    const std::int64_t batch = f_.size(0) == 1 ? 0 : rect.batch;
+    return (batch * f_.size(1) + rect.head) * f_.size(2) + rect.key_begin;
+  }
+  template <class Real>
+  void add_decay(const ScoreTile<Real>& tile) const noexcept {
+    const double* f = f_.data() + begin_of(tile);
+    for (std::int64_t i = 0; i < tile.queries; ++i) {
+      const std::int64_t diagonal = tile.diagonal_key(i);
+      if (diagonal < 0) continue;  // no visible keys
+      for (std::int64_t j = 0; j < tile.keys; ++j) {
+        tile.add(i, j, static_cast<Real>(f[diagonal] - f[tile.first_key + j]));
+      }
+    }
   }
 
   Tensor<double> f_;  // [batch or 1, heads, length]
@@ -103,7 +94,7 @@ class ForgettingTerm final : public ContentTerm {
 
 }  // namespace
 
-std::shared_ptr<const ContentTerm> forgetting(View<const double> log_gates) {
+std::shared_ptr<const ScoreTerm> forgetting(View<const double> log_gates) {
   if (log_gates.rank() != 3) {
     throw Error("forgetting.log_gates",
                 "must be [batch or 1, heads, length], got " + log_gates.shape().to_string());

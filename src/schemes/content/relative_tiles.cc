@@ -2,7 +2,6 @@
 #include "schemes/content/relative_tiles.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "kernels/attention/geometry.h"
 #include "kernels/attention/row_products.h"
@@ -14,7 +13,6 @@ using kernels::kQueryGroup;
 
 constexpr std::int64_t kChunk = 256;  // vectors at a time: those of a tile and some more
 constexpr std::int64_t kMaxJumps = 4096;
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
 
 bool is_there(const Tensor<double>& table) { return table.rank() >= 2 && table.count() > 0; }
 
@@ -35,20 +33,16 @@ Tensor<float> transposed(const Tensor<double>& table, std::int64_t columns) {
   return to;
 }
 
-float plus(float score, float term) noexcept { return score == kHidden ? kHidden : score + term; }
-
 }  // namespace
 
 // Products of rows with the vectors [first, first + columns) of a table, for the pairs of a tile.
 struct RelativeTiles::Products {
-  const ContentTerm::Tile& tile;
+  const ScoreTile<float>& tile;
   const float* rows;  // of queries or of keys
   std::int64_t row_stride, row_count;
   bool by_key;  // the rows are keys
   const float* table;
   std::int64_t first, columns;
-  float* scores;
-  std::int64_t stride;
   float* products;  // [row_count][kChunk]
 };
 
@@ -81,12 +75,12 @@ RelativeTiles::RelativeTiles(const RelativeVectors& vectors)
   }
 }
 
-std::int64_t RelativeTiles::scratch_size(std::int64_t head_dim) const noexcept {
-  return kernels::kQueryBlock * head_dim + kernels::kKeyBlock * kChunk;
+std::int64_t RelativeTiles::scratch_size() const noexcept {
+  return kernels::kQueryBlock * v_.head_dim + kernels::kKeyBlock * kChunk;
 }
 
 void RelativeTiles::add_products(const Products& p) const noexcept {
-  const ContentTerm::Tile& tile = p.tile;
+  const ScoreTile<float>& tile = p.tile;
   kernels::row_products({.a = p.rows,
                          .a_row = p.row_stride,
                          .rows = p.row_count,
@@ -99,9 +93,8 @@ void RelativeTiles::add_products(const Products& p) const noexcept {
   const auto scale = static_cast<float>(tile.scale);
   const auto id_count = static_cast<std::int64_t>(v_.ids.size());
   for (std::int64_t i = 0; i < tile.queries; ++i) {
-    const std::int64_t diagonal = tile.first_diagonal_key + i;
+    const std::int64_t diagonal = tile.diagonal_key(i);
     if (id_count > 0 && (diagonal < 0 || diagonal >= id_count)) continue;  // no visible keys
-    float* to = p.scores + i * p.stride;
     std::int64_t j = 0;
     const auto general = [&](std::int64_t end) {
       for (; j < end; ++j) {
@@ -113,7 +106,7 @@ void RelativeTiles::add_products(const Products& p) const noexcept {
         const std::int64_t at = std::clamp(distance, -max_distance_, max_distance_) + max_distance_;
         const std::int64_t column = v_.rows[static_cast<std::size_t>(at)] - p.first;
         if (column < 0 || column >= p.columns) continue;
-        to[j] = plus(to[j], scale * p.products[(p.by_key ? j : i) * kChunk + column]);
+        tile.add(i, j, scale * p.products[(p.by_key ? j : i) * kChunk + column]);
       }
     };
     if (id_count == 0 && ascends_by_one_ && !p.by_key) {
@@ -125,17 +118,16 @@ void RelativeTiles::add_products(const Products& p) const noexcept {
       const std::int64_t begin = std::clamp<std::int64_t>(first - shift, 0, tile.keys);
       const std::int64_t end = std::clamp<std::int64_t>(last - shift, begin, tile.keys);
       general(begin);
-      for (; j < end; ++j) to[j] = plus(to[j], scale * p.products[i * kChunk + shift + j]);
+      for (; j < end; ++j) tile.add(i, j, scale * p.products[i * kChunk + shift + j]);
     }
     general(tile.keys);
   }
 }
 
-void RelativeTiles::add(const ContentTerm::Tile& tile, float* scores, std::int64_t stride,
-                        float* scratch) const noexcept {
+void RelativeTiles::add(const ScoreTile<float>& tile) const noexcept {
   const std::int64_t n = tile.head_dim;
-  float* shifted = scratch;
-  float* products = scratch + kernels::kQueryBlock * n;
+  float* shifted = tile.scratch;
+  float* products = shifted + kernels::kQueryBlock * n;
   const auto head_of = [&](const Tensor<float>& table) {
     return table.data() + (table.size(0) == 1 ? 0 : tile.head * n * columns_);
   };
@@ -152,8 +144,7 @@ void RelativeTiles::add(const ContentTerm::Tile& tile, float* scores, std::int64
                            .c_row = kQueryGroup});
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {
-        float& to = scores[i * stride + j];
-        to = plus(to, scale * products[j * kQueryGroup]);
+        tile.add(i, j, scale * products[j * kQueryGroup]);
       }
     }
   }
@@ -169,7 +160,7 @@ void RelativeTiles::add(const ContentTerm::Tile& tile, float* scores, std::int64
     q_stride = n;
   }
   // The distances that occur, and their rows.
-  std::int64_t min_query = tile.first_diagonal_key, max_query = min_query + tile.queries - 1;
+  std::int64_t min_query = tile.diagonal_key(0), max_query = min_query + tile.queries - 1;
   std::int64_t min_key = tile.first_key, max_key = min_key + tile.keys - 1;
   if (!v_.ids.empty()) {
     const auto id_count = static_cast<std::int64_t>(v_.ids.size());
@@ -193,12 +184,12 @@ void RelativeTiles::add(const ContentTerm::Tile& tile, float* scores, std::int64
        first += kChunk) {
     const std::int64_t columns = std::min(kChunk, in_groups(end - first));
     if (key_table_.count() > 0) {
-      add_products({tile, q, q_stride, tile.queries, false, head_of(key_table_), first, columns,
-                    scores, stride, products});
+      add_products(
+          {tile, q, q_stride, tile.queries, false, head_of(key_table_), first, columns, products});
     }
     if (query_table_.count() > 0) {
       add_products({tile, tile.k, tile.k_stride, tile.keys, true, head_of(query_table_), first,
-                    columns, scores, stride, products});
+                    columns, products});
     }
   }
 }

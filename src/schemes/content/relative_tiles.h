@@ -15,10 +15,9 @@ class RelativeTiles {
 
   // Whether any tile needs few vectors: not when ids jump in a large table.
   bool fits() const noexcept { return fits_; }
-  std::int64_t scratch_size(std::int64_t head_dim) const noexcept;
-  // As ContentTerm::add_tile().
-  void add(const ContentTerm::Tile& tile, float* scores, std::int64_t stride,
-           float* scratch) const noexcept;
+  std::int64_t scratch_size() const noexcept;
+  // As ScoreTerm::add().
+  void add(const ScoreTile<float>& tile) const noexcept;
 
  private:
   struct Products;

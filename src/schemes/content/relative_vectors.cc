@@ -27,7 +27,7 @@ std::string in_scheme(std::string_view scheme, std::string_view name) {
   return std::string(scheme) + "." + std::string(name);
 }
 
-class RelativeTerm final : public ContentTerm {
+class RelativeTerm final : public ScoreTerm {
  public:
   explicit RelativeTerm(RelativeVectors vectors)
       : v_(std::move(vectors)),
@@ -40,7 +40,7 @@ class RelativeTerm final : public ContentTerm {
       begins_[n] = used;
       used += size(*tensors[n]);
     }
-    gradient_size_ = used;
+    parameters_ = used;
   }
 
   void check(const CallExtents& call) const override {
@@ -62,110 +62,110 @@ class RelativeTerm final : public ContentTerm {
     for (const SequenceExtents& at : call.sequences) check_positions(at);
   }
 
-  double default_scale(std::int64_t head_dim) const override {
-    return 1 / std::sqrt(v_.terms * static_cast<double>(head_dim));
+  TermNeeds needs() const override {
+    return {.before_softcap = true,
+            .q = true,
+            .k = reads_keys(),
+            .tiles = tiles_.fits() ? TermTiles::any : TermTiles::float64,
+            .scratch = std::max(v_.head_dim, tiles_.scratch_size()),
+            .parameters = parameters_,
+            .value_dim = value_dim(),
+            .products = v_.terms};
   }
 
-  std::int64_t scratch_size(std::int64_t, std::int64_t head_dim) const noexcept override {
-    return 2 * head_dim;
+  void add(const ScoreTile<float>& tile) const noexcept override { tiles_.add(tile); }
+  void add(const ScoreTile<double>& tile) const noexcept override {
+    for (std::int64_t i = 0; i < tile.queries; ++i) add_row(tile, i);
   }
 
-  void add(const Row& row, double* scores, double* scratch) const noexcept override {
-    const double* query = shifted(row, scratch);
-    double* key = scratch + row.head_dim;
-    const bool by_key = reads_keys();
-    std::int64_t last = -1;  // the row whose product is known
-    double by_query = 0;
-    for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
-      const std::int64_t r = row_of(row, j);
-      if (size(v_.key_table) > 0 && r != last)
-        by_query = dot(query, vector(v_.key_table, row.head, r), v_.head_dim);
-      last = r;
-      double sum = by_query;
-      if (by_key) {
-        row.k.load(j, v_.head_dim, key);
-        if (size(v_.query_table) > 0)
-          sum += dot(key, vector(v_.query_table, row.head, r), v_.head_dim);
-        if (size(v_.content_bias) > 0)
-          sum += dot(key, of_head(v_.content_bias, row.head), v_.head_dim);
-      }
-      scores[j] += row.scale * sum;
-    }
+  void backward(const ScoreGradient& tile) const noexcept override {
+    for (std::int64_t i = 0; i < tile.queries; ++i) row_backward(tile, i);
   }
 
-  bool has_tiles() const noexcept override { return tiles_.fits(); }
-  std::int64_t tile_scratch_size(std::int64_t head_dim) const noexcept override {
-    return tiles_.scratch_size(head_dim);
-  }
-  void add_tile(const Tile& tile, float* scores, std::int64_t stride,
-                float* scratch) const noexcept override {
-    tiles_.add(tile, scores, stride, scratch);
-  }
-
-  std::int64_t gradient_size() const noexcept override { return gradient_size_; }
-
-  void backward(const Row& row, const double*, double* ds, double* dq, double* dk, double* gradient,
-                double* scratch) const noexcept override {
-    const std::int64_t n = v_.head_dim;
-    const double* query = shifted(row, scratch);
-    double* key = scratch + n;
-    for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
-      const double d = row.scale * ds[j];
-      if (d == 0) continue;
-      const std::int64_t r = row_of(row, j);
-      if (size(v_.key_table) > 0) {
-        const double* key_vector = vector(v_.key_table, row.head, r);
-        add_times(d, key_vector, n, dq);
-        add_times(d, query, n, gradient + begins_[0] + (key_vector - v_.key_table.data()));
-        if (size(v_.position_bias) > 0)
-          add_times(d, key_vector, n, gradient + begins_[3] + row.head * n);
-      }
-      if (!reads_keys()) continue;
-      row.k.load(j, n, key);
-      if (size(v_.query_table) > 0) {
-        const double* query_vector = vector(v_.query_table, row.head, r);
-        add_times(d, query_vector, n, dk + j * n);
-        add_times(d, key, n, gradient + begins_[1] + (query_vector - v_.query_table.data()));
-      }
-      if (size(v_.content_bias) > 0) {
-        add_times(d, of_head(v_.content_bias, row.head), n, dk + j * n);
-        add_times(d, key, n, gradient + begins_[4] + row.head * n);
-      }
-    }
-  }
-
-  std::int64_t value_dim() const noexcept override {
-    return size(v_.value_table) > 0 ? v_.value_table.size(2) : 0;
-  }
-
-  void add_values(const Row& row, const double* weights, double* out) const noexcept override {
+  void add_values(const ScoreRect& row, const double* weights,
+                  double* out) const noexcept override {
     // Keys with the same vector are one product: beyond the largest distance all have the last one.
-    for (std::int64_t j = row.first_key; j < row.last_key;) {
-      const std::int64_t r = row_of(row, j);
+    for (std::int64_t j = 0; j < row.keys;) {
+      const std::int64_t r = row_of(row, 0, j);
       double weight = 0;
-      for (; j < row.last_key && row_of(row, j) == r; ++j) weight += weights[j];
+      for (; j < row.keys && row_of(row, 0, j) == r; ++j) weight += weights[j];
       if (weight != 0)
         add_times(weight, vector(v_.value_table, row.head, r), v_.value_table.size(2), out);
     }
   }
 
-  void values_backward(const Row& row, const double* weights, const double* dout, double* dweights,
-                       double* gradient) const noexcept override {
+  void values_backward(const ScoreRect& row, const double* weights, const double* dout,
+                       double* dweights, double* parameters) const noexcept override {
     std::int64_t last = -1;
     double product = 0;
-    for (std::int64_t j = row.first_key; j < row.last_key; ++j) {
+    for (std::int64_t j = 0; j < row.keys; ++j) {
       if (weights[j] == 0) continue;
-      const std::int64_t r = row_of(row, j);
+      const std::int64_t r = row_of(row, 0, j);
       const double* value_vector = vector(v_.value_table, row.head, r);
       if (r != last) product = dot(value_vector, dout, v_.value_table.size(2));
       last = r;
       dweights[j] += product;
       add_times(weights[j], dout, v_.value_table.size(2),
-                gradient + begins_[2] + (value_vector - v_.value_table.data()));
+                parameters + begins_[2] + (value_vector - v_.value_table.data()));
     }
   }
 
  private:
+  void add_row(const ScoreTile<double>& tile, std::int64_t i) const noexcept {
+    const double* query = shifted(tile, i);
+    double* scores = tile.scores + i * tile.stride;
+    const bool by_key = reads_keys();
+    std::int64_t last = -1;  // the row whose product is known
+    double by_query = 0;
+    for (std::int64_t j = 0; j < tile.keys; ++j) {
+      const std::int64_t r = row_of(tile, i, j);
+      if (size(v_.key_table) > 0 && r != last)
+        by_query = dot(query, vector(v_.key_table, tile.head, r), v_.head_dim);
+      last = r;
+      double sum = by_query;
+      if (by_key) {
+        const double* key = tile.k + j * tile.k_stride;
+        if (size(v_.query_table) > 0)
+          sum += dot(key, vector(v_.query_table, tile.head, r), v_.head_dim);
+        if (size(v_.content_bias) > 0)
+          sum += dot(key, of_head(v_.content_bias, tile.head), v_.head_dim);
+      }
+      scores[j] += tile.scale * sum;
+    }
+  }
+
+  void row_backward(const ScoreGradient& tile, std::int64_t i) const noexcept {
+    const std::int64_t n = v_.head_dim;
+    const double* query = shifted(tile, i);
+    const double* ds = tile.dscores + i * tile.stride;
+    for (std::int64_t j = 0; j < tile.keys; ++j) {
+      const double d = tile.scale * ds[j];
+      if (d == 0) continue;
+      const std::int64_t r = row_of(tile, i, j);
+      if (size(v_.key_table) > 0) {
+        const double* key_vector = vector(v_.key_table, tile.head, r);
+        add_times(d, key_vector, n, tile.dq + i * n);
+        add_times(d, query, n, tile.parameters + begins_[0] + (key_vector - v_.key_table.data()));
+        if (size(v_.position_bias) > 0)
+          add_times(d, key_vector, n, tile.parameters + begins_[3] + tile.head * n);
+      }
+      if (!reads_keys()) continue;
+      const double* key = tile.k + j * tile.k_stride;
+      if (size(v_.query_table) > 0) {
+        const double* query_vector = vector(v_.query_table, tile.head, r);
+        add_times(d, query_vector, n, tile.dk + j * n);
+        add_times(d, key, n, tile.parameters + begins_[1] + (query_vector - v_.query_table.data()));
+      }
+      if (size(v_.content_bias) > 0) {
+        add_times(d, of_head(v_.content_bias, tile.head), n, tile.dk + j * n);
+        add_times(d, key, n, tile.parameters + begins_[4] + tile.head * n);
+      }
+    }
+  }
+
+  std::int64_t value_dim() const noexcept {
+    return size(v_.value_table) > 0 ? v_.value_table.size(2) : 0;
+  }
   void check_positions(const SequenceExtents& at) const {
     if (at.seeing_queries.is_empty()) return;
     const std::int64_t first = std::min<std::int64_t>(at.seeing_queries.first, 0);
@@ -191,9 +191,9 @@ class RelativeTerm final : public ContentTerm {
   std::int64_t id(std::int64_t index) const noexcept {
     return v_.ids.empty() ? index : v_.ids[static_cast<std::size_t>(index)];
   }
-  std::int64_t row_of(const Row& row, std::int64_t key) const noexcept {
-    const std::int64_t distance =
-        std::clamp(id(key) - id(row.diagonal_key), -max_distance_, max_distance_);
+  std::int64_t row_of(const ScoreRect& tile, std::int64_t i, std::int64_t j) const noexcept {
+    const std::int64_t distance = std::clamp(id(tile.first_key + j) - id(tile.diagonal_key(i)),
+                                             -max_distance_, max_distance_);
     return v_.rows[static_cast<std::size_t>(distance + max_distance_)];
   }
   static const double* vector(const Tensor<double>& table, std::int64_t head,
@@ -205,22 +205,23 @@ class RelativeTerm final : public ContentTerm {
     return vectors.data() + head * v_.head_dim;
   }
   // q + position_bias.
-  const double* shifted(const Row& row, double* to) const noexcept {
-    std::copy_n(row.q, v_.head_dim, to);
-    if (size(v_.position_bias) > 0)
-      add_times(1, of_head(v_.position_bias, row.head), v_.head_dim, to);
-    return to;
+  const double* shifted(const ScoreInputs<double>& tile, std::int64_t i) const noexcept {
+    const double* query = tile.q + i * tile.q_stride;
+    if (size(v_.position_bias) == 0) return query;
+    std::copy_n(query, v_.head_dim, tile.scratch);
+    add_times(1, of_head(v_.position_bias, tile.head), v_.head_dim, tile.scratch);
+    return tile.scratch;
   }
 
   RelativeVectors v_;
   RelativeTiles tiles_;
-  std::int64_t max_distance_, gradient_size_;
+  std::int64_t max_distance_, parameters_;
   std::int64_t begins_[5];  // of the five tensors in the gradient
 };
 
 }  // namespace
 
-std::shared_ptr<const ContentTerm> relative_term(RelativeVectors vectors) {
+std::shared_ptr<const ScoreTerm> relative_term(RelativeVectors vectors) {
   return std::make_shared<const RelativeTerm>(std::move(vectors));
 }
 
@@ -228,7 +229,7 @@ Tensor<double> take_gradient(std::string_view scheme, View<const double> gradien
                              const Shape& shape) {
   if (gradient.rank() != 2 || gradient.size(0) != 1 || gradient.size(1) < at + shape.count()) {
     throw Error(in_scheme(scheme, "gradient"),
-                "must be [1, gradient_size()] of the term, got " + gradient.shape().to_string());
+                "must be [1, parameters] of the term, got " + gradient.shape().to_string());
   }
   Tensor<double> next = Tensor<double>::uninitialized(shape);
   for (std::int64_t n = 0; n < next.count(); ++n) next.data()[n] = gradient(0, at++);

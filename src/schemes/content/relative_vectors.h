@@ -17,7 +17,7 @@
 #include "schemes/weight_checks.h"
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/scheme.h"
-#include "sextant/tables/content_term.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant::schemes_detail {
 
@@ -37,7 +37,7 @@ struct RelativeVectors {
 
 // Its gradient is that of key_table, query_table, value_table, position_bias and content_bias, one
 // after another.
-std::shared_ptr<const ContentTerm> relative_term(RelativeVectors vectors);
+std::shared_ptr<const ScoreTerm> relative_term(RelativeVectors vectors);
 
 // The gradient of the next tensor of this shape; `at` is advanced. Throws
 // Error(scheme.gradient) where there are too few numbers.

@@ -37,8 +37,8 @@ inline constexpr auto kWeights<ShawWeights> = std::tuple{
     weight(&ShawWeights::value_table, "value_table", "like key_table",
            "added to the values for each distance; initially the same; not read with values = no")};
 
-std::shared_ptr<const ContentTerm> shaw(const Shaw& options, const ShawWeights& weights,
-                                        std::span<const std::int64_t> positions) {
+std::shared_ptr<const ScoreTerm> shaw(const Shaw& options, const ShawWeights& weights,
+                                      std::span<const std::int64_t> positions) {
   check_fields("shaw", options);
   const std::int64_t rows = 2 * options.max_distance + 1;
   schemes_detail::RelativeVectors vectors{.scheme = "shaw"};

@@ -93,9 +93,9 @@ Tensor<double> sinusoids(const TransformerXl& options, std::int64_t width, std::
 
 }  // namespace
 
-std::shared_ptr<const ContentTerm> transformer_xl(const TransformerXl& options,
-                                                  const TransformerXlWeights& weights,
-                                                  std::span<const std::int64_t> positions) {
+std::shared_ptr<const ScoreTerm> transformer_xl(const TransformerXl& options,
+                                                const TransformerXlWeights& weights,
+                                                std::span<const std::int64_t> positions) {
   check(options, weights);
   schemes_detail::RelativeVectors vectors{
       .scheme = "transformer_xl",
@@ -138,7 +138,7 @@ TransformerXlWeights transformer_xl_backward(const TransformerXl& options,
   const std::int64_t rows = numbers / (heads * head_dim) - 2;
   if (rows < 1 || rows % 2 == 0 || numbers % (heads * head_dim) != 0) {
     throw Error("transformer_xl.gradient",
-                "must be [1, gradient_size()] of the term, got " + gradient.shape().to_string());
+                "must be [1, parameters] of the term, got " + gradient.shape().to_string());
   }
   std::int64_t at = 0;
   const auto take = [&](const Shape& shape) {

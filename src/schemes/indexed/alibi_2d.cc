@@ -22,8 +22,8 @@ inline constexpr auto kFields<Alibi2d> =
                field(&Alibi2d::max_bias, "max_bias", NumberRange{0, 1000},
                      "the last head of a power of two has slope 2^-max_bias")};
 
-std::shared_ptr<const IndexedBias> alibi_2d(const Alibi2d& options,
-                                            std::span<const std::int64_t> positions) {
+std::shared_ptr<const ScoreTerm> alibi_2d(const Alibi2d& options,
+                                          std::span<const std::int64_t> positions) {
   check_fields("alibi_2d", options);
   schemes_detail::PositionRuns ids("alibi_2d", positions);
   const schemes_detail::Grid grid =

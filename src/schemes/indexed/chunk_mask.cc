@@ -16,14 +16,14 @@ inline constexpr auto kFields<ChunkMask> =
 
 namespace {
 
-class ChunkMaskBias final : public IndexedBias {
+class ChunkMaskBias final : public ScoreTerm {
  public:
   ChunkMaskBias(const ChunkMask& options, schemes_detail::PositionRuns ids)
       : chunk_(options.chunk), causal_(options.causal), ids_(std::move(ids)) {}
 
   void check(const CallExtents& call) const override { ids_.check(call); }
-  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
-    schemes_detail::fill_mask(ids_, tile, values, row_stride, [&](std::int64_t query) {
+  void add(const ScoreTile<float>& tile) const noexcept override {
+    schemes_detail::add_mask(ids_, tile, [&](std::int64_t query) {
       const std::int64_t in_chunk = ((query % chunk_) + chunk_) % chunk_;  // of negative ids, too
       const std::int64_t first = query - in_chunk;
       return schemes_detail::IdRange{first, causal_ ? query : first + chunk_ - 1};
@@ -38,8 +38,8 @@ class ChunkMaskBias final : public IndexedBias {
 
 }  // namespace
 
-std::shared_ptr<const IndexedBias> chunk_mask(const ChunkMask& options,
-                                              std::span<const std::int64_t> positions) {
+std::shared_ptr<const ScoreTerm> chunk_mask(const ChunkMask& options,
+                                            std::span<const std::int64_t> positions) {
   check_fields("chunk_mask", options);
   // Chunks beyond 2^54 hold all ids of one sign.
   ChunkMask bounded = options;

@@ -32,7 +32,7 @@ inline constexpr auto kFields<DocumentStarts> =
 
 namespace {
 
-class DocumentMaskBias final : public IndexedBias {
+class DocumentMaskBias final : public ScoreTerm {
  public:
   DocumentMaskBias(std::span<const std::int64_t> documents, bool causal)
       : documents_(documents.begin(), documents.end()),
@@ -48,10 +48,10 @@ class DocumentMaskBias final : public IndexedBias {
   void check(const CallExtents& call) const override {
     schemes_detail::check_tokens("document_mask", "documents", size(), call);
   }
-  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
+  void add(const ScoreTile<float>& tile) const noexcept override {
     for (std::int64_t row = 0; row < tile.queries; ++row) {
-      fill_row(tile.first_query + row + tile.offset, tile.first_key, tile.keys,
-               values + row * row_stride);
+      hide_in_row(tile.diagonal_key(row), tile.first_key, tile.keys,
+                  tile.scores + row * tile.stride);
     }
   }
 
@@ -62,17 +62,21 @@ class DocumentMaskBias final : public IndexedBias {
   }
 
   // Piece by piece of documents.
-  void fill_row(std::int64_t query, std::int64_t first_key, std::int64_t keys,
-                float* to) const noexcept {
-    std::fill_n(to, keys, schemes_detail::kHiddenScore);
-    if (query < 0 || query >= size()) return;
-    const std::int64_t last = causal_ ? query + 1 : size();
-    const std::int64_t end = std::min(first_key + keys, last);
-    for (std::int64_t key = first_key; key < end;) {
-      const std::int64_t next = std::min(run_ends_[static_cast<std::size_t>(key)], end);
-      if (of(key) == of(query)) std::fill(to + (key - first_key), to + (next - first_key), 0.0F);
+  void hide_in_row(std::int64_t query, std::int64_t first_key, std::int64_t keys,
+                   float* scores) const noexcept {
+    const auto hide = [&](std::int64_t begin, std::int64_t end) {
+      std::fill(scores + (begin - first_key), scores + (end - first_key),
+                schemes_detail::kHiddenScore);
+    };
+    const bool known = query >= 0 && query < size();
+    const std::int64_t end = known ? causal_ ? query + 1 : size() : 0;
+    const std::int64_t last = std::clamp(end, first_key, first_key + keys);
+    for (std::int64_t key = first_key; key < last;) {
+      const std::int64_t next = std::min(run_ends_[static_cast<std::size_t>(key)], last);
+      if (of(key) != of(query)) hide(key, next);
       key = next;
     }
+    hide(last, first_key + keys);
   }
 
   std::vector<std::int64_t> documents_, run_ends_;  // the token after each run
@@ -81,8 +85,8 @@ class DocumentMaskBias final : public IndexedBias {
 
 }  // namespace
 
-std::shared_ptr<const IndexedBias> document_mask(const DocumentMask& options,
-                                                 std::span<const std::int64_t> documents) {
+std::shared_ptr<const ScoreTerm> document_mask(const DocumentMask& options,
+                                               std::span<const std::int64_t> documents) {
   return std::make_shared<DocumentMaskBias>(documents, options.causal);
 }
 

@@ -48,8 +48,8 @@ void check(const Fire& options, const FireWeights& weights) {
 
 }  // namespace
 
-std::shared_ptr<const IndexedBias> fire(const Fire& options, const FireWeights& weights,
-                                        std::span<const std::int64_t> positions) {
+std::shared_ptr<const ScoreTerm> fire(const Fire& options, const FireWeights& weights,
+                                      std::span<const std::int64_t> positions) {
   check(options, weights);
   return std::make_shared<schemes_detail::FireBias>(
       options, weights, schemes_detail::PositionRuns("fire", positions));

@@ -105,9 +105,9 @@ void FireBias::check(const CallExtents& call) const {
   ids_.check(call);
 }
 
-void FireBias::fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept {
+void FireBias::add(const ScoreTile<float>& tile) const noexcept {
   const auto hide = [&](std::int64_t at, std::int64_t keys) {
-    std::fill_n(values + at, keys, kHiddenScore);
+    std::fill_n(tile.scores + at, keys, kHiddenScore);
   };
   const auto run = [&](std::int64_t query_id, std::int64_t key_id, std::int64_t begin,
                        std::int64_t all) {
@@ -116,29 +116,28 @@ void FireBias::fill(const Tile& tile, float* values, std::int64_t row_stride) co
                           std::int64_t keys) {
       const double slope = network_.slope(tile.head, s) * scale;
       const double intercept = network_.intercept(tile.head, s);
-      float* to = values + at;
+      float* to = tile.scores + at;
       if (keys == 1) {  // not always in the table
-        to[0] = static_cast<float>(slope * psi(distance) + intercept);
+        to[0] += static_cast<float>(slope * psi(distance) + intercept);
         return;
       }
       const double* from = psi_.data() + span_ + step * distance;
       for (std::int64_t i = 0; i < keys; ++i) {
-        to[i] = static_cast<float>(slope * from[i] + intercept);
+        to[i] += static_cast<float>(slope * from[i] + intercept);
       }
     };
     for_each_piece(scale, query_id, key_id, begin, all, line);
   };
-  for_each_run(ids_, tile, row_stride, run, hide);
+  for_each_run(ids_, tile, tile.stride, run, hide);
 }
 
-std::int64_t FireBias::gradient_size() const noexcept {
-  return network_.heads() * (network_.pieces() * 2 + 2);
+TermNeeds FireBias::needs() const {
+  return {.parameters = network_.heads() * (network_.pieces() * 2 + 2)};
 }
 
-void FireBias::accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
-                          double* gradient) const noexcept {
-  double* of_pieces = gradient + tile.head * network_.pieces() * 2;
-  double* of_scalars = gradient + network_.heads() * network_.pieces() * 2 + tile.head * 2;
+void FireBias::backward(const ScoreGradient& tile) const noexcept {
+  double* of_pieces = tile.parameters + tile.head * network_.pieces() * 2;
+  double* of_scalars = tile.parameters + network_.heads() * network_.pieces() * 2 + tile.head * 2;
   const auto run = [&](std::int64_t query_id, std::int64_t key_id, std::int64_t begin,
                        std::int64_t all) {
     const double scale = scale_of(query_id);
@@ -151,7 +150,7 @@ void FireBias::accumulate(const Tile& tile, const float* dscores, std::int64_t r
                           std::int64_t keys) {
       double sum = 0, with_psi = 0, with_psi_by_c = 0;
       for (std::int64_t i = 0; i < keys; ++i) {
-        const auto g = static_cast<double>(dscores[at + i]);
+        const double g = tile.dscores[at + i];
         const std::int64_t d = distance + step * i;
         sum += g;
         with_psi += g * psi(d);
@@ -167,7 +166,7 @@ void FireBias::accumulate(const Tile& tile, const float* dscores, std::int64_t r
     };
     for_each_piece(scale, query_id, key_id, begin, all, line);
   };
-  for_each_run(ids_, tile, row_stride, run, [](std::int64_t, std::int64_t) {});
+  for_each_run(ids_, tile, tile.stride, run, [](std::int64_t, std::int64_t) {});
 }
 
 }  // namespace sextant::schemes_detail

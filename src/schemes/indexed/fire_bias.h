@@ -8,7 +8,7 @@
 #include "schemes/indexed/fire_network.h"
 #include "schemes/indexed/position_runs.h"
 #include "sextant/schemes/indexed/fire.h"
-#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant::schemes_detail {
 
@@ -16,17 +16,16 @@ namespace sextant::schemes_detail {
 double fire_psi(double c, double x) noexcept;
 double fire_psi_by_c(double c, double x) noexcept;
 
-class FireBias final : public IndexedBias {
+class FireBias final : public ScoreTerm {
  public:
   FireBias(const Fire& options, const FireWeights& weights, PositionRuns ids);
 
   void check(const CallExtents& call) const override;
-  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override;
-  // [heads, pieces, 2] sums of g and g x for the network, then [heads, 2]: of c and of the
-  // multiplier.
-  std::int64_t gradient_size() const noexcept override;
-  void accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
-                  double* gradient) const noexcept override;
+  // Parameters: [heads, pieces, 2] sums of g and g x for the network, then [heads, 2]: of c and of
+  // the multiplier.
+  TermNeeds needs() const override;
+  void add(const ScoreTile<float>& tile) const noexcept override;
+  void backward(const ScoreGradient& tile) const noexcept override;
 
  private:
   double psi(std::int64_t distance) const noexcept;

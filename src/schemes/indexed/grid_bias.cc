@@ -77,7 +77,7 @@ GridBias::GridBias(const Grid& grid, PositionRuns ids, View<const double> table,
 // Row by row of the grid: within one, keys' columns ascend and offsets fall by one. Ids that a tile
 // brings along may lie outside the grid where nobody sees the pair.
 template <class Piece, class Hide>
-void GridBias::for_each_piece(const Tile& tile, std::int64_t row_stride, Piece piece,
+void GridBias::for_each_piece(const ScoreRect& tile, std::int64_t row_stride, Piece piece,
                               Hide hide) const noexcept {
   for_each_run(
       ids_, tile, row_stride,
@@ -125,34 +125,31 @@ void GridBias::check(const CallExtents& call) const {
   }
 }
 
-void GridBias::fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept {
+void GridBias::add(const ScoreTile<float>& tile) const noexcept {
+  float* scores = tile.scores;
   const auto hide = [&](std::int64_t at, std::int64_t keys) {
-    std::fill_n(values + at, keys, kHiddenScore);
+    std::fill_n(scores + at, keys, kHiddenScore);
   };
   const std::int64_t offsets = grid_.offsets();
   const float* last = reversed_.data() + tile.head * offsets + offsets - 1;
   for_each_piece(
-      tile, row_stride,
+      tile, tile.stride,
       [&](std::int64_t offset, std::int64_t at, std::int64_t keys) {
-        std::copy_n(last - offset, keys, values + at);
+        const float* from = last - offset;
+        for (std::int64_t i = 0; i < keys; ++i) scores[at + i] += from[i];
       },
       hide);
 }
 
-std::int64_t GridBias::gradient_size() const noexcept {
-  return learns_ ? heads_ * grid_.offsets() : 0;
-}
+TermNeeds GridBias::needs() const { return {.parameters = learns_ ? heads_ * grid_.offsets() : 0}; }
 
-void GridBias::accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
-                          double* gradient) const noexcept {
+void GridBias::backward(const ScoreGradient& tile) const noexcept {
   if (!learns_) return;
-  double* of_head = gradient + tile.head * grid_.offsets();
+  double* of_head = tile.parameters + tile.head * grid_.offsets();
   for_each_piece(
-      tile, row_stride,
+      tile, tile.stride,
       [&](std::int64_t offset, std::int64_t at, std::int64_t keys) {
-        for (std::int64_t i = 0; i < keys; ++i) {
-          of_head[offset - i] += static_cast<double>(dscores[at + i]);
-        }
+        for (std::int64_t i = 0; i < keys; ++i) of_head[offset - i] += tile.dscores[at + i];
       },
       [](std::int64_t, std::int64_t) {});
 }

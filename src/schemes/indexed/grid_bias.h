@@ -11,7 +11,7 @@
 #include "schemes/descriptors.h"
 #include "schemes/indexed/position_runs.h"
 #include "sextant/core/tensor.h"
-#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant::schemes_detail {
 
@@ -56,22 +56,21 @@ inline std::int64_t class_of_grid(std::string_view scheme, std::optional<std::in
   return (grid.rows << 29) + grid.columns;  // sides are 2^28 at most
 }
 
-class GridBias final : public IndexedBias {
+class GridBias final : public ScoreTerm {
  public:
   // table: [offsets, heads], as Swin stores it; rounded to float32 once.
   GridBias(const Grid& grid, PositionRuns ids, View<const double> table, bool learns);
 
   void check(const CallExtents& call) const override;
-  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override;
-  // Sums by head and offset, [heads, offsets].
-  std::int64_t gradient_size() const noexcept override;
-  void accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
-                  double* gradient) const noexcept override;
+  // Parameters by head and offset, [heads, offsets].
+  TermNeeds needs() const override;
+  void add(const ScoreTile<float>& tile) const noexcept override;
+  void backward(const ScoreGradient& tile) const noexcept override;
 
  private:
   // piece(offset, at, keys): offsets offset, offset - 1, ... at at, at + 1, ...
   template <class Piece, class Hide>
-  void for_each_piece(const Tile& tile, std::int64_t row_stride, Piece piece,
+  void for_each_piece(const ScoreRect& tile, std::int64_t row_stride, Piece piece,
                       Hide hide) const noexcept;
 
   Grid grid_;

@@ -1,5 +1,5 @@
 // The ids of a sequence's tokens as runs of consecutive ones, and the walk over a tile of pairs
-// that indexed biases share.
+// that terms by position share.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sextant/schemes/scheme.h"
-#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant::schemes_detail {
 
@@ -57,8 +57,8 @@ void check_tokens(std::string_view scheme, std::string_view list, std::int64_t t
 // which nobody sees in a call that passed check().
 // The ids of the tile, if any, replace the list.
 template <class Run, class Hide>
-void for_each_run(const PositionRuns& ids, const IndexedBias::Tile& tile, std::int64_t row_stride,
-                  Run run, Hide hide) noexcept {
+void for_each_run(const PositionRuns& ids, const ScoreRect& tile, std::int64_t row_stride, Run run,
+                  Hide hide) noexcept {
   if (tile.key_positions != nullptr && tile.query_positions != nullptr) {
     const std::int64_t* key_ids = tile.key_positions;
     for (std::int64_t row = 0; row < tile.queries; ++row) {
@@ -86,24 +86,26 @@ void for_each_run(const PositionRuns& ids, const IndexedBias::Tile& tile, std::i
   }
 }
 
-// A mask: keys with ids range(query id) are visible.
+// A mask: hides keys whose ids are not in range(query id).
 struct IdRange {
   std::int64_t first, last;
 };
 template <class Range>
-void fill_mask(const PositionRuns& ids, const IndexedBias::Tile& tile, float* values,
-               std::int64_t row_stride, Range range) noexcept {
+void add_mask(const PositionRuns& ids, const ScoreTile<float>& tile, Range range) noexcept {
+  float* scores = tile.scores;
+  const auto hide = [&](std::int64_t at, std::int64_t keys) {
+    std::fill_n(scores + at, keys, kHiddenScore);
+  };
   for_each_run(
-      ids, tile, row_stride,
+      ids, tile, tile.stride,
       [&](std::int64_t query_id, std::int64_t key_id, std::int64_t at, std::int64_t keys) {
         const IdRange visible = range(query_id);
         const std::int64_t begin = std::clamp<std::int64_t>(visible.first - key_id, 0, keys);
         const std::int64_t end = std::clamp<std::int64_t>(visible.last - key_id + 1, begin, keys);
-        std::fill_n(values + at, begin, kHiddenScore);
-        std::fill_n(values + at + begin, end - begin, 0.0F);
-        std::fill_n(values + at + end, keys - end, kHiddenScore);
+        hide(at, begin);
+        hide(at + end, keys - end);
       },
-      [&](std::int64_t at, std::int64_t keys) { std::fill_n(values + at, keys, kHiddenScore); });
+      hide);
 }
 
 }  // namespace sextant::schemes_detail

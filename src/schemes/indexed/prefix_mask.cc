@@ -18,14 +18,14 @@ namespace {
 
 constexpr std::int64_t kMaxPrefix = std::int64_t{1} << 54;  // beyond all ids
 
-class PrefixMaskBias final : public IndexedBias {
+class PrefixMaskBias final : public ScoreTerm {
  public:
   PrefixMaskBias(std::int64_t prefix, schemes_detail::PositionRuns ids)
       : prefix_(prefix), ids_(std::move(ids)) {}
 
   void check(const CallExtents& call) const override { ids_.check(call); }
-  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
-    schemes_detail::fill_mask(ids_, tile, values, row_stride, [&](std::int64_t query) {
+  void add(const ScoreTile<float>& tile) const noexcept override {
+    schemes_detail::add_mask(ids_, tile, [&](std::int64_t query) {
       return schemes_detail::IdRange{-kMaxPrefix, std::max(prefix_ - 1, query)};
     });
   }
@@ -37,8 +37,8 @@ class PrefixMaskBias final : public IndexedBias {
 
 }  // namespace
 
-std::shared_ptr<const IndexedBias> prefix_mask(const PrefixMask& options,
-                                               std::span<const std::int64_t> positions) {
+std::shared_ptr<const ScoreTerm> prefix_mask(const PrefixMask& options,
+                                             std::span<const std::int64_t> positions) {
   check_fields("prefix_mask", options);
   return std::make_shared<PrefixMaskBias>(std::min(options.prefix, kMaxPrefix),
                                           schemes_detail::PositionRuns("prefix_mask", positions));

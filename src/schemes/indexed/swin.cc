@@ -32,8 +32,8 @@ void check(const Tensor<double>& table, const schemes_detail::Grid& grid) {
 
 }  // namespace
 
-std::shared_ptr<const IndexedBias> swin(const Swin& options, const SwinWeights& weights,
-                                        std::span<const std::int64_t> positions) {
+std::shared_ptr<const ScoreTerm> swin(const Swin& options, const SwinWeights& weights,
+                                      std::span<const std::int64_t> positions) {
   check_fields("swin", options);
   schemes_detail::PositionRuns ids("swin", positions);
   const schemes_detail::Grid grid =

@@ -106,8 +106,8 @@ Tensor<double> swin_v2_table(const SwinV2& options, const SwinV2Weights& weights
   return table;
 }
 
-std::shared_ptr<const IndexedBias> swin_v2(const SwinV2& options, const SwinV2Weights& weights,
-                                           std::span<const std::int64_t> positions) {
+std::shared_ptr<const ScoreTerm> swin_v2(const SwinV2& options, const SwinV2Weights& weights,
+                                         std::span<const std::int64_t> positions) {
   check_fields("swin_v2", options);
   hidden_of(weights);
   schemes_detail::PositionRuns ids("swin_v2", positions);

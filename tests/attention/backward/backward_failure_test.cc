@@ -26,27 +26,24 @@ void wait_for(const std::atomic<bool>& event) {
 
 // Three workers take a task each, in order. The second asks for more memory than there is, while
 // the first is still at work and the third waits.
-class MemoryEndsForTheSecond final : public IndexedBias {
+class MemoryEndsForTheSecond final : public ScoreTerm {
  public:
+  TermNeeds needs() const override { return {.parameters = 1}; }
   void check(const CallExtents&) const override {}
-  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
-    for (std::int64_t i = 0; i < tile.queries; ++i) {
-      for (std::int64_t j = 0; j < tile.keys; ++j) values[i * row_stride + j] = 0;
-    }
+  void add(const ScoreTile<float>&) const noexcept override {
+    if (worker >= 0) taken_[worker] = true;
   }
-  // A task asks for memory of this size.
-  std::int64_t gradient_size() const noexcept override {
-    if (worker < 0) return 1;
-    taken_[worker] = true;
-    if (worker != 1) return 1;
-    wait_for(taken_[2]);
-    return std::numeric_limits<std::int64_t>::max() / 2;  // nobody tries to find so much
-  }
-  void accumulate(const Tile&, const float*, std::int64_t, double*) const noexcept override {
+  void backward(const ScoreGradient&) const noexcept override {
     if (worker == 2 && !first_added_) third_came_early_ = true;
     if (worker != 0 || first_added_) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));
     first_added_ = true;
+  }
+  // Of the second worker, which has a task then.
+  [[noreturn]] void end_memory() const {
+    taken_[1] = true;
+    wait_for(taken_[2]);
+    throw std::bad_alloc();
   }
 
   // Worker n begins when the one before has a task.
@@ -69,6 +66,25 @@ class MemoryEndsForTheSecond final : public IndexedBias {
   mutable std::atomic<bool> first_added_{false}, third_came_early_{false};
 };
 
+std::atomic<const MemoryEndsForTheSecond*> without_memory{nullptr};
+
+}  // namespace
+}  // namespace sextant
+
+// Every allocation of the test's program. Never inline: compilers would compare new with free.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
+  if (sextant::worker == 1 && sextant::without_memory != nullptr) {
+    sextant::without_memory.load()->end_memory();
+  }
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace sextant {
+namespace {
+
 TEST(BackwardFailure, OfATaskKeepsTheOthersInOrder) {
   const Deadline deadline;
   NumpyRandom random(1);
@@ -79,15 +95,16 @@ TEST(BackwardFailure, OfATaskKeepsTheOthersInOrder) {
              dout = normal<float>(q.shape(), random);
   const MemoryEndsForTheSecond bias;
   AttentionOptions<float> options;
-  options.indexed = &bias;
+  options.terms = {&bias};
   options.threads = 3;
   Tensor<float> out(q.shape()), dk(k.shape());
   attention<float>(q, k, v, out, options);
   Tensor<double> gradient(Shape{1});
   set_executor([&](std::int64_t count, int, TaskRef body) { bias.run(count, body); });
-  EXPECT_THROW(
-      attention_backward<float>(q, k, v, out, dout, {.k = dk, .indexed = gradient}, options),
-      std::exception);
+  const AttentionGradients<float> wanted{.k = dk, .terms = {gradient}};
+  without_memory = &bias;
+  EXPECT_THROW(attention_backward<float>(q, k, v, out, dout, wanted, options), std::exception);
+  without_memory = nullptr;
   set_executor({});
   EXPECT_FALSE(bias.third_came_early());
 }

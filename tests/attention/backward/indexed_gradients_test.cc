@@ -11,12 +11,13 @@
 #include "attention/same_bits.h"
 #include "attention/strided.h"
 #include "sextant/attention/backward.h"
+#include "sextant/schemes/indexed/prefix_mask.h"
 
 namespace sextant {
 namespace {
 
 // Looks a number up by query, key and head, and multiplies it by a power of two.
-class LearnedStripes final : public IndexedBias {
+class LearnedStripes final : public ScoreTerm {
  public:
   static constexpr std::int64_t kSize = 13;
 
@@ -27,18 +28,17 @@ class LearnedStripes final : public IndexedBias {
   }
 
   void check(const CallExtents&) const override {}
-  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
+  void add(const ScoreTile<float>& tile) const noexcept override {
     each_pair(tile, [&](std::int64_t i, std::int64_t j, std::int64_t n) {
-      values[i * row_stride + j] =
-          n % 17 == 0 ? -std::numeric_limits<float>::infinity() : table[index(n)] * factor(n);
+      const float hidden = -std::numeric_limits<float>::infinity();
+      tile.add(i, j, n % 17 == 0 ? hidden : table[index(n)] * factor(n));
     });
   }
-  std::int64_t gradient_size() const noexcept override { return kSize; }
-  void accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
-                  double* gradient) const noexcept override {
+  TermNeeds needs() const override { return {.parameters = kSize}; }
+  void backward(const ScoreGradient& tile) const noexcept override {
     each_pair(tile, [&](std::int64_t i, std::int64_t j, std::int64_t n) {
-      gradient[index(n)] +=
-          static_cast<double>(dscores[i * row_stride + j]) * static_cast<double>(factor(n));
+      tile.parameters[index(n)] +=
+          tile.dscores[i * tile.stride + j] * static_cast<double>(factor(n));
     });
   }
 
@@ -53,7 +53,7 @@ class LearnedStripes final : public IndexedBias {
 
  private:
   template <class Use>
-  static void each_pair(const Tile& tile, const Use& use) {
+  static void each_pair(const ScoreRect& tile, const Use& use) {
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {
         use(i, j, number(tile.first_query + i + tile.offset, tile.first_key + j, tile.head));
@@ -97,7 +97,7 @@ struct Call {
     options.segments = segments;
     options.query_offsets = offsets;
     options.key_lengths = key_lengths;
-    options.indexed = &stripes;
+    options.terms = {&stripes};
   }
 
   // The same numbers in another precision.
@@ -124,7 +124,7 @@ struct Call {
     attention<T>(q, k, v, out, options);
     Tensor<double> result(Shape{LearnedStripes::kSize});
     for (double& n : result.span()) n = 7;
-    wanted.indexed = result;
+    wanted.terms = {result};
     attention_backward<T>(q, k, v, out, dout, wanted, options);
     return result;
   }
@@ -279,11 +279,16 @@ TEST(IndexedGradients, NeedABiasThatLearns) {
     return std::string("none");
   };
   Tensor<double> few(Shape{12}), gradient(Shape{13});
-  EXPECT_EQ(message({.indexed = few}),
-            "[attention_backward.gradients.indexed] must be [13], got [12]");
-  call.options.indexed = nullptr;
-  EXPECT_EQ(message({.indexed = gradient}),
-            "[attention_backward.gradients.indexed] must go with an indexed bias that learns");
+  EXPECT_EQ(message({.terms = {few}}),
+            "[attention_backward.gradients.terms[0]] must be [13], got [12]");
+  call.options.terms.clear();
+  EXPECT_EQ(message({.terms = {gradient}}),
+            "[attention_backward.gradients.terms] must be one for each of options.terms, 0, got 1");
+  const std::vector<std::int64_t> ids{0, 1, 2, 3, 4, 5, 6, 7, 8};
+  const auto mask = prefix_mask({.prefix = 2}, ids);
+  call.options.terms = {mask.get()};
+  EXPECT_EQ(message({.terms = {gradient}}),
+            "[attention_backward.gradients.terms[0]] must go with a term that learns");
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ namespace {
 using Ids = Tensor<std::int64_t>;
 
 // Goes by positions, whether there are ids or not; numbers that float32 holds exactly.
-class PositionStripes final : public IndexedBias {
+class PositionStripes final : public ScoreTerm {
  public:
   static constexpr std::int64_t kSize = 7;
 
@@ -36,22 +36,20 @@ class PositionStripes final : public IndexedBias {
   float at(std::int64_t n) const { return table[static_cast<std::size_t>(n % kSize)] * factor(n); }
 
   void check(const CallExtents&) const override {}
-  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
+  void add(const ScoreTile<float>& tile) const noexcept override {
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {
-        values[i * row_stride + j] =
-            at(number(tile.query_position(i), tile.key_position(j), tile.head));
+        tile.add(i, j, at(number(tile.query_position(i), tile.key_position(j), tile.head)));
       }
     }
   }
-  std::int64_t gradient_size() const noexcept override { return kSize; }
-  void accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
-                  double* gradient) const noexcept override {
+  TermNeeds needs() const override { return {.parameters = kSize}; }
+  void backward(const ScoreGradient& tile) const noexcept override {
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {
         const std::int64_t n = number(tile.query_position(i), tile.key_position(j), tile.head);
-        gradient[n % kSize] +=
-            static_cast<double>(dscores[i * row_stride + j]) * static_cast<double>(factor(n));
+        tile.parameters[n % kSize] +=
+            tile.dscores[i * tile.stride + j] * static_cast<double>(factor(n));
       }
     }
   }
@@ -102,7 +100,7 @@ struct Call {
     options.key_positions = key_ids;
     bias.slopes = {0.5, 0.125, 0, -0.25};
     options.bias = &bias;
-    options.indexed = &stripes;
+    options.terms = {&stripes};
     options.rotation = &rotation;
     options.mask = FloatMask<T>(mask);
     if (how == Hiding::window) {
@@ -191,7 +189,7 @@ struct Call {
                 Tensor<Wide>(Shape{kHeads}),
                 Tensor<Wide>(mask.shape()),
                 Tensor<double>(Shape{PositionStripes::kSize})};
-    AttentionGradients<T> views{g.q, g.k, g.v, {g.bias, g.slopes}, g.mask, {}, g.indexed};
+    AttentionGradients<T> views{g.q, g.k, g.v, {g.bias, g.slopes}, g.mask, {}, {g.indexed}};
     attention_backward<T>(q, k, v, out, dout, views, options);
     return g;
   }
@@ -351,7 +349,7 @@ TYPED_TEST(PositionIds, ThatNamePlacesTurnToTheSameBits) {
       Tensor<T> dq(call.q.shape()), dk(call.k.shape()), dv(call.v.shape());
       Tensor<double> indexed(Shape{PositionStripes::kSize});
       attention_backward<T>(call.q, call.k, call.v, call.out, call.dout,
-                            AttentionGradients<T>{.q = dq, .k = dk, .v = dv, .indexed = indexed},
+                            AttentionGradients<T>{.q = dq, .k = dk, .v = dv, .terms = {indexed}},
                             call.options);
       return std::tuple(std::move(dq), std::move(dk), std::move(dv), std::move(indexed),
                         attention_weights<T>(call.q, call.k, call.options));

@@ -29,17 +29,18 @@ bool same(T a, T b) {
 }
 
 // Depends on everything it is told; queries count from `first`.
-class Stripes final : public IndexedBias {
+class Stripes final : public ScoreTerm {
  public:
   std::int64_t first = 0;
   void check(const CallExtents&) const override {}
-  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
+  void add(const ScoreTile<float>& tile) const noexcept override {
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {
         const std::int64_t n = 7 * (first + tile.first_query + i) + 3 * (tile.first_key + j) +
                                tile.head + 5 * tile.sequence;
-        values[i * row_stride + j] = n % 11 == 0 ? -std::numeric_limits<float>::infinity()
-                                                 : 0.125F * static_cast<float>(n % 19);
+        tile.add(i, j,
+                 n % 11 == 0 ? -std::numeric_limits<float>::infinity()
+                             : 0.125F * static_cast<float>(n % 19));
       }
     }
   }
@@ -129,7 +130,7 @@ class CutCall {
         return chance(random, 0.2) ? -kInfinity : 3 * random.normal();
       });
     }
-    if (chance(random, 0.2)) options_.indexed = &stripes_;
+    if (chance(random, 0.2)) options_.terms = {&stripes_};
     if (head_dim >= 16 && chance(random, 0.3)) {
       rotation_ = rotary<float>({.head_dim = head_dim, .rotary_dim = 16}, 2 * 420 + 20);
       options_.rotation = &rotation_;

@@ -16,16 +16,15 @@ namespace {
 
 // Adds nothing to scores. The gradients of the sequences are 1, 2^60 and -2^60: 0 in this order in
 // float64, and 1 where the first, which takes its time, comes last.
-class FirstIsLate final : public ContentTerm {
+class FirstIsLate final : public ScoreTerm {
  public:
   void check(const CallExtents&) const override {}
-  void add(const Row&, double*, double*) const noexcept override {}
-  std::int64_t gradient_size() const noexcept override { return 1; }
-  void backward(const Row& row, const double*, double*, double*, double*, double* gradient,
-                double*) const noexcept override {
-    if (row.query > 0) return;
+  TermNeeds needs() const override { return {.before_softcap = true, .parameters = 1}; }
+  void add(const ScoreTile<float>&) const noexcept override {}
+  void backward(const ScoreGradient& row) const noexcept override {
+    if (row.first_query > 0) return;
     if (row.batch == 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    *gradient += row.batch == 0 ? 1 : row.batch == 1 ? 0x1p60 : -0x1p60;
+    *row.parameters += row.batch == 0 ? 1 : row.batch == 1 ? 0x1p60 : -0x1p60;
   }
 };
 
@@ -36,7 +35,7 @@ TEST(ContentGradients, AreAddedInTheOrderOfSequences) {
              v = normal<double>(q.shape(), random), dout = normal<double>(q.shape(), random);
   const FirstIsLate term;
   AttentionOptions<double> options;
-  options.content = &term;
+  options.terms = {&term};
   options.threads = 3;
   Tensor<double> out(q.shape()), gradient(Shape{1});
   attention<double>(q, k, v, out, options);
@@ -47,7 +46,7 @@ TEST(ContentGradients, AreAddedInTheOrderOfSequences) {
     for (std::int64_t n = 0; n < count; ++n) threads.emplace_back([body, n] { body(n); });
     for (auto& thread : threads) thread.join();
   });
-  attention_backward<double>(q, k, v, out, dout, {.content = gradient}, options);
+  attention_backward<double>(q, k, v, out, dout, {.terms = {gradient}}, options);
   set_executor({});
   EXPECT_EQ(gradient(0), 0);
 }

@@ -46,7 +46,7 @@ const TiledCase kCases[] = {
     {"forgetting", {}, false},
 };
 
-std::shared_ptr<const ContentTerm> term_of(const TiledCase& tiled) {
+std::shared_ptr<const ScoreTerm> term_of(const TiledCase& tiled) {
   std::vector<std::int64_t> ids(kKeys);
   for (std::int64_t n = 0; n < kKeys; ++n) {
     ids[static_cast<std::size_t>(n)] = tiled.jumps ? n + n / 7 * 3 : n;
@@ -57,7 +57,7 @@ std::shared_ptr<const ContentTerm> term_of(const TiledCase& tiled) {
   request.head_dim = kDim;
   request.positions = ids;
   request.parameters = tiled.parameters;
-  return std::get<std::shared_ptr<const ContentTerm>>(find_scheme(tiled.scheme).make(request));
+  return std::get<std::shared_ptr<const ScoreTerm>>(find_scheme(tiled.scheme).make(request));
 }
 
 TEST(ContentTiles, AgreeWithTheRowsInFloat64) {
@@ -67,17 +67,17 @@ TEST(ContentTiles, AgreeWithTheRowsInFloat64) {
   NumpyRandom random(4);
   for (bool& seen : mask.span()) seen = random.uniform() < 0.9;
   const std::vector<std::int64_t> offsets{150, 60};
-  const auto fill = [&](auto& options, const ContentTerm& term) {
+  const auto fill = [&](auto& options, const ScoreTerm& term) {
     options.causal = Causal::at_offsets;
     options.query_offsets = offsets;
     options.mask = BoolMask(mask.view());
     options.window.left = 170;
-    options.content = &term;
+    options.terms = {&term};
   };
   for (const TiledCase& tiled : kCases) {
     SCOPED_TRACE(tiled.scheme + (tiled.jumps ? " with jumps" : ""));
     const auto term = term_of(tiled);
-    ASSERT_TRUE(term->has_tiles());
+    ASSERT_EQ(term->needs().tiles, TermTiles::any);
     AttentionOptions<float> narrow;
     AttentionOptions<double> wide;
     fill(narrow, *term);
@@ -110,7 +110,7 @@ TEST(ContentTiles, HaveTheSameBitsWhateverTheThreadsTheChunksAndTheChoice) {
     options.causal = Causal::at_offsets;
     const std::vector<std::int64_t> start{0}, later{70};
     options.query_offsets = start;
-    options.content = term.get();
+    options.terms = {term.get()};
     options.threads = 1;
     Tensor<float> whole({1, kHeads, kQueries, kDim}), other(whole.shape());
     const View<const float> values = k.narrow.view();
@@ -120,15 +120,17 @@ TEST(ContentTiles, HaveTheSameBitsWhateverTheThreadsTheChunksAndTheChoice) {
     EXPECT_EQ(std::memcmp(whole.data(), other.data(),
                           static_cast<std::size_t>(whole.count()) * sizeof(float)),
               0);
-    // The same queries from number 70 on, by themselves.
+    // Queries from number 70 on, by themselves: many, and so few that they take the path for few.
     options.query_offsets = later;
-    Tensor<float> chunk({1, kHeads, kQueries - 70, kDim});
-    attention<float>(q.narrow.view().narrow(2, 70, kQueries - 70), k.narrow, values, chunk,
-                     options);
-    for (std::int64_t h = 0; h < kHeads; ++h) {
-      EXPECT_EQ(std::memcmp(&whole(0, h, 70, 0), &chunk(0, h, 0, 0),
-                            static_cast<std::size_t>((kQueries - 70) * kDim) * sizeof(float)),
-                0);
+    for (const std::int64_t count : {kQueries - 70, std::int64_t{6}, std::int64_t{1}}) {
+      Tensor<float> chunk({1, kHeads, count, kDim});
+      attention<float>(q.narrow.view().narrow(2, 70, count), k.narrow, values, chunk, options);
+      for (std::int64_t h = 0; h < kHeads; ++h) {
+        EXPECT_EQ(std::memcmp(&whole(0, h, 70, 0), &chunk(0, h, 0, 0),
+                              static_cast<std::size_t>(count * kDim) * sizeof(float)),
+                  0)
+            << count << " queries";
+      }
     }
     // A row of weights does not depend on which others are chosen.
     options.query_offsets = start;
@@ -149,8 +151,8 @@ TEST(ContentTiles, AreForTermsThatHaveThemAndPlansSaySo) {
   const Both q({1, kHeads, 40, kDim}, 7), k({1, kKeyHeads, 40, kDim}, 8);
   AttentionOptions<float> options;
   options.causal = Causal::top_left;
-  const auto kernel = [&](const ContentTerm& term) {
-    options.content = &term;
+  const auto kernel = [&](const ScoreTerm& term) {
+    options.terms = {&term};
     return attention_plan<float>(q.narrow.view(), k.narrow, k.narrow, options).kernel;
   };
   EXPECT_EQ(kernel(*term_of(kCases[0])), "queries in lanes");

@@ -7,6 +7,7 @@
 
 #include "attention/strided.h"
 #include "sextant/attention/attention.h"
+#include "sextant/attention/backward.h"
 #include "sextant/attention/statistics.h"
 
 namespace sextant {
@@ -160,6 +161,75 @@ TEST(AttentionExamples, ATableAndSlopesAddUp) {
   EXPECT_EQ(scores(0, 0, 4, 4), 1);
   EXPECT_EQ(scores(0, 0, 4, 1), -1.5F);
   EXPECT_EQ(scores(0, 1, 4, 1), -0.75F);
+}
+
+// The class of docs/attention.md, "A term of your own".
+class Parity final : public sextant::ScoreTerm {
+ public:
+  explicit Parity(std::vector<float> of_head) : of_head_(std::move(of_head)) {}
+  sextant::TermNeeds needs() const override { return {.parameters = std::ssize(of_head_)}; }
+  void check(const sextant::CallExtents& call) const override {
+    if (call.heads != std::ssize(of_head_)) {
+      throw sextant::Error("parity.of_head", "must have a number for each head");
+    }
+  }
+  void add(const sextant::ScoreTile<float>& tile) const noexcept override {
+    each(tile,
+         [&](std::int64_t i, std::int64_t j) { tile.add(i, j, of_head_[std::size_t(tile.head)]); });
+  }
+  void backward(const sextant::ScoreGradient& tile) const noexcept override {
+    each(tile, [&](std::int64_t i, std::int64_t j) {
+      tile.parameters[tile.head] += tile.dscores[i * tile.stride + j];
+    });
+  }
+
+ private:
+  template <class Use>
+  static void each(const sextant::ScoreRect& tile, Use use) {
+    for (std::int64_t i = 0; i < tile.queries; ++i) {
+      for (std::int64_t j = 0; j < tile.keys; ++j) {
+        if ((tile.query_position(i) - tile.key_position(j)) % 2 == 0) use(i, j);
+      }
+    }
+  }
+  std::vector<float> of_head_;
+};
+
+TEST(AttentionExamples, ATermOfYourOwn) {
+  NumpyRandom random(4);
+  const auto q = normal<float>(Shape{1, 2, 9, 4}, random), v = normal<float>(q.shape(), random),
+             dout = normal<float>(q.shape(), random);
+  Parity parity({1, -2});
+  const AttentionOptions<float> options{.causal = Causal::top_left, .terms = {&parity}};
+  const auto with = attention_weights<float>(q, q, options, {.stage = Stage::biased});
+  const auto without =
+      attention_weights<float>(q, q, {.causal = Causal::top_left}, {.stage = Stage::biased});
+  EXPECT_NEAR(with(0, 0, 8, 4) - without(0, 0, 8, 4), 1, 1e-6);
+  EXPECT_NEAR(with(0, 1, 8, 4) - without(0, 1, 8, 4), -2, 1e-6);
+  EXPECT_EQ(with(0, 1, 8, 5), without(0, 1, 8, 5));
+  // Its gradient is the slope of the loss.
+  const auto loss = [&](const Parity& term) {
+    Tensor<double> wide(q.shape()), wide_v(q.shape()), out(q.shape());
+    std::copy_n(q.data(), q.count(), wide.data());
+    std::copy_n(v.data(), v.count(), wide_v.data());
+    attention<double>(wide, wide, wide_v, out, {.causal = Causal::top_left, .terms = {&term}});
+    double sum = 0;
+    for (std::int64_t n = 0; n < out.count(); ++n) sum += out.data()[n] * double(dout.data()[n]);
+    return sum;
+  };
+  Tensor<float> out(q.shape());
+  attention<float>(q, q, v, out, options);
+  Tensor<double> slopes({2});
+  attention_backward<float>(q, q, v, out, dout, {.terms = {slopes}}, options);
+  const double step = 1.0 / 256;  // an error of step^2 / 6 times a third derivative below 10
+  EXPECT_NEAR(
+      slopes(0),
+      (loss(Parity({1 + float(step), -2})) - loss(Parity({1 - float(step), -2}))) / (2 * step),
+      1e-4);
+  EXPECT_NEAR(
+      slopes(1),
+      (loss(Parity({1, -2 + float(step)})) - loss(Parity({1, -2 - float(step)}))) / (2 * step),
+      1e-4);
 }
 
 }  // namespace

@@ -312,19 +312,19 @@ TYPED_TEST(KeySegments, LetContentTermsFindTheKeysOfTheRow) {
   for (double& gate : gates.span()) gate = -0.1 * call.random.uniform();
   auto options = call.packed();
   const auto term = forgetting(gates);
-  options.content = term.get();
+  options.terms = {term.get()};
   Tensor<T> out(call.dout.shape());
   attention<T>(call.q, call.k, call.v, out, options);
-  Tensor<double> gradient(Shape{term->gradient_size()});
+  Tensor<double> gradient(Shape{term->needs().parameters});
   attention_backward<T>(call.q, call.k, call.v, out, call.dout,
-                        AttentionGradients<T>{.content = gradient}, options);
+                        AttentionGradients<T>{.terms = {gradient}}, options);
   // The term is a difference of sums that begin elsewhere alone: the sums, below 25, are rounded.
   const double rounding =
       std::is_same_v<T, double> ? 0x1p-40 : (std::is_same_v<T, float> ? 0x1p-14 : 0x1p-5);
   for (std::size_t s = 0; s < call.boundaries.count(); ++s) {
     const auto narrow = forgetting(copy_of(call.keys(gates, s)));
     auto one = call.alone(s);
-    one.content = narrow.get();
+    one.terms = {narrow.get()};
     Tensor<T> expected(Shape{kBatch, kHeads, call.q_count(s), kValueDim});
     const auto q = call.queries(call.q, s), k = call.keys(call.k, s), v = call.keys(call.v, s);
     attention<T>(q, k, v, expected, one);
@@ -334,9 +334,9 @@ TYPED_TEST(KeySegments, LetContentTermsFindTheKeysOfTheRow) {
           << "pair " << s;
     });
     if constexpr (std::is_same_v<T, double>) {
-      Tensor<double> part(Shape{narrow->gradient_size()});
+      Tensor<double> part(Shape{narrow->needs().parameters});
       attention_backward<T>(q, k, v, expected, call.queries(call.dout, s),
-                            AttentionGradients<T>{.content = part}, one);
+                            AttentionGradients<T>{.terms = {part}}, one);
       each_index(Shape{kBatch, kHeads, call.k_count(s)}, [&](const auto& i, std::int64_t n) {
         ASSERT_NEAR(
             gradient.data()[(i[0] * kHeads + i[1]) * call.k.size(2) + call.k_begin(s) + i[2]],

@@ -56,7 +56,7 @@ struct Call {
     all.entropy = std::move(statistics.entropy);
     all.mass = std::move(statistics.mass);
     AttentionGradients<T> wanted{.q = all.dq, .k = all.dk, .v = all.dv};
-    if (options.indexed != nullptr) wanted.indexed = all.indexed;
+    if (!options.terms.empty()) wanted.terms = {all.indexed};
     attention_backward<T>(q, k, v, all.out, dout, wanted, options);
     return all;
   }
@@ -83,24 +83,23 @@ template <class T>
 }
 
 // Depends on query, key and head, and learns one number.
-class Stripes : public IndexedBias {
+class Stripes : public ScoreTerm {
  public:
+  TermNeeds needs() const override { return {.parameters = 1}; }
   void check(const CallExtents&) const override {}
-  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
+  void add(const ScoreTile<float>& tile) const noexcept override {
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {
         const std::int64_t n = 7 * tile.query_position(i) + 3 * tile.key_position(j) + tile.head;
-        values[i * row_stride + j] = 0.125F * static_cast<float>(n % 19);
+        tile.add(i, j, 0.125F * static_cast<float>(n % 19));
       }
     }
   }
-  std::int64_t gradient_size() const noexcept override { return 1; }
-  void accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
-                  double* gradient) const noexcept override {
+  void backward(const ScoreGradient& tile) const noexcept override {
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {
-        gradient[0] += static_cast<double>(dscores[i * row_stride + j]) *
-                       static_cast<double>(tile.key_position(j) % 5);
+        tile.parameters[0] +=
+            tile.dscores[i * tile.stride + j] * static_cast<double>(tile.key_position(j) % 5);
       }
     }
   }
@@ -110,15 +109,14 @@ class Stripes : public IndexedBias {
 // take minutes.
 class CallsTheOperator final : public Stripes {
  public:
-  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
+  void add(const ScoreTile<float>& tile) const noexcept override {
     call();
-    Stripes::fill(tile, values, row_stride);
+    Stripes::add(tile);
     call();
   }
-  void accumulate(const Tile& tile, const float* dscores, std::int64_t row_stride,
-                  double* gradient) const noexcept override {
+  void backward(const ScoreGradient& tile) const noexcept override {
     call();
-    Stripes::accumulate(tile, dscores, row_stride, gradient);
+    Stripes::backward(tile);
   }
   int calls() const { return calls_; }
   int wrong() const { return wrong_; }
@@ -149,10 +147,10 @@ TYPED_TEST(Reentrancy, OfAGeneratorThatCallsTheOperator) {
       SCOPED_TRACE(std::to_string(q_len) + " queries, " + std::to_string(threads) + " threads");
       Call<TypeParam> call(4, q_len, 180, 1);
       const Stripes stripes;
-      call.options.indexed = &stripes;
+      call.options.terms = {&stripes};
       const auto alone = call.run();
       const CallsTheOperator calls;
-      call.options.indexed = &calls;
+      call.options.terms = {&calls};
       call.options.threads = threads;
       EXPECT_TRUE(same(call.run(), alone));
       EXPECT_GE(calls.calls(), 5);

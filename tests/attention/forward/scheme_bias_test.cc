@@ -139,8 +139,8 @@ class SchemeBias : public ::testing::TestWithParam<std::size_t> {
     AttentionOptions<T> chosen;
     chosen.query_offsets = offsets;  // the last query's own key is the last
     if (const auto* bias = std::get_if<DistanceBias>(&made)) chosen.bias = bias;
-    if (const auto* bias = std::get_if<std::shared_ptr<const IndexedBias>>(&made)) {
-      chosen.indexed = bias->get();
+    if (const auto* bias = std::get_if<std::shared_ptr<const ScoreTerm>>(&made)) {
+      chosen.terms = {bias->get()};
     }
     return chosen;
   }
@@ -205,9 +205,9 @@ TEST_P(LearnedSchemeBias, LearnsThroughAttention) {
     of_bias = Tensor<double>(bias->values.shape());
     gradients.bias.values = of_bias.view();
   } else {
-    const auto& indexed = std::get<std::shared_ptr<const IndexedBias>>(made);
-    of_bias = Tensor<double>({1, indexed->gradient_size()});
-    gradients.indexed = of_bias.view().select(0, 0);
+    const auto& indexed = std::get<std::shared_ptr<const ScoreTerm>>(made);
+    of_bias = Tensor<double>({1, indexed->needs().parameters});
+    gradients.terms = {of_bias.view().select(0, 0)};
   }
   attention_backward<double>(call.q, call.k, call.v, out, dout, gradients, options<double>());
   const SchemeWeights learned = scheme().backward(request, of_bias);

@@ -28,13 +28,11 @@ constexpr std::int64_t kHeads = 2, kDim = 8;
 constexpr Stage kStages[] = {Stage::scores, Stage::capped, Stage::biased, Stage::probabilities};
 
 struct Term {
-  std::shared_ptr<const IndexedBias> indexed;
-  std::shared_ptr<const ContentTerm> content;
+  std::shared_ptr<const ScoreTerm> term;
 
   template <class T>
   void add_to(AttentionOptions<T>& options) const {
-    options.indexed = indexed.get();
-    options.content = content.get();
+    options.terms = {term.get()};
   }
 };
 
@@ -51,14 +49,7 @@ Term term_of(const Scheme& scheme, std::int64_t tokens, std::int64_t heads = kHe
   request.heads = heads;
   request.head_dim = kDim;
   request.positions = ids;
-  const SchemeTable table = scheme.make(request);
-  Term term;
-  if (const auto* indexed = std::get_if<std::shared_ptr<const IndexedBias>>(&table)) {
-    term.indexed = *indexed;
-  } else {
-    term.content = std::get<std::shared_ptr<const ContentTerm>>(table);
-  }
-  return term;
+  return {std::get<std::shared_ptr<const ScoreTerm>>(scheme.make(request))};
 }
 
 std::vector<const Scheme*> schemes_with_terms() {
@@ -244,7 +235,7 @@ TEST_P(Terms, AreNotAddedToHiddenPairsAtAnyStage) {
           softcap > 0 ? softcap * std::tanh(scores.data()[n] / softcap) : scores.data()[n];
       if (std::isinf(biased.data()[n])) {
         EXPECT_EQ(capped.data()[n], without) << n;
-      } else if (term.content) {  // nothing comes after the cap
+      } else if (term.term->needs().before_softcap) {  // nothing comes after the cap
         EXPECT_EQ(capped.data()[n], biased.data()[n]) << n;
       } else {
         EXPECT_EQ(capped.data()[n], without) << n;

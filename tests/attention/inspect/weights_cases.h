@@ -30,7 +30,7 @@ Tensor<double> widened(const Tensor<T>& from) {
 }
 
 // Depends on everything it is told.
-class StripedBias final : public IndexedBias {
+class StripedBias final : public ScoreTerm {
  public:
   static float at(std::int64_t sequence, std::int64_t head, std::int64_t query, std::int64_t key) {
     const std::int64_t n = 7 * query + 3 * key + head + 5 * sequence;
@@ -38,11 +38,10 @@ class StripedBias final : public IndexedBias {
                        : 0.125F * static_cast<float>(n % 19);
   }
   void check(const CallExtents&) const override {}
-  void fill(const Tile& tile, float* values, std::int64_t row_stride) const noexcept override {
+  void add(const ScoreTile<float>& tile) const noexcept override {
     for (std::int64_t i = 0; i < tile.queries; ++i)
       for (std::int64_t j = 0; j < tile.keys; ++j)
-        values[i * row_stride + j] =
-            at(tile.sequence, tile.head, tile.first_query + i, tile.first_key + j);
+        tile.add(i, j, at(tile.sequence, tile.head, tile.first_query + i, tile.first_key + j));
   }
 };
 
@@ -165,7 +164,7 @@ class LookCall {
         bias_.slopes.push_back(chance(random, 0.3) ? 0 : random.uniform());
       options.bias = &bias_;
     }
-    if (chance(random, 0.25)) options.indexed = &striped_;
+    if (chance(random, 0.25)) options.terms = {&striped_};
     if (chance(random, 0.3)) {
       for (std::int64_t h = 0; h < heads; ++h)
         sinks_.push_back(chance(random, 0.2) ? -kInfinity : 3 * random.normal());
@@ -212,7 +211,7 @@ class LookCall {
       sum += static_cast<double>(bias_.values(bias_.values.size(0) == 1 ? 0 : h, right + 700));
     if (!bias_.slopes.empty())
       sum -= bias_.slopes[static_cast<std::size_t>(h)] * std::abs(static_cast<double>(right));
-    if (options.indexed != nullptr) {
+    if (!options.terms.empty()) {
       const auto count = static_cast<std::int64_t>(segments_.empty() ? 1 : segments_.size() - 1);
       const std::int64_t begin = begin_of(i);
       sum +=

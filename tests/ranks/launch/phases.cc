@@ -18,15 +18,12 @@ bool is_victim(const Communicator& comm) { return comm.rank() == 1; }
 }
 
 // Dies while the operator runs.
-class Deadly final : public IndexedBias {
+class Deadly final : public ScoreTerm {
  public:
   explicit Deadly(bool kills) : kills_(kills) {}
   void check(const CallExtents&) const override {}
-  void fill(const Tile& tile, float* values, std::int64_t stride) const noexcept override {
+  void add(const ScoreTile<float>&) const noexcept override {
     if (kills_) die();
-    for (std::int64_t i = 0; i < tile.queries; ++i) {
-      for (std::int64_t j = 0; j < tile.keys; ++j) values[i * stride + j] = 0;
-    }
   }
 
  private:
@@ -38,7 +35,7 @@ void run(const Communicator& comm, const std::string& phase, const std::string& 
   const Tensor<float> x({1, 1, layout.count(comm.rank()), 64});
   Tensor<float> out(x.shape());
   const Deadly deadly(phase == "compute" && is_victim(comm));
-  const AttentionOptions<float> options{.causal = Causal::top_left, .indexed = &deadly};
+  const AttentionOptions<float> options{.causal = Causal::top_left, .terms = {&deadly}};
   if (phase == "start" && is_victim(comm)) die();
   if (phase == "send") {
     std::vector<std::byte> mine(1 << 22), theirs(1 << 22);

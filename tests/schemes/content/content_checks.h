@@ -131,12 +131,12 @@ constexpr double kFloat64Tolerance = 1e-12;
 
 // The operator with the term gives the three loops' output and weights, with and without a softcap,
 // and in float32 what float32 inputs allow.
-inline void expect_forward(ContentCall& call, const ContentTerm& content, double scale,
+inline void expect_forward(ContentCall& call, const ScoreTerm& content, double scale,
                            const PairTerm& term, const PairValue& value = nullptr) {
   for (const double softcap : {0.0, 2.5}) {
     SCOPED_TRACE("softcap " + std::to_string(softcap));
     call.options.softcap = softcap;
-    call.options.content = &content;
+    call.options.terms = {&content};
     const Naive expected = naive_attention(call, scale, term, value);
     Tensor<double> out(call.q.shape());
     attention<double>(call.q, call.k, call.v, out, call.options);
@@ -147,9 +147,9 @@ inline void expect_forward(ContentCall& call, const ContentTerm& content, double
   call.options.softcap = 0;
 }
 
-inline std::shared_ptr<const ContentTerm> term_of(std::string_view scheme,
-                                                  const SchemeRequest& request) {
-  return std::get<std::shared_ptr<const ContentTerm>>(find_scheme(scheme).make(request));
+inline std::shared_ptr<const ScoreTerm> term_of(std::string_view scheme,
+                                                const SchemeRequest& request) {
+  return std::get<std::shared_ptr<const ScoreTerm>>(find_scheme(scheme).make(request));
 }
 
 // sum of dout * out, the loss of the gradients below.
@@ -170,17 +170,17 @@ inline void expect_gradients(std::string_view scheme, SchemeRequest request, Sch
   for (const double softcap : {0.0, 2.5}) {
     SCOPED_TRACE("softcap " + std::to_string(softcap));
     call.options.softcap = softcap;
-    std::shared_ptr<const ContentTerm> term = term_of(scheme, request);
-    call.options.content = term.get();
+    std::shared_ptr<const ScoreTerm> term = term_of(scheme, request);
+    call.options.terms = {term.get()};
     Tensor<double> out(call.q.shape());
     attention<double>(call.q, call.k, call.v, out, call.options);
     Tensor<double> dq(call.q.shape()), dk(call.k.shape()), dv(call.v.shape());
-    Tensor<double> flat({1, term->gradient_size()});
+    Tensor<double> flat({1, term->needs().parameters});
     AttentionGradients<double> wanted;
     wanted.q = dq.view();
     wanted.k = dk.view();
     wanted.v = dv.view();
-    wanted.content = flat.view().select(0, 0);
+    wanted.terms = {flat.view().select(0, 0)};
     attention_backward<double>(call.q, call.k, call.v, out, call.dout, wanted, call.options);
     const SchemeWeights learned = find_scheme(scheme).backward(request, flat.view());
 
@@ -196,7 +196,7 @@ inline void expect_gradients(std::string_view scheme, SchemeRequest request, Sch
           x.data()[n] = before + (side == 0 ? kStep : -kStep);
           if (is_weight) {
             term = term_of(scheme, request);
-            call.options.content = term.get();
+            call.options.terms = {term.get()};
           }
           loss[side] = loss_of(call);
         }
@@ -205,7 +205,7 @@ inline void expect_gradients(std::string_view scheme, SchemeRequest request, Sch
       }
       if (is_weight) {
         term = term_of(scheme, request);
-        call.options.content = term.get();
+        call.options.terms = {term.get()};
       }
     };
     ASSERT_NO_FATAL_FAILURE(compare("q", call.q, dq, false));
@@ -215,9 +215,9 @@ inline void expect_gradients(std::string_view scheme, SchemeRequest request, Sch
       ASSERT_NO_FATAL_FAILURE(compare(name, values, learned.at(name), true));
     }
     // The same bits whatever the threads.
-    Tensor<double> again({1, term->gradient_size()});
+    Tensor<double> again({1, term->needs().parameters});
     AttentionGradients<double> only;
-    only.content = again.view().select(0, 0);
+    only.terms = {again.view().select(0, 0)};
     for (const int threads : {1, 3}) {
       AttentionOptions<double> options = call.options;
       options.threads = threads;
@@ -240,8 +240,8 @@ inline std::string message_of(const std::function<void()>& call) {
 }
 
 // What the term says to a call.
-inline std::string refusal_of(const ContentTerm& content, ContentCall& call) {
-  call.options.content = &content;
+inline std::string refusal_of(const ScoreTerm& content, ContentCall& call) {
+  call.options.terms = {&content};
   return message_of([&] { loss_of(call); });
 }
 

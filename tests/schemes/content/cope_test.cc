@@ -70,7 +70,7 @@ TEST(Cope, WithGateLogitsOfZeroCountsHalvesOfDistance) {
   for (std::int64_t j = 0; j < 5; ++j) k(0, 0, j, 1) = 1;
   for (std::int64_t n = 0; n < 4; ++n) table(n, 0) = static_cast<double>(n);  // z(p) = p
   const auto term = cope({.scaled = false}, {std::move(table)});
-  AttentionOptions<double> options{.causal = Causal::bottom_right, .content = term.get()};
+  AttentionOptions<double> options{.causal = Causal::bottom_right, .terms = {term.get()}};
   const auto scores = attention_weights<double>(q, k, options, {.stage = Stage::biased});
   for (std::int64_t j = 0; j < 5; ++j) {
     EXPECT_EQ(scores(0, 0, 0, j), std::min(0.5 * static_cast<double>(4 - j + 1), 3.0));

@@ -68,7 +68,7 @@ TEST(Deberta, TakesAScaleThatIsGiven) {
   testing::ContentCall call(5, false);
   const SchemeRequest request = testing::content_request({});
   const auto term = testing::term_of("deberta", request);
-  call.options.content = term.get();
+  call.options.terms = {term.get()};
   const double unset = testing::loss_of(call);
   call.options.scale = 1 / std::sqrt(9.0);
   EXPECT_EQ(testing::loss_of(call), unset);

@@ -54,7 +54,7 @@ TEST(Forgetting, GivesTheKnownNumbers) {
   const auto term = forgetting(log_gates);
   const Tensor<double> q({1, 1, 3, 1}), k({1, 1, 3, 1});
   const auto scores = attention_weights<double>(
-      q, k, {.causal = Causal::top_left, .content = term.get()}, {.stage = Stage::biased});
+      q, k, {.causal = Causal::top_left, .terms = {term.get()}}, {.stage = Stage::biased});
   // Sums of logarithms of up to 9: a few 2^-53 of that.
   EXPECT_NEAR(scores(0, 0, 2, 0), -2.0794415416798357, 4e-15);
   EXPECT_NEAR(scores(0, 0, 2, 1), std::log(0.25), 4e-15);
@@ -67,9 +67,9 @@ TEST(Forgetting, OfConstantGatesIsAlibi) {
   Tensor<double> log_gates({1, 4, 8});
   for (double& gate : log_gates.span()) gate = -0.25;
   const auto term = forgetting(log_gates);
-  call.options.content = term.get();
+  call.options.terms = {term.get()};
   const double loss = testing::loss_of(call);
-  call.options.content = nullptr;
+  call.options.terms.clear();
   const DistanceBias bias{.slopes = std::vector<double>(4, 0.25)};
   call.options.bias = &bias;
   EXPECT_NEAR(testing::loss_of(call), loss, 1e-12);
@@ -85,10 +85,10 @@ TEST(Forgetting, ReadsTheGatesOfItsSegment) {
   const std::vector<std::int64_t> segments{0, 3, 8};
   Tensor<double> packed(q.shape()), alone({1, 4, 5, 3});
   attention<double>(q, k, v, packed,
-                    {.causal = Causal::top_left, .segments = segments, .content = term.get()});
+                    {.causal = Causal::top_left, .segments = segments, .terms = {term.get()}});
   const auto second = forgetting(log_gates.view().narrow(2, 3, 5));
   attention<double>(q.view().narrow(2, 3, 5), k.view().narrow(2, 3, 5), v.view().narrow(2, 3, 5),
-                    alone, {.causal = Causal::top_left, .content = second.get()});
+                    alone, {.causal = Causal::top_left, .terms = {second.get()}});
   for (std::int64_t h = 0; h < 4; ++h) {
     for (std::int64_t i = 0; i < 5; ++i) {
       // The sums begin elsewhere: roundings of numbers below 30.

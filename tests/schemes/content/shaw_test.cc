@@ -79,9 +79,9 @@ TEST(Shaw, DependsOnDistancesOnly) {
   for (std::int64_t& id : moved) id += (std::int64_t{1} << 53) - 100;
   const auto here = testing::term_of("shaw", testing::content_request(kIds));
   const auto there = testing::term_of("shaw", testing::content_request(moved));
-  call.options.content = here.get();
+  call.options.terms = {here.get()};
   const double loss = testing::loss_of(call);
-  call.options.content = there.get();
+  call.options.terms = {there.get()};
   EXPECT_EQ(testing::loss_of(call), loss);
 }
 
@@ -92,7 +92,7 @@ TEST(Shaw, CountsPositionsFromTheStartOfEverySegment) {
                        v = testing::normal({1, 2, 7, 3}, random);
   const auto term = testing::term_of("shaw", testing::content_request({}, {{"max_distance", "2"}}));
   const std::vector<std::int64_t> segments{0, 3, 7};
-  AttentionOptions<double> options{.segments = segments, .content = term.get()};
+  AttentionOptions<double> options{.segments = segments, .terms = {term.get()}};
   Tensor<double> packed(q.shape());
   attention<double>(q, k, v, packed, options);
   options.segments = {};
@@ -136,7 +136,7 @@ TEST(Shaw, NamesTheArgumentAtFault) {
   EXPECT_THAT(testing::message_of([] {
                 find_scheme("shaw").backward(testing::content_request({}), Tensor<double>({1, 4}));
               }),
-              HasSubstr("[shaw.gradient] must be [1, gradient_size()]"));
+              HasSubstr("[shaw.gradient] must be [1, parameters]"));
 }
 
 }  // namespace

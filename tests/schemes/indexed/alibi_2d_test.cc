@@ -41,7 +41,7 @@ TEST(Alibi2d, OfOneRowIsAlibi) {
                         });
 }
 
-TEST(Alibi2d, LearnsNothing) { EXPECT_EQ(alibi_2d({}, List{0, 1})->gradient_size(), 0); }
+TEST(Alibi2d, LearnsNothing) { EXPECT_EQ(alibi_2d({}, List{0, 1})->needs().parameters, 0); }
 
 TEST(Alibi2d, NamesTheArgumentAtFault) {
   EXPECT_EQ(testing::refusal("alibi_2d", {{"rows", "1"}, {"columns", "2"}}),

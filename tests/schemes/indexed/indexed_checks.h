@@ -17,19 +17,19 @@
 #include "schemes/difference_checks.h"
 #include "schemes/distance/distance_checks.h"
 #include "sextant/schemes/scheme.h"
-#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant::testing {
 
-inline std::shared_ptr<const IndexedBias> indexed_bias_of(std::string_view scheme,
-                                                          const SchemeRequest& request) {
-  return std::get<std::shared_ptr<const IndexedBias>>(find_scheme(scheme).make(request));
+inline std::shared_ptr<const ScoreTerm> indexed_bias_of(std::string_view scheme,
+                                                        const SchemeRequest& request) {
+  return std::get<std::shared_ptr<const ScoreTerm>>(find_scheme(scheme).make(request));
 }
 
 // [tokens, tokens] of one head, in one tile.
-inline Tensor<float> pairs_of(const IndexedBias& bias, std::int64_t head, std::int64_t tokens) {
+inline Tensor<float> pairs_of(const ScoreTerm& bias, std::int64_t head, std::int64_t tokens) {
   Tensor<float> values({tokens, tokens});
-  bias.fill({0, head, 0, tokens, 0, tokens, 0}, values.data(), tokens);
+  write_term(bias, {.head = head, .queries = tokens, .keys = tokens}, values.data());
   return values;
 }
 
@@ -39,7 +39,7 @@ using PairFormula = std::function<double(std::int64_t head, std::int64_t query, 
 // Every pair of `tokens` tokens has the formula's number, rounded to float32 once; `tolerance` is
 // for what float64 may differ by. Tiles of any size and offset have the same bits, write nothing
 // beside their pairs, and hide tokens that do not exist.
-inline void expect_pairs(const IndexedBias& bias, std::int64_t heads, std::int64_t tokens,
+inline void expect_pairs(const ScoreTerm& bias, std::int64_t heads, std::int64_t tokens,
                          const PairFormula& formula, double tolerance = 0) {
   constexpr float kUntouched = 12345;
   constexpr float kNothing = -std::numeric_limits<float>::infinity();
@@ -63,12 +63,22 @@ inline void expect_pairs(const IndexedBias& bias, std::int64_t heads, std::int64
     for (int repeat = 0; repeat < 200; ++repeat) {
       // Some reach beyond the tokens on either side.
       const std::int64_t offset = up_to(tokens) - tokens / 2;
-      const IndexedBias::Tile tile{
-          up_to(3), head, up_to(tokens), up_to(9) + 1, up_to(tokens + 2), up_to(tokens + 2) + 1,
-          offset};
+      ScoreTile<float> tile{};
+      tile.sequence = up_to(3);
+      tile.head = head;
+      tile.first_query = up_to(tokens);
+      tile.queries = up_to(9) + 1;
+      tile.first_key = up_to(tokens + 2);
+      tile.keys = up_to(tokens + 2) + 1;
+      tile.offset = offset;
       const std::int64_t stride = tile.keys + up_to(2);
       std::vector<float> values(static_cast<std::size_t>(tile.queries * stride), kUntouched);
-      bias.fill(tile, values.data(), stride);
+      for (std::int64_t i = 0; i < tile.queries; ++i) {
+        std::fill_n(values.data() + i * stride, tile.keys, 0.0F);
+      }
+      tile.scores = values.data();
+      tile.stride = stride;
+      bias.add(tile);
       for (std::int64_t i = 0; i < tile.queries * stride; ++i) {
         const std::int64_t query = tile.first_query + i / stride + offset;
         const std::int64_t key = tile.first_key + i % stride;
@@ -82,11 +92,11 @@ inline void expect_pairs(const IndexedBias& bias, std::int64_t heads, std::int64
   }
 }
 
-// accumulate() over random tiles that cover each pair once, of numbers g drawn at random: the flat
-// gradient. dscores of pairs are whole numbers, exact in float32.
-inline std::vector<double> accumulated(const IndexedBias& bias, const Tensor<double>& g) {
+// backward() over random tiles that cover each pair once, of numbers g drawn at random: the flat
+// gradient.
+inline std::vector<double> accumulated(const ScoreTerm& bias, const Tensor<double>& g) {
   const std::int64_t heads = g.size(0), tokens = g.size(1);
-  std::vector<double> gradient(static_cast<std::size_t>(bias.gradient_size()));
+  std::vector<double> gradient(static_cast<std::size_t>(bias.needs().parameters));
   std::mt19937 random(5);
   for (std::int64_t head = 0; head < heads; ++head) {
     for (std::int64_t query = 0; query < tokens;) {
@@ -96,16 +106,23 @@ inline std::vector<double> accumulated(const IndexedBias& bias, const Tensor<dou
         const std::int64_t keys =
             std::min(tokens - key, std::uniform_int_distribution<std::int64_t>(1, 11)(random));
         const std::int64_t stride = keys + 3, offset = query;
-        constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-        std::vector<float> dscores(static_cast<std::size_t>(queries * stride), kNaN);
+        constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+        std::vector<double> dscores(static_cast<std::size_t>(queries * stride), kNaN);
         for (std::int64_t i = 0; i < queries; ++i) {
           for (std::int64_t j = 0; j < keys; ++j) {
-            dscores[static_cast<std::size_t>(i * stride + j)] =
-                static_cast<float>(g(head, query + i, key + j));
+            dscores[static_cast<std::size_t>(i * stride + j)] = g(head, query + i, key + j);
           }
         }
-        bias.accumulate({0, head, 0, queries, key, keys, offset}, dscores.data(), stride,
-                        gradient.data());
+        ScoreGradient tile{};
+        tile.head = head;
+        tile.queries = queries;
+        tile.first_key = key;
+        tile.keys = keys;
+        tile.offset = offset;
+        tile.dscores = dscores.data();
+        tile.stride = stride;
+        tile.parameters = gradient.data();
+        bias.backward(tile);
         key += keys;
       }
       query += queries;
@@ -151,15 +168,20 @@ inline void expect_pair_gradients(std::string_view scheme, SchemeRequest request
 
 // Ids that the tile brings along stand in for the list's: a bias made for others, told these ids,
 // has the numbers of one made for them. `made_for_ids` holds one token per id.
-inline void expect_ids_of_tiles(const IndexedBias& bias, const IndexedBias& made_for_ids,
+inline void expect_ids_of_tiles(const ScoreTerm& bias, const ScoreTerm& made_for_ids,
                                 const std::vector<std::int64_t>& ids) {
   const auto tokens = static_cast<std::int64_t>(ids.size());
   const Tensor<float> expected = pairs_of(made_for_ids, 0, tokens);
   for (std::int64_t first = 0; first < tokens; ++first) {
     const std::int64_t keys = tokens - first;
     Tensor<float> values({tokens, keys});
-    bias.fill({0, 0, 0, tokens, first, keys, 0, ids.data(), ids.data() + first}, values.data(),
-              keys);
+    write_term(bias,
+               {.queries = tokens,
+                .first_key = first,
+                .keys = keys,
+                .query_positions = ids.data(),
+                .key_positions = ids.data() + first},
+               values.data());
     for (std::int64_t query = 0; query < tokens; ++query) {
       for (std::int64_t key = 0; key < keys; ++key) {
         ASSERT_EQ(values(query, key), expected(query, first + key)) << query << ", " << key;

@@ -83,7 +83,9 @@ TEST(Swin, GoesByTheIdsThatACallGivesAndHidesThoseOutsideTheWindow) {
   const List ids{-2, -1, 0, 18, 19, 20, 21};
   const auto bias = swin({4, 5}, weights, List{0});
   std::vector<float> values(49);
-  bias->fill({0, 0, 0, 7, 0, 7, 0, ids.data(), ids.data()}, values.data(), 7);
+  write_term(*bias,
+             {.queries = 7, .keys = 7, .query_positions = ids.data(), .key_positions = ids.data()},
+             values.data());
   for (std::size_t i = 0; i < 49; ++i) {
     const auto within = [&](std::size_t n) { return ids[n] >= 0 && ids[n] < 20; };
     EXPECT_EQ(std::isfinite(values[i]), within(i / 7) && within(i % 7)) << i;

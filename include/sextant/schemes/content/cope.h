@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "sextant/core/tensor.h"
-#include "sextant/tables/content_term.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
 
@@ -25,7 +25,7 @@ struct CopeWeights {
 // fraction is interpolated between its neighbours; times the scale if `scaled`. Hidden keys have
 // gate 0. For calls in which no key after the query's diagonal is visible; others are refused.
 // Throws Error when a shape or a number is wrong.
-std::shared_ptr<const ContentTerm> cope(const Cope& options, const CopeWeights& weights);
+std::shared_ptr<const ScoreTerm> cope(const Cope& options, const CopeWeights& weights);
 
 // The gradient of the weights from the term's gradient of attention_backward(), [1,
 // gradient_size()].

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "sextant/core/tensor.h"
-#include "sextant/tables/content_term.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
 
@@ -33,8 +33,8 @@ std::int64_t deberta_row(std::int64_t distance, const Deberta& options = {});
 // score(i, j) += scale (<q_i, key_table[r]> + <k_j, query_table[r]>), c2p and p2c, with r of i - j;
 // the default scale of a call is 1 / sqrt(3 head_dim). positions: the ids of tokens 0, 1, ...;
 // within +-2^53; empty: 0, 1, ... Throws Error when an option, a shape or a number is wrong.
-std::shared_ptr<const ContentTerm> deberta(const Deberta& options, const DebertaWeights& weights,
-                                           std::span<const std::int64_t> positions = {});
+std::shared_ptr<const ScoreTerm> deberta(const Deberta& options, const DebertaWeights& weights,
+                                         std::span<const std::int64_t> positions = {});
 
 // The gradients of the weights from the term's gradient of attention_backward(), [1,
 // gradient_size()].

@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "sextant/core/tensor.h"
-#include "sextant/tables/content_term.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
 
@@ -14,7 +14,7 @@ namespace sextant {
 // or 1, heads, length], log f, finite and <= 0; element t belongs to key t of the batch row,
 // segments or not, so with a cache it holds the past as well. For calls in which no key after the
 // query's diagonal is visible; others are refused. Throws Error when a shape or a number is wrong.
-std::shared_ptr<const ContentTerm> forgetting(View<const double> log_gates);
+std::shared_ptr<const ScoreTerm> forgetting(View<const double> log_gates);
 
 // The gradient of log_gates from the term's gradient of attention_backward(), [1, gradient_size()]:
 // that of F, summed from the end.

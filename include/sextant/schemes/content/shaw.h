@@ -7,7 +7,7 @@
 #include <span>
 
 #include "sextant/core/tensor.h"
-#include "sextant/tables/content_term.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
 
@@ -23,8 +23,8 @@ struct ShawWeights {
 // score(i, j) += scale <q_i, key_table[r]> and value_j += value_table[r] with r = clip(j - i, -K,
 // K) + K (equations 3 and 4), for attention's options.content. positions: the ids of tokens 0, 1,
 // ...; within +-2^53; empty: 0, 1, ... Throws Error when an option, a shape or a number is wrong.
-std::shared_ptr<const ContentTerm> shaw(const Shaw& options, const ShawWeights& weights,
-                                        std::span<const std::int64_t> positions = {});
+std::shared_ptr<const ScoreTerm> shaw(const Shaw& options, const ShawWeights& weights,
+                                      std::span<const std::int64_t> positions = {});
 
 // The gradients of the weights from the term's gradient of attention_backward(), [1,
 // gradient_size()].

@@ -7,7 +7,7 @@
 #include <span>
 
 #include "sextant/core/tensor.h"
-#include "sextant/tables/content_term.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
 
@@ -30,9 +30,9 @@ struct TransformerXlWeights {
 // positions: the ids of tokens 0, 1, ...; within +-2^53, at most 2^22 apart unless clamped; empty:
 // 0, 1, ... Throws Error when an option, a shape or a number is wrong, or there would be more than
 // 2^28 numbers of projected sinusoids.
-std::shared_ptr<const ContentTerm> transformer_xl(const TransformerXl& options,
-                                                  const TransformerXlWeights& weights,
-                                                  std::span<const std::int64_t> positions = {});
+std::shared_ptr<const ScoreTerm> transformer_xl(const TransformerXl& options,
+                                                const TransformerXlWeights& weights,
+                                                std::span<const std::int64_t> positions = {});
 
 // The gradients of the weights from the term's gradient of attention_backward(), [1,
 // gradient_size()].

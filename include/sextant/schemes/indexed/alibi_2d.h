@@ -7,7 +7,7 @@
 #include <optional>
 #include <span>
 
-#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
 
@@ -23,7 +23,7 @@ struct Alibi2d {
 // positions[n]: key n, and query n - offset; position ids of the call of attention() replace the
 // list. Calls with more tokens or other heads are refused. Throws Error when ids lie outside the
 // grid, and for options out of their ranges.
-std::shared_ptr<const IndexedBias> alibi_2d(const Alibi2d& options,
-                                            std::span<const std::int64_t> positions);
+std::shared_ptr<const ScoreTerm> alibi_2d(const Alibi2d& options,
+                                          std::span<const std::int64_t> positions);
 
 }  // namespace sextant

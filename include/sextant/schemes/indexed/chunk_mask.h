@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
 
@@ -19,7 +19,7 @@ struct ChunkMask {
 // -infinity. Token n of the sequence has the id positions[n]: key n, and query n - offset. Position
 // ids of the call of attention() replace the list. Calls with more tokens are refused. Throws Error
 // unless chunk >= 1 and ids are within +-2^53.
-std::shared_ptr<const IndexedBias> chunk_mask(const ChunkMask& options,
-                                              std::span<const std::int64_t> positions);
+std::shared_ptr<const ScoreTerm> chunk_mask(const ChunkMask& options,
+                                            std::span<const std::int64_t> positions);
 
 }  // namespace sextant

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
 
@@ -18,8 +18,8 @@ struct DocumentMask {
 // 0 where key and query are of the same document, and with causal where the key does not come
 // later; else -infinity. documents[n] is the document of token n, any number: of key n, and of
 // query n - offset. Documents may lie in pieces. Calls with more tokens are refused.
-std::shared_ptr<const IndexedBias> document_mask(const DocumentMask& options,
-                                                 std::span<const std::int64_t> documents);
+std::shared_ptr<const ScoreTerm> document_mask(const DocumentMask& options,
+                                               std::span<const std::int64_t> documents);
 
 // The documents of `length` tokens from the tokens that they start at: {0, 3} of 5 tokens makes
 // {0, 0, 0, 1, 1}. Throws Error unless starts begin with 0 and ascend; those beyond the length

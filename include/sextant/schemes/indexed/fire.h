@@ -7,7 +7,7 @@
 #include <span>
 
 #include "sextant/core/tensor.h"
-#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
 
@@ -39,8 +39,8 @@ struct FireWeights {
 // Error when an option is out of its range, weights do not fit or make biases beyond float32, or
 // ids are not within +-2^53. The gradient that attention_backward() computes is in an internal
 // form; fire_backward() takes it to the weights.
-std::shared_ptr<const IndexedBias> fire(const Fire& options, const FireWeights& weights,
-                                        std::span<const std::int64_t> positions);
+std::shared_ptr<const ScoreTerm> fire(const Fire& options, const FireWeights& weights,
+                                      std::span<const std::int64_t> positions);
 
 // The gradients of the weights. At a kink of relu it is that of one side.
 FireWeights fire_backward(const Fire& options, const FireWeights& weights,

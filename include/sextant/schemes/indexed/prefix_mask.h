@@ -6,7 +6,7 @@
 #include <memory>
 #include <span>
 
-#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
 
@@ -18,7 +18,7 @@ struct PrefixMask {
 // positions[n]: key n, and query n - offset. Position ids of the call of
 // attention() replace the list. Calls with more tokens are refused. Throws Error
 // unless prefix >= 0 and ids are within +-2^53.
-std::shared_ptr<const IndexedBias> prefix_mask(const PrefixMask& options,
-                                               std::span<const std::int64_t> positions);
+std::shared_ptr<const ScoreTerm> prefix_mask(const PrefixMask& options,
+                                             std::span<const std::int64_t> positions);
 
 }  // namespace sextant

@@ -8,7 +8,7 @@
 #include <span>
 
 #include "sextant/core/tensor.h"
-#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
 
@@ -28,8 +28,8 @@ struct SwinWeights {
 // when ids lie outside the window or the table does not fit.
 //
 // Its gradient in attention_backward() is a sum per head and offset, [heads, offsets] flat.
-std::shared_ptr<const IndexedBias> swin(const Swin& options, const SwinWeights& weights,
-                                        std::span<const std::int64_t> positions);
+std::shared_ptr<const ScoreTerm> swin(const Swin& options, const SwinWeights& weights,
+                                      std::span<const std::int64_t> positions);
 
 // The window that swin() takes for these ids.
 Swin swin_window(const Swin& options, std::span<const std::int64_t> positions);

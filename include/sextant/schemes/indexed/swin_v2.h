@@ -8,7 +8,7 @@
 #include <span>
 
 #include "sextant/core/tensor.h"
-#include "sextant/tables/indexed_bias.h"
+#include "sextant/tables/score_term.h"
 
 namespace sextant {
 
@@ -33,8 +33,8 @@ double swin_v2_coordinate(std::int64_t offset, std::int64_t window);
 // The bias by the offset query - key of two patches, computed once per offset and head in float64
 // and rounded to float32 once; ids, windows and errors as swin(). Its gradient in
 // attention_backward() is a sum per head and offset.
-std::shared_ptr<const IndexedBias> swin_v2(const SwinV2& options, const SwinV2Weights& weights,
-                                           std::span<const std::int64_t> positions);
+std::shared_ptr<const ScoreTerm> swin_v2(const SwinV2& options, const SwinV2Weights& weights,
+                                         std::span<const std::int64_t> positions);
 
 // The table of the biases, [(2 rows - 1) (2 columns - 1), heads], for swin(). rows and columns
 // must be given.

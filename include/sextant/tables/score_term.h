@@ -1,0 +1,138 @@
+// Terms of the scores: whatever is added to scale <q, k> pair by pair and generated on demand, as
+// biases by position, masks, gates, and products of queries and keys with learned vectors.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "sextant/tables/call_extents.h"
+
+namespace sextant {
+
+// A rectangle of scores of one head. Queries and keys count in their sequence: the batch row, or
+// the segment.
+struct ScoreRect {
+  std::int64_t batch = 0;      // the batch row
+  std::int64_t sequence = 0;   // the same, or with segments the segment's number among all
+  std::int64_t key_begin = 0;  // where the keys of the sequence begin in the batch row
+  std::int64_t head = 0;       // of the queries
+  std::int64_t first_query = 0, queries = 0;
+  std::int64_t first_key = 0, keys = 0;
+  std::int64_t offset = 0;  // query i has position i + offset among the keys
+  // The position ids of these queries and keys where the call gives any; else null.
+  const std::int64_t* query_positions = nullptr;
+  const std::int64_t* key_positions = nullptr;
+
+  // The position of the i-th query among the keys: its diagonal key.
+  std::int64_t diagonal_key(std::int64_t i) const noexcept { return first_query + i + offset; }
+  // Position ids of the i-th query and the j-th key, whether the call gives any or not.
+  std::int64_t query_position(std::int64_t i) const noexcept {
+    return query_positions != nullptr ? query_positions[i] : diagonal_key(i);
+  }
+  std::int64_t key_position(std::int64_t j) const noexcept {
+    return key_positions != nullptr ? key_positions[j] : first_key + j;
+  }
+};
+
+// What a term may read of a rectangle: rows of q and k before any rotation, [queries, head_dim] and
+// [keys, head_dim], where it needs them.
+template <class Real>
+struct ScoreInputs : ScoreRect {
+  std::int64_t head_dim = 0;
+  double scale = 1;
+  const Real* q = nullptr;
+  std::int64_t q_stride = 0;
+  const Real* k = nullptr;
+  std::int64_t k_stride = 0;
+  Real* scratch = nullptr;  // TermNeeds::scratch numbers, of any value
+};
+
+// Scores that a term adds to, float or double.
+template <class Real>
+struct ScoreTile : ScoreInputs<Real> {
+  Real* scores = nullptr;  // scores[i * stride + j]; -infinity: hidden
+  std::int64_t stride = 0;
+
+  // Adds to the score of the i-th query and the j-th key; a hidden pair stays hidden.
+  void add(std::int64_t i, std::int64_t j, Real value) const noexcept {
+    constexpr Real kHidden = -std::numeric_limits<Real>::infinity();
+    Real& score = scores[i * stride + j];
+    score = score == kHidden || value == kHidden ? kHidden : score + value;
+  }
+};
+
+// The gradient of a loss with respect to a rectangle of scores, and where those of a term go.
+struct ScoreGradient : ScoreInputs<double> {
+  const double* scores = nullptr;  // as add() got them, for terms of whole rows
+  double* dscores = nullptr;       // dscores[i * stride + j]; 0 where hidden
+  std::int64_t stride = 0;
+  double* dq = nullptr;          // [queries, head_dim], for terms that read queries
+  double* dk = nullptr;          // [keys, head_dim], for terms that read keys
+  double* parameters = nullptr;  // [TermNeeds::parameters]
+};
+
+// The tiles that a term can work with.
+enum class TermTiles {
+  any,      // float or double, of up to 64 queries and 128 keys, or of one query and any keys
+  float64,  // double alone: the calls are computed row by row
+  rows,     // double, one query with all keys that causal, window and lengths leave to it
+};
+
+// What a term needs, told once.
+struct TermNeeds {
+  // Part of the logits, added before the softcap, or a bias, added after it.
+  bool before_softcap = false;
+  bool q = false, k = false;  // it reads rows of queries, of keys; not of keys in whole rows
+  TermTiles tiles = TermTiles::any;
+  std::int64_t scratch = 0, scratch_per_key = 0;  // numbers in a tile; the second in rows alone
+  std::int64_t parameters = 0;                    // learned numbers; the term defines their order
+  std::int64_t value_dim = 0;  // channels of the vectors that it adds to values; 0: none
+  double products = 1;         // the scale where a call gives none: 1 / sqrt(products head_dim)
+
+  bool reads_rows() const noexcept { return q || k; }
+};
+
+// A term. The operator calls it tile by tile, from several threads at once; there is never an array
+// of q_len x k_len. A tile holds at least one pair that is seen, and what is added to the others is
+// ignored. The functions must not throw and give the same number for a pair in every tile. They may
+// call this library, the operator included, but must not wait for a pool of threads that runs the
+// operator's bodies (see Executor). Denormal numbers may count as 0 while they run.
+class ScoreTerm {
+ public:
+  virtual ~ScoreTerm() = default;
+
+  virtual TermNeeds needs() const { return {}; }
+
+  // Throws Error for a call that has heads, channels, queries or keys for which the term has no
+  // numbers. Called before anything is computed; no function below is asked for a pair outside what
+  // it was told.
+  virtual void check(const CallExtents& call) const = 0;
+
+  // Adds the term to each score: to the logits, or to the sum of the biases, which begins with 0.
+  virtual void add(const ScoreTile<float>& tile) const noexcept = 0;
+  // The same for float64 calls; by default the numbers of the other function, for terms that
+  // read no rows.
+  virtual void add(const ScoreTile<double>& tile) const noexcept;
+
+  // Adds the gradients of what the term reads and of its parameters; a term of whole rows may
+  // change dscores, where it depends on the scores that it is added to.
+  virtual void backward(const ScoreGradient& tile) const noexcept;
+
+  // out[c] += sum over the keys of a row (one query) of weights[j] times the pair's vector.
+  virtual void add_values(const ScoreRect& row, const double* weights, double* out) const noexcept;
+  // dweights[j] += <dout, vector> for keys whose weight is not 0; adds the gradients of the vectors
+  // to `parameters`.
+  virtual void values_backward(const ScoreRect& row, const double* weights, const double* dout,
+                               double* dweights, double* parameters) const noexcept;
+
+ protected:
+  ScoreTerm() = default;
+  ScoreTerm(const ScoreTerm&) = default;
+  ScoreTerm& operator=(const ScoreTerm&) = default;
+};
+
+// The numbers that a term which reads no rows adds, [rect.queries, rect.keys], for the plots and
+// tables of a term by itself: to[i * rect.keys + j].
+void write_term(const ScoreTerm& term, const ScoreRect& rect, float* to);
+
+}  // namespace sextant

@@ -1,0 +1,59 @@
+// What terms need not define.
+#include "sextant/tables/score_term.h"
+
+#include <algorithm>
+#include <vector>
+
+namespace sextant {
+
+void ScoreTerm::add(const ScoreTile<double>& tile) const noexcept {
+  constexpr std::int64_t kKeys = 128;
+  float values[kKeys];
+  for (std::int64_t i = 0; i < tile.queries; ++i) {
+    for (std::int64_t begin = 0; begin < tile.keys; begin += kKeys) {
+      ScoreTile<float> part{};
+      static_cast<ScoreRect&>(part) = tile;
+      part.first_query += i;
+      part.queries = 1;
+      part.first_key += begin;
+      part.keys = std::min(kKeys, tile.keys - begin);
+      if (tile.query_positions != nullptr) part.query_positions += i;
+      if (tile.key_positions != nullptr) part.key_positions += begin;
+      part.head_dim = tile.head_dim;
+      part.scale = tile.scale;
+      part.scratch = reinterpret_cast<float*>(tile.scratch);
+      part.scores = values;
+      part.stride = kKeys;
+      std::fill_n(values, part.keys, 0.0F);
+      add(part);
+      for (std::int64_t j = 0; j < part.keys; ++j) {
+        tile.add(i, begin + j, static_cast<double>(values[j]));
+      }
+    }
+  }
+}
+
+void write_term(const ScoreTerm& term, const ScoreRect& rect, float* to) {
+  std::vector<float> scratch(static_cast<std::size_t>(term.needs().scratch));
+  std::fill_n(to, rect.queries * rect.keys, 0.0F);
+  for (std::int64_t i = 0; i < rect.queries; ++i) {
+    ScoreTile<float> row{};
+    static_cast<ScoreRect&>(row) = rect;
+    row.first_query += i;
+    row.queries = 1;
+    if (rect.query_positions != nullptr) row.query_positions += i;
+    row.scratch = scratch.data();
+    row.scores = to + i * rect.keys;
+    row.stride = rect.keys;
+    term.add(row);
+  }
+}
+
+void ScoreTerm::backward(const ScoreGradient&) const noexcept {}
+
+void ScoreTerm::add_values(const ScoreRect&, const double*, double*) const noexcept {}
+
+void ScoreTerm::values_backward(const ScoreRect&, const double*, const double*, double*,
+                                double*) const noexcept {}
+
+}  // namespace sextant
