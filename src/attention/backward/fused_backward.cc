@@ -7,9 +7,7 @@
 
 #include "attention/backward/key_sums.h"
 #include "attention/backward/order.h"
-#include "attention/call/biases.h"
-#include "attention/forward/kernel_numbers.h"
-#include "attention/forward/kernel_rows.h"
+#include "attention/forward/query_block.h"
 #include "attention/forward/thread_work.h"
 #include "attention/plain/each_row.h"
 #include "attention/plain/plain_backward.h"
@@ -22,7 +20,7 @@
 namespace sextant::attention_detail {
 namespace {
 
-using kernels::kBackwardKeys, kernels::kBackwardQueries, kernels::kQueryBlock, kernels::kLog2E;
+using kernels::kBackwardKeys, kernels::kBackwardQueries;
 
 using Task = BackwardOrder::TaskCursor::Task;
 using TurnGuard = BackwardOrder::TurnGuard;
@@ -45,87 +43,46 @@ struct BackwardContext {
   KeySums::BufferPool& spare;
 };
 
+// Where the block of queries of a task lies.
+struct TaskPlace {
+  Sequence sequence;
+  std::int64_t head, first_query, queries;
+};
+template <class T>
+TaskPlace place_of(const BackwardArguments<T>& b, const Task& task) {
+  const Sequence at = b.sequence_of_slice(task.slice);
+  const std::int64_t blocks = blocks_of(at);
+  // The last block first: with a causal mask it is the longest.
+  const std::int64_t first = (blocks - 1 - task.number % blocks) * kBackwardQueries;
+  return {at, b.key_head_of_slice(task.slice) * b.group() + task.number / blocks, first,
+          std::min<std::int64_t>(kBackwardQueries, at.q_len - first)};
+}
+
 // One block of queries of one head of one sequence.
 template <class T>
-class BlockTask {
+class BlockTask : QueryBlock<T> {
  public:
   BlockTask(const BackwardContext<T>& context, const Task& task, const TurnGuard& ticket)
-      : context_(context),
-        b_(context.arguments),
-        a_(b_.scores),
-        task_(task),
-        ticket_(ticket),
-        biases_{a_, b_.sequence_of_slice(task.slice), 0},
-        bias_gradients_(b_) {
-    const Sequence& at = biases_.sequence;
-    const std::int64_t blocks = blocks_of(at);
-    const std::int64_t key_head = b_.key_head_of_slice(task.slice);
-    const std::int64_t head = key_head * b_.group() + task.number / blocks;
-    biases_.head = head;
-    // The last block first: with a causal mask it is the longest.
-    first_query_ = (blocks - 1 - task.number % blocks) * kBackwardQueries;
-    const std::int64_t queries = std::min<std::int64_t>(kBackwardQueries, at.q_len - first_query_);
-    const KernelNumbers numbers = kernel_numbers(a_, head);
-    block_ = {.q = query_rows(a_.q, at, head, first_query_),
-              .k = key_rows(a_.k, at, key_head),
-              .v = key_rows(b_.v, at, key_head),
-              .out = query_rows(b_.out, at, head, first_query_),
-              .dout = query_rows(b_.dout, at, head, first_query_),
-              .queries = queries,
-              .head_dim = a_.head_dim,
-              .v_dim = b_.v.size(3),
-              .scale = numbers.scale,
-              .scale_base_e = kernel_numbers(a_, head, 1).scale,
-              .softcap = numbers.softcap,
-              .sink = numbers.sink,
-              .first = first_,
-              .last = last_};
-    for (std::int64_t i = 0; i < queries; ++i) {
-      const KeyRange range = a_.visible(at, first_query_ + i);
-      first_[i] = static_cast<std::int32_t>(range.first);
-      last_[i] = static_cast<std::int32_t>(range.last);
-    }
-    block_.k_rotation = key_rotation(a_, at, key_head);
-    block_.q_rotation = query_rotation(a_, at, head).from(first_query_);
-    if (is_given(b_.log_sum_exp)) {
-      block_.log_sum_exp = &b_.log_sum_exp(at.batch, head, at.q_begin + first_query_);
-      block_.log_sum_exp_stride = b_.log_sum_exp.stride(2);
-    }
-    if (is_given(b_.wanted.q)) {
-      block_.dq = query_output(b_.wanted.q, at, head, first_query_);
-    }
-    if (biases_.by_pair()) block_.tiles = {fill_tile, this};
-    if (b_.mask != nullptr || b_.wants_ordered()) block_.gradient_tiles = {take_gradients, this};
-    block_.wants_line_gradient = b_.wants_distances();
-    block_.diagonal_bias_key = first_key();
-    if (b_.wants_sinks()) block_.sink_gradient = &sink_gradient_;
-    block_.key_order = {wait, done, this};
-  }
-
-  BlockTask(const BlockTask&) = delete;
-  BlockTask& operator=(const BlockTask&) = delete;
+      : BlockTask(context, task, ticket, place_of(context.arguments, task)) {}
 
   // Returns whether all was finite.
   bool run() {
     const std::int64_t kernel_floats = kernels::backward_block_scratch(block_);
-    const std::int64_t line = diagonal_bias_floats();
+    const std::int64_t tile = b_.wants_ordered() ? this->tile_floats() : 0;
     const std::int64_t margin = kernels::kQueryGroup;
-    const std::int64_t tile = kQueryBlock * kBackwardKeys, gradient = b_.wants_ordered() ? tile : 0;
-    const ScratchLease memory(kernel_floats + tile + 2 * gradient + 2 * line + 2 * margin +
-                              term_floats(a_));
-    rows_ = memory.data() + kernel_floats;
-    dscores_ = reinterpret_cast<double*>(rows_ + tile);
-    float* distances = rows_ + tile + 2 * gradient;
-    term_memory_ = distances + 2 * line + 2 * margin;
-    if (biases_.by_distance()) prepare_distances(distances);
-    if (b_.wants_distances()) {
-      gradients_ = distances + line + margin;
-      std::fill_n(gradients_ - margin, line + 2 * margin, 0.0F);
-      block_.diagonal_bias_gradient = gradients_ + (line_origin() - first_key());
+    const std::int64_t line = b_.wants_distances() ? this->line_floats() + 2 * margin : 0;
+    const ScratchLease memory(kernel_floats + 3 * tile + line + this->bias_floats());
+    dscores_ = reinterpret_cast<double*>(memory.data() + kernel_floats);
+    tile_rows_ = memory.data() + kernel_floats + 2 * tile;
+    if (line > 0) {
+      gradients_ = tile_rows_ + tile + margin;
+      std::fill_n(gradients_ - margin, line, 0.0F);
+      block_.diagonal_bias_gradient = gradients_ + (this->end_key() - this->first_key());
     }
+    this->prepare_biases(block_, tile_rows_ + tile + line);
     std::fill_n(mask_rows_, kBackwardQueries, 0.0);
     const KeySums::Sums& sums = context_.key_sums.of(
-        task_.slice, biases_.sequence.k_len, context_.order.tasks_of(task_.slice), context_.spare);
+        task_.slice, sequence_.k_len, context_.order.tasks_of(task_.slice), context_.spare);
     block_.dk = sums.k;
     block_.dv = sums.v;
     block_.begins_span = task_.number % kernels::kSpanTasks == 0 && task_.number > 0;
@@ -136,45 +93,45 @@ class BlockTask {
   }
 
  private:
-  std::int64_t first_key() const { return first_[0] / kBackwardKeys * kBackwardKeys; }
-  std::int64_t last_key() const { return std::max(last_[block_.queries - 1], first_[0]); }
-  // A line holds the distances of all blocks of keys that the kernel looks at, ascending with the
-  // query; its first is that of query 0 and last_key, one past the last visible distance.
-  std::int64_t diagonal_bias_floats() const {
-    return biases_.by_distance() || b_.wants_distances()
-               ? kBackwardQueries + last_key() - first_key()
-               : 0;
-  }
-  std::int64_t line_origin() const { return last_key(); }
+  using QueryBlock<T>::a_;
 
-  void prepare_distances(float* memory) {
-    const std::int64_t diagonal = a_.diagonal_key(biases_.sequence, first_query_);
-    const std::int64_t count = diagonal_bias_floats();
-    first_distance_ = first_key() - (diagonal + kBackwardQueries - 1);
-    distances_ = memory;
-    biases_.fill_distances(first_distance_, count, biases_.by_pair() ? 1 : kLog2E, memory);
-    if (biases_.by_pair()) return;
-    std::reverse(memory, memory + count);
-    block_.line = memory + (line_origin() - first_key());
-  }
-
-  static void fill_tile(const void* context, std::int64_t first_query, std::int64_t queries,
-                        std::int64_t first_key, std::int64_t keys, float* tile) {
-    const auto& task = *static_cast<const BlockTask*>(context);
-    if (queries < kQueryBlock) std::fill_n(tile, keys * kQueryBlock, 0.0F);
-    task.biases_.fill_rows(task.first_query_ + first_query, queries, first_key, keys,
-                           task.distances_, task.first_distance_, task.rows_, kBackwardKeys,
-                           task.term_memory_);
-    kernels::biases_to_lanes(task.rows_, kBackwardKeys, queries, keys, tile);
+  BlockTask(const BackwardContext<T>& context, const Task& task, const TurnGuard& ticket,
+            const TaskPlace& place)
+      : QueryBlock<T>(context.arguments.scores, place.sequence, place.head, place.first_query,
+                      place.queries, {kBackwardQueries, kBackwardKeys}),
+        context_(context),
+        b_(context.arguments),
+        task_(task),
+        ticket_(ticket),
+        sequence_(place.sequence),
+        head_(place.head),
+        bias_gradients_(b_) {
+    const Sequence& at = sequence_;
+    const std::int64_t first_query = place.first_query;
+    this->describe(block_);
+    block_.scale_base_e = kernel_numbers(a_, head_, 1).scale;
+    block_.v = key_rows(b_.v, at, a_.key_head(head_));
+    block_.out = query_rows(b_.out, at, head_, first_query);
+    block_.dout = query_rows(b_.dout, at, head_, first_query);
+    block_.v_dim = b_.v.size(3);
+    if (is_given(b_.log_sum_exp)) {
+      block_.log_sum_exp = &b_.log_sum_exp(at.batch, head_, at.q_begin + first_query);
+      block_.log_sum_exp_stride = b_.log_sum_exp.stride(2);
+    }
+    if (is_given(b_.wanted.q)) block_.dq = query_output(b_.wanted.q, at, head_, first_query);
+    if (b_.mask != nullptr || b_.wants_ordered()) block_.gradient_tiles = {take_gradients, this};
+    block_.wants_line_gradient = b_.wants_distances();
+    if (b_.wants_sinks()) block_.sink_gradient = &sink_gradient_;
+    block_.key_order = {wait, done, this};
   }
 
   const MaskSums<float>& mask() const { return context_.sums.mask(); }
   // The index of the mask gradient's element for a query of the task and key 0.
   std::int64_t mask_at(std::int64_t query) const {
-    const Sequence& at = biases_.sequence;
+    const Sequence& at = sequence_;
     const auto& strides = mask().strides;
-    return at.batch * strides[0] + biases_.head * strides[1] +
-           (at.q_begin + first_query_ + query) * strides[2] + at.k_begin * strides[3];
+    return at.batch * strides[0] + head_ * strides[1] +
+           (at.q_begin + this->first_query_ + query) * strides[2] + at.k_begin * strides[3];
   }
 
   // Along an axis of keys, gradients are added while the task may add to these keys; where the mask
@@ -184,18 +141,16 @@ class BlockTask {
                              std::int64_t row) {
     auto& task = *static_cast<BlockTask*>(context);
     if (task.b_.wants_ordered()) {
-      // Biases of the tile have been transposed to lanes, and their rows are free.
-      kernels::transpose_tile(tile, row, keys, queries, task.rows_, kBackwardKeys);
+      kernels::transpose_tile(tile, row, keys, queries, task.tile_rows_, kBackwardKeys);
       for (std::int64_t i = 0; i < queries; ++i) {
         for (std::int64_t j = 0; j < keys; ++j) {
           const std::int64_t at = i * kBackwardKeys + j;
-          task.dscores_[at] = static_cast<double>(task.rows_[at]);
+          task.dscores_[at] = static_cast<double>(task.tile_rows_[at]);
         }
       }
-      const Sequence& sequence = task.biases_.sequence;
       task.bias_gradients_.add(
-          sequence,
-          task.a_.rect(sequence, task.biases_.head, task.first_query_ + first_query, queries,
+          task.sequence_,
+          task.a_.rect(task.sequence_, task.head_, task.first_query_ + first_query, queries,
                        first_key, keys),
           task.dscores_, kBackwardKeys);
     }
@@ -226,41 +181,35 @@ class BlockTask {
 
   // After all tasks before this one.
   void add_to_sums() {
-    const Sequence& at = biases_.sequence;
-    const std::int64_t head = biases_.head;
+    const Sequence& at = sequence_;
     if (gradients_ != nullptr && at.k_len > 0) {
-      // gradients_[n] is that of query - key = n - line_origin(), the query counted in the task.
-      double* sums = context_.sums.distances(at, head);
+      // gradients_[n] is that of query - key = n - end_key(), the query counted in the task.
+      double* sums = context_.sums.distances(at, head_);
       const std::int64_t distances = at.q_len + at.k_len - 1;
-      const std::int64_t last = at.q_len - 1 - first_query_ + line_origin();
+      const std::int64_t last = at.q_len - 1 - this->first_query_ + this->end_key();
       const std::int64_t begin = std::max<std::int64_t>(0, last - distances + 1);
-      const std::int64_t end = std::min(diagonal_bias_floats(), last + 1);
+      const std::int64_t end = std::min(this->line_floats(), last + 1);
       for (std::int64_t n = begin; n < end; ++n) {
         sums[last - n] += static_cast<double>(gradients_[n]);
       }
     }
-    if (b_.wants_sinks()) context_.sums.sink(at, head) += sink_gradient_;
-    if (b_.wants_ordered()) context_.sums.add(head, bias_gradients_);
+    if (b_.wants_sinks()) context_.sums.sink(at, head_) += sink_gradient_;
+    if (b_.wants_ordered()) context_.sums.add(head_, bias_gradients_);
     if (b_.mask == nullptr || mask().strides[3] != 0) return;
-    for (std::int64_t i = 0; i < block_.queries; ++i) mask().add(mask_at(i), mask_rows_[i]);
+    for (std::int64_t i = 0; i < this->queries_; ++i) mask().add(mask_at(i), mask_rows_[i]);
   }
 
   const BackwardContext<T>& context_;
   const BackwardArguments<T>& b_;
-  const Arguments<T>& a_;
   Task task_;
   const TurnGuard& ticket_;
-  HeadBiases<T> biases_;
-  std::int64_t first_query_ = 0;
+  const Sequence sequence_;
+  const std::int64_t head_;
   kernels::BackwardBlock block_;
-  std::int32_t first_[kBackwardQueries], last_[kBackwardQueries];
   double mask_rows_[kBackwardQueries];  // sums over keys, for a mask that is alike for all of them
-  float* rows_ = nullptr;               // [64][64]: biases of a tile before they become lanes
-  double* dscores_ = nullptr;           // [64][64]: gradients of the scores of a tile
-  float* term_memory_ = nullptr;        // scratch of terms
-  const float* distances_ = nullptr;    // biases by distance, from first_distance_ on
-  float* gradients_ = nullptr;          // their gradients
-  std::int64_t first_distance_ = 0;
+  float* tile_rows_ = nullptr;          // [64][64]: gradients of the scores of a tile
+  double* dscores_ = nullptr;           // the same in float64
+  float* gradients_ = nullptr;          // of the line of biases by distance
   double sink_gradient_ = 0;
   BiasGradients<T> bias_gradients_;
 };
@@ -335,9 +284,8 @@ void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   }
 
   const double work = 2.5 * a.pairs() * static_cast<double>(a.heads_q * (a.head_dim + b.v.size(3)));
-  const std::int64_t threads = a.threads == 0 ? default_threads() : a.threads;
-  const auto useful = static_cast<std::int64_t>(std::min(work / kThreadWork, 4096.0)) + 1;
-  const int workers = static_cast<int>(std::min({threads, useful, order.tasks()}));
+  const int workers =
+      static_cast<int>(std::min(useful_threads(a.threads, work, kThreadWork), order.tasks()));
   if (workers == 0) return;  // every sequence is empty
   const std::int64_t chunk =
       std::clamp<std::int64_t>(slices / (kMinChunks * workers), 1, kMaxChunk);

@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "attention/call/biases.h"
-#include "attention/forward/kernel_numbers.h"
-#include "attention/forward/kernel_rows.h"
+#include "attention/forward/query_block.h"
+#include "attention/forward/thread_work.h"
 #include "attention/plain/plain.h"
 #include "core/interruption.h"
 #include "core/scratch_lease.h"
@@ -21,9 +20,6 @@ namespace {
 
 using kernels::DecodeBlock, kernels::DecodeScratchShape, kernels::decode_block_scratch,
     kernels::kDecodeRows, kernels::kQueryGroup, kernels::kKeyBlock, kernels::kLog2E;
-
-// Multiply-adds that justify a second thread: some ten microseconds.
-constexpr double kThreadWork = 1 << 18;
 
 // Rows [first_row, first_row + rows) of one key head of one sequence: query head and query count
 // up, the query faster.
@@ -40,8 +36,9 @@ class DecodeTask {
     block_.out_stride = out.stride(3);
     block_.head_dim = a.head_dim;
     block_.v_dim = v.size(3);
-    block_.scale = kernel_numbers(a, 0).scale;
-    block_.softcap = kernel_numbers(a, 0).softcap;
+    const KernelNumbers numbers = kernel_numbers(a, 0);
+    block_.scale = numbers.scale;
+    block_.softcap = numbers.softcap;
     block_.k_rotation = key_rotation(a, sequence, key_head);
     const std::int64_t group = a.heads_q / a.kv_heads;
     bool biased = false;
@@ -180,9 +177,7 @@ TaskGrid decode_grid(const Arguments<T>& a, View<const T> v) {
   const std::int64_t v_dim = v.size(3);
   const double work = static_cast<double>(a.batch * a.heads_q) * static_cast<double>(a.q_len) *
                       static_cast<double>(a.k_len) * static_cast<double>(a.head_dim + v_dim);
-  const auto useful = static_cast<std::int64_t>(std::min(work / kThreadWork, 4096.0)) + 1;
-  const int threads = a.threads == 0 ? default_threads() : a.threads;
-  grid.workers = static_cast<int>(std::min<std::int64_t>(threads, useful));
+  grid.workers = static_cast<int>(useful_threads(a.threads, work, kDecodeThreadWork));
   // All threads at each task where one task per thread would leave threads idle at the end.
   grid.in_stages = grid.tasks % grid.workers != 0 && grid.tasks < 4 * grid.workers;
   if (!grid.in_stages) {
@@ -213,20 +208,15 @@ void decode_attention(const Arguments<T>& a, View<const T> v, View<T> out, const
     const ScratchLease memory(decode_block_scratch(kernels::scratch_shape_of(task.block())));
     task.finish(kernels::decode_block(task.block(), memory.data()));
   };
-  // Tasks are numbered by sequence, then key head, then pass. Each worker walks along.
+  // Tasks are numbered by sequence, then key head, then pass.
   std::atomic<std::int64_t> next{0};
   const auto work = [&](std::int64_t) {
-    std::int64_t number = 0, begin = 0;  // the sequence and its first task
+    TaskWalk walk(a, [&](const Sequence& at) { return passes_of(group * at.q_len) * a.kv_heads; });
     for (std::int64_t task = next++; task < grid.tasks; task = next++) {
       check_interruption();
-      Sequence at = a.sequence(number);
-      std::int64_t passes = passes_of(group * at.q_len);
-      while (task >= begin + passes * a.kv_heads) {
-        begin += passes * a.kv_heads;
-        at = a.sequence(++number);
-        passes = passes_of(group * at.q_len);
-      }
-      run(at, (task - begin) / passes, (task - begin) % passes);
+      const auto [at, number] = walk.find(task);
+      const std::int64_t passes = passes_of(group * at.q_len);
+      run(at, number / passes, number % passes);
     }
   };
   if (grid.in_stages) return work(0);

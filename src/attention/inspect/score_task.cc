@@ -3,8 +3,7 @@
 
 #include <algorithm>
 
-#include "attention/forward/kernel_numbers.h"
-#include "attention/forward/kernel_rows.h"
+#include "attention/forward/query_block.h"
 #include "core/scratch_lease.h"
 
 namespace sextant::attention_detail {
@@ -21,15 +20,10 @@ ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::in
   block_.rows = queries.data();
   block_.probabilities = softmax;
   kernels::AttentionBlock& b = block_.scores;
-  b.q = query_rows(a.q, sequence, head, 0);
-  b.k = key_rows(a.k, sequence, a.key_head(head));
+  describe_rows(a, sequence, head, 0, factor, b);
+  if (stage == Stage::scores) b.softcap = 0;
   b.v = {nullptr, 0, 1, kernels::Storage::float32};
   b.queries = static_cast<std::int64_t>(queries.size());
-  b.head_dim = a.head_dim;
-  const KernelNumbers numbers = kernel_numbers(a, head, factor);
-  b.scale = numbers.scale;
-  b.softcap = stage == Stage::scores ? 0 : numbers.softcap;
-  b.sink = numbers.sink;
   b.first = first_;
   b.last = last_;
   for (std::int64_t i = 0; i < b.queries; ++i) {
@@ -38,8 +32,6 @@ ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::in
     first_[i] = static_cast<std::int32_t>(range.first);
     last_[i] = static_cast<std::int32_t>(range.last);
   }
-  b.k_rotation = key_rotation(a, sequence, a.key_head(head));
-  b.q_rotation = query_rotation(a, sequence, head);
   if (hides(stage) && (biases_.by_pair() || biases_.by_distance())) b.tiles = {fill_tile, this};
 }
 

@@ -5,15 +5,15 @@
 #include <atomic>
 #include <cstdint>
 
+#include "attention/forward/thread_work.h"
 #include "core/interruption.h"
 #include "sextant/core/parallel.h"
 #include "sextant/core/tensor.h"
 
 namespace sextant::attention_detail {
 
-// Multiply-adds that justify another thread, about ten microseconds; smaller calls stay on the
-// caller's thread.
-inline constexpr std::int64_t kBlockWork = std::int64_t{1} << 14;
+// Multiply-adds of a block of rows.
+inline constexpr auto kBlockWork = static_cast<std::int64_t>(kRowThreadWork);
 
 // How rows are distributed over threads.
 struct RowGrid {
@@ -22,8 +22,7 @@ struct RowGrid {
 inline RowGrid row_grid(std::int64_t rows, std::int64_t row_work, int threads) {
   const std::int64_t block_rows = 1 + kBlockWork / (row_work + 1);
   const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
-  return {block_rows, blocks,
-          std::min<std::int64_t>(blocks, threads == 0 ? default_threads() : threads)};
+  return {block_rows, blocks, std::min<std::int64_t>(blocks, allowed_threads(threads))};
 }
 
 // Runs body(row, scratch) for each row in [0, rows) on up to `threads` threads; `scratch` holds

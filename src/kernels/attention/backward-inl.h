@@ -10,12 +10,12 @@
 #include <hwy/highway.h>
 
 #include <cstdint>
-#include <limits>
 
 #include "kernels/attention/block.h"
 #include "kernels/attention/long_sums-inl.h"
 #include "kernels/attention/pieces.h"
 #include "kernels/simd/exp2-inl.h"
+#include "kernels/simd/score_step-inl.h"
 #include "kernels/simd/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -41,37 +41,31 @@ struct PieceOperands {
 
 // A score after softcap, bias and mask. `tanh` receives tanh(s / cap).
 template <bool kCap, bool kBias, bool kEdge>
-struct Adjust {
+struct PieceStep {
   using D = TileTag;
   using V = hn::Vec<D>;
   const PieceOperands& o;
   std::int64_t lane;
-  V cap, rate, inverse;
+  ScoreStep step;
+  V inverse;
 
-  HWY_INLINE Adjust(const PieceOperands& operands, std::int64_t at)
-      : o(operands),
-        lane(at),
-        cap(hn::Set(D(), o.softcap)),
-        rate(hn::Set(D(), kCap ? 2 * static_cast<float>(kLog2E) / o.softcap : 0)),
-        inverse(hn::Set(D(), kCap ? 1 / o.softcap : 0)) {}
+  HWY_INLINE PieceStep(const PieceOperands& operands, std::int64_t at)
+      : o(operands), lane(at), step(o.softcap), inverse(hn::Set(D(), kCap ? 1 / o.softcap : 0)) {}
 
   HWY_INLINE auto outside(std::int64_t row) const {
     const hn::RebindToSigned<D> di;
-    const auto j = hn::Set(di, static_cast<std::int32_t>(o.piece.first_key + row));
-    return hn::RebindMask(D(), hn::Or(hn::Lt(j, hn::LoadU(di, o.first + lane)),
-                                      hn::Not(hn::Lt(j, hn::LoadU(di, o.last + lane)))));
+    return step.outside(hn::Set(di, static_cast<std::int32_t>(o.piece.first_key + row)),
+                        hn::LoadU(di, o.first + lane), hn::LoadU(di, o.last + lane));
   }
 
   HWY_INLINE V operator()(std::int64_t row, V s, V* tanh) const {
     const D d;
     if constexpr (kCap) {
-      s = softcap(d, s, cap, rate);
+      s = step.capped(s);
       *tanh = hn::Mul(s, inverse);
     }
-    if constexpr (kBias) s = hn::Add(s, hn::LoadU(d, o.bias + row * o.bias_row + lane));
-    if constexpr (kEdge) {
-      s = hn::IfThenElse(outside(row), hn::Set(d, -std::numeric_limits<float>::infinity()), s);
-    }
+    if constexpr (kBias) s = step.biased(s, hn::LoadU(d, o.bias + row * o.bias_row + lane), false);
+    if constexpr (kEdge) s = hn::IfThenElse(outside(row), step.hidden(), s);
     return s;
   }
 };
@@ -85,12 +79,12 @@ HWY_NOINLINE void add_to_sums(const PieceOperands& o) {
   const std::int64_t end = begin + o.piece.groups * kQueryGroup;
   const std::int64_t keys = o.piece.last_key - o.piece.first_key;
   for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
-    const Adjust<kCap, kBias, kEdge> adjust(o, lane);
+    const PieceStep<kCap, kBias, kEdge> step(o, lane);
     const auto before = hn::LoadU(d, o.max + lane);
     auto block = before, tanh = before;
     float* at = o.scores + lane;
     for (std::int64_t row = 0; row < keys; ++row) {
-      const auto s = adjust(row, hn::LoadU(d, at + row * kQueryBlock), &tanh);
+      const auto s = step(row, hn::LoadU(d, at + row * kQueryBlock), &tanh);
       block = hn::Max(block, s);
       hn::StoreU(s, d, at + row * kQueryBlock);
     }
@@ -120,16 +114,16 @@ HWY_NOINLINE bool score_gradients(const PieceOperands& o) {
   const std::int64_t keys = o.piece.last_key - o.piece.first_key;
   auto trace = zero;  // 0 or NaN
   for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
-    const Adjust<kCap, kBias, kEdge> adjust(o, lane);
+    const PieceStep<kCap, kBias, kEdge> step(o, lane);
     const auto max = hn::LoadU(d, o.max + lane), delta = hn::LoadU(d, o.delta + lane);
     auto tanh = zero;
     float* score = o.scores + lane;
     float* gradient = o.gradients + lane;
     for (std::int64_t row = 0; row < keys;
          ++row, score += kQueryBlock, gradient += o.gradient_row) {
-      const auto p = exp2(d, hn::Sub(adjust(row, hn::LoadU(d, score), &tanh), max));
+      const auto p = exp2(d, hn::Sub(step(row, hn::LoadU(d, score), &tanh), max));
       auto ds = hn::Mul(p, hn::Sub(hn::LoadU(d, gradient), delta));
-      if constexpr (kEdge) ds = hn::IfThenElse(adjust.outside(row), zero, ds);
+      if constexpr (kEdge) ds = hn::IfThenElse(step.outside(row), zero, ds);
       hn::StoreU(p, d, score);
       if constexpr (kCap) {
         if (o.uncapped != nullptr) hn::StoreU(ds, d, o.uncapped + row * o.gradient_row + lane);

@@ -3,7 +3,7 @@
 //
 //   for each block of 128 keys:  for each 64 of up to 256 queries:
 //     S[key][query] = K Q^T               tiles (tile-inl.h), the maximum of each lane on the way
-//     adjust S                            softcap, biases, hidden pairs: only where there are any
+//     finish S                            softcap, biases, hidden pairs: only where there are any
 //     raise the running maximum m         of the lanes that need it; O and l follow
 //     S = 2^(S - m), l += its sum         in place
 //     O[channel][query] += V^T S          tiles

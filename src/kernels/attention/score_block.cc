@@ -1,7 +1,7 @@
 // Scores and weights of chosen queries, in lanes like the forward kernel's:
 //
-//   for each block of 128 keys:   S = K Q^T, adjusted; raise m; l += sum of 2^(S - m)
-//   for each block of 128 keys:   S = K Q^T, adjusted, once more; hand out 2^(S - m) / l
+//   for each block of 128 keys:   S = K Q^T, finished; raise m; l += sum of 2^(S - m)
+//   for each block of 128 keys:   S = K Q^T, finished, once more; hand out 2^(S - m) / l
 // The scores are computed twice, so that only one tile is stored. Stages before the softmax need no
 // sum, so one pass is enough.
 #include "kernels/attention/score_block.h"

@@ -11,7 +11,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 
 #include "kernels/attention/block.h"
 #include "kernels/attention/long_sums-inl.h"
@@ -19,6 +18,7 @@
 #include "kernels/layers/log_sums-inl.h"
 #include "kernels/simd/exp2-inl.h"
 #include "kernels/simd/pack-inl.h"
+#include "kernels/simd/score_step-inl.h"
 #include "kernels/simd/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -64,17 +64,14 @@ HWY_INLINE void begin_block(const AttentionBlock& b, Lanes& lanes, std::int64_t 
   end_span(lanes.o, lanes.o_rows(b.v_dim));
 }
 
-// Softcap, bias and masking of a piece that needs any of them; then its maxima. A bias of -infinity
-// is added, unless `nan_safe`: NaN and infinity + -infinity would not be hidden.
+// Softcap, bias and masking of a piece that needs any of them; then its maxima.
 template <bool kCap, bool kBias, bool kEdge>
-HWY_NOINLINE void adjust(const AttentionBlock& b, const Piece& piece, const Lanes& lanes,
-                         bool nan_safe, float* scores, const float* bias, std::ptrdiff_t bias_row,
-                         float* max) {
+HWY_NOINLINE void finish_scores(const AttentionBlock& b, const Piece& piece, const Lanes& lanes,
+                                bool nan_safe, float* scores, const float* bias,
+                                std::ptrdiff_t bias_row, float* max) {
   const TileTag d;
   const hn::RebindToSigned<TileTag> di;
-  const auto cap = hn::Set(d, b.softcap),
-             rate = hn::Set(d, kCap ? 2 * static_cast<float>(kLog2E) / b.softcap : 0);
-  const auto hidden = hn::Set(d, -std::numeric_limits<float>::infinity());
+  const ScoreStep step(b.softcap);
   const std::int64_t begin = piece.first_group * kQueryGroup;
   const std::int64_t end = begin + piece.groups * kQueryGroup;
   for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
@@ -84,17 +81,10 @@ HWY_NOINLINE void adjust(const AttentionBlock& b, const Piece& piece, const Lane
       const std::int64_t row = key - piece.first_key;
       float* at = scores + row * kQueryBlock + lane;
       auto s = hn::LoadU(d, at);
-      if constexpr (kCap) s = softcap(d, s, cap, rate);
-      if constexpr (kBias) {
-        const auto added = hn::LoadU(d, bias + row * bias_row + lane);
-        s = hn::Add(s, added);
-        if (nan_safe) s = hn::IfThenElse(hn::Eq(added, hidden), hidden, s);
-      }
-      if constexpr (kEdge) {
-        const auto j = hn::Set(di, static_cast<std::int32_t>(key));
-        const auto outside = hn::Or(hn::Lt(j, first), hn::Not(hn::Lt(j, last)));
-        s = hn::IfThenElse(hn::RebindMask(d, outside), hidden, s);
-      }
+      if constexpr (kCap) s = step.capped(s);
+      if constexpr (kBias) s = step.biased(s, hn::LoadU(d, bias + row * bias_row + lane), nan_safe);
+      if constexpr (kEdge)
+        s = step.seen(s, hn::Set(di, static_cast<std::int32_t>(key)), first, last);
       m = hn::Max(m, s);
       hn::StoreU(s, d, at);
     }
@@ -125,24 +115,24 @@ HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& 
     return product<TileMode::scores>(keys, piece.groups, o);
   }
   product<TileMode::store>(keys, piece.groups, o);
-  const auto run = [&](auto adjust_these) {
-    adjust_these(b, piece, lanes, nan_safe, scores, bias, bias_row, max);
+  const auto run = [&](auto finish_scores_these) {
+    finish_scores_these(b, piece, lanes, nan_safe, scores, bias, bias_row, max);
   };
   switch ((capped ? 4 : 0) + (bias != nullptr ? 2 : 0) + (piece.edge ? 1 : 0)) {
     case 1:
-      return run(adjust<false, false, true>);
+      return run(finish_scores<false, false, true>);
     case 2:
-      return run(adjust<false, true, false>);
+      return run(finish_scores<false, true, false>);
     case 3:
-      return run(adjust<false, true, true>);
+      return run(finish_scores<false, true, true>);
     case 4:
-      return run(adjust<true, false, false>);
+      return run(finish_scores<true, false, false>);
     case 5:
-      return run(adjust<true, false, true>);
+      return run(finish_scores<true, false, true>);
     case 6:
-      return run(adjust<true, true, false>);
+      return run(finish_scores<true, true, false>);
     default:
-      return run(adjust<true, true, true>);
+      return run(finish_scores<true, true, true>);
   }
 }
 

@@ -10,11 +10,11 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "kernels/decode/decode_scratch.h"
 #include "kernels/decode/decode_tiles-inl.h"
 #include "kernels/simd/exp2-inl.h"
+#include "kernels/simd/score_step-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
@@ -105,14 +105,10 @@ HWY_INLINE void multiply(const DecodeBlock& b, const SharedScratch& s,
 }
 
 // Softcap, biases and masking of one row's scores with the keys of a block; returns their maximum.
-// A bias of -infinity is added, unless `nan_safe`: NaN and infinity + -infinity would not be
-// hidden.
-HWY_INLINE float adjust(const DecodeBlock& b, int row, const BlockKeys& keys, bool nan_safe,
-                        float* scores) {
+HWY_INLINE float finish_row(const DecodeBlock& b, int row, const BlockKeys& keys, bool nan_safe,
+                            float* scores) {
   const TileTag d;
   const hn::RebindToSigned<TileTag> di;
-  constexpr float kHidden = -std::numeric_limits<float>::infinity();
-  const auto hidden = hn::Set(d, kHidden);
   const std::int64_t begin = keys.group_from(), end = keys.group_to();
   const std::int32_t first = b.rows[row].first, last = b.rows[row].last;
   alignas(64) float bias[kKeyBlock];
@@ -126,24 +122,15 @@ HWY_INLINE float adjust(const DecodeBlock& b, int row, const BlockKeys& keys, bo
   }
   const bool edge = begin < first || end > last;
   const bool capped = b.softcap > 0;
-  const auto cap = hn::Set(d, b.softcap),
-             rate = hn::Set(d, capped ? 2 * static_cast<float>(kLog2E) / b.softcap : 0);
+  const ScoreStep step(b.softcap);
   const auto first_v = hn::Set(di, first), last_v = hn::Set(di, last);
-  auto m = hidden;
+  auto m = step.hidden();
   for (std::int64_t key = begin; key < end; key += kSimdWidth) {
     float* at = scores + (key - begin);
     auto s = hn::LoadU(d, at);
-    if (capped) s = softcap(d, s, cap, rate);
-    if (biased) {
-      const auto added = hn::LoadU(d, bias + (key - begin));
-      s = hn::Add(s, added);
-      if (nan_safe) s = hn::IfThenElse(hn::Eq(added, hidden), hidden, s);
-    }
-    if (edge) {
-      const auto j = hn::Iota(di, static_cast<std::int32_t>(key));
-      const auto outside = hn::Or(hn::Lt(j, first_v), hn::Not(hn::Lt(j, last_v)));
-      s = hn::IfThenElse(hn::RebindMask(d, outside), hidden, s);
-    }
+    if (capped) s = step.capped(s);
+    if (biased) s = step.biased(s, hn::LoadU(d, bias + (key - begin)), nan_safe);
+    if (edge) s = step.seen(s, hn::Iota(di, static_cast<std::int32_t>(key)), first_v, last_v);
     m = hn::Max(m, s);
     hn::StoreU(s, d, at);
   }
@@ -158,7 +145,7 @@ HWY_INLINE void score(const DecodeBlock& b, const SharedScratch& s,
   float* block_max = s.factors + (block - s.first_block) * padded_rows(b.count);
   for (int row = 0; row < b.count; ++row) {
     float* scores = scores_of(s, keys.group_from()) + row * s.scores_stride;
-    block_max[row] = adjust(b, row, keys, nan_safe, scores);
+    block_max[row] = finish_row(b, row, keys, nan_safe, scores);
   }
 }
 

@@ -1,0 +1,142 @@
+// A block of queries of one head of one sequence as the kernels take it: the one place where the
+// options of a call become rows, numbers, visible keys, rotations and biases of a kernel.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "attention/call/biases.h"
+#include "attention/forward/kernel_rows.h"
+#include "kernels/attention/block.h"
+
+namespace sextant::attention_detail {
+
+// The numbers of one head, times `unit`: log2(e) where the softmax is computed in powers of two, 1
+// in natural units. arguments.cc checks that float32 holds them.
+struct KernelNumbers {
+  float scale, softcap, sink;
+};
+inline KernelNumbers kernel_numbers(const AttentionCall& a, std::int64_t head,
+                                    double unit = kernels::kLog2E) {
+  return {.scale = static_cast<float>(a.scale * unit),
+          .softcap = static_cast<float>(a.softcap * unit),
+          .sink = static_cast<float>(a.sink(head) * unit)};
+}
+
+// What the blocks of all kernels have: rows from query `first_query` on, numbers and rotations.
+template <class T, class Block>
+void describe_rows(const Arguments<T>& a, const Sequence& at, std::int64_t head,
+                   std::int64_t first_query, double unit, Block& block) {
+  const KernelNumbers numbers = kernel_numbers(a, head, unit);
+  block.q = query_rows(a.q, at, head, first_query);
+  block.k = key_rows(a.k, at, a.key_head(head));
+  block.head_dim = a.head_dim;
+  block.scale = numbers.scale;
+  block.softcap = numbers.softcap;
+  block.sink = numbers.sink;
+  block.q_rotation = query_rotation(a, at, head).from(first_query);
+  block.k_rotation = key_rotation(a, at, a.key_head(head));
+}
+
+// Consecutive queries, for the forward and the backward kernel.
+template <class T>
+class QueryBlock {
+ public:
+  QueryBlock(const QueryBlock&) = delete;
+  QueryBlock& operator=(const QueryBlock&) = delete;
+
+ protected:
+  // The kernel's tasks have up to kQueries queries, its blocks of keys kKeys keys.
+  struct Sizes {
+    std::int64_t queries, keys;
+  };
+  // Queries [first_query, first_query + queries) of the sequence.
+  QueryBlock(const Arguments<T>& a, const Sequence& sequence, std::int64_t head,
+             std::int64_t first_query, std::int64_t queries, Sizes sizes)
+      : a_(a),
+        biases_{a, sequence, head},
+        first_query_(first_query),
+        queries_(queries),
+        sizes_(sizes) {
+    for (std::int64_t i = 0; i < queries; ++i) {
+      const KeyRange range = a.visible(sequence, first_query + i);
+      first_[i] = static_cast<std::int32_t>(range.first);
+      last_[i] = static_cast<std::int32_t>(range.last);
+    }
+  }
+
+  template <class Block>
+  void describe(Block& block) const {
+    describe_rows(a_, biases_.sequence, biases_.head, first_query_, kernels::kLog2E, block);
+    block.queries = queries_;
+    block.first = first_;
+    block.last = last_;
+    block.diagonal_bias_key = first_key();
+    if (biases_.by_pair()) block.tiles = {fill_tile, this};
+  }
+
+  // The keys of all blocks of keys that the kernel reads.
+  std::int64_t first_key() const { return first_[0] / sizes_.keys * sizes_.keys; }
+  std::int64_t end_key() const { return std::max(last_[queries_ - 1], first_[0]); }
+  // Biases by distance are a line, ascending with the query, or a row for the tiles.
+  std::int64_t line_floats() const { return sizes_.queries + end_key() - first_key(); }
+  std::int64_t tile_floats() const { return kernels::kQueryBlock * sizes_.keys; }
+
+  // Scratch of biases, and what the kernel reads of them in that memory.
+  std::int64_t bias_floats() const {
+    return (biases_.by_pair() ? tile_floats() : 0) + (biases_.by_distance() ? line_floats() : 0) +
+           term_floats(a_);
+  }
+  template <class Block>
+  void prepare_biases(Block& block, float* memory) {
+    rows_ = memory;
+    float* const distances = memory + (biases_.by_pair() ? tile_floats() : 0);
+    term_memory_ = distances + (biases_.by_distance() ? line_floats() : 0);
+    if (!biases_.by_distance()) return;
+    const std::int64_t diagonal = a_.diagonal_key(biases_.sequence, first_query_);
+    first_distance_ = first_key() - (diagonal + sizes_.queries - 1);
+    distances_ = distances;
+    const double unit = biases_.by_pair() ? 1 : kernels::kLog2E;
+    biases_.fill_distances(first_distance_, line_floats(), unit, distances);
+    if (biases_.by_pair()) return;
+    std::reverse(distances, distances + line_floats());
+    // Its first number is that of query 0 and end_key(), one past the last visible distance.
+    block.line = distances + (end_key() - first_key());
+  }
+
+  const Arguments<T>& a_;
+  HeadBiases<T> biases_;
+  std::int64_t first_query_, queries_;
+
+ private:
+  static void fill_tile(const void* context, std::int64_t first_query, std::int64_t queries,
+                        std::int64_t first_key, std::int64_t keys, float* tile) {
+    const auto& block = *static_cast<const QueryBlock*>(context);
+    if (queries < kernels::kQueryBlock) std::fill_n(tile, keys * kernels::kQueryBlock, 0.0F);
+    const std::int64_t query = block.first_query_ + first_query;
+    // A mask without other biases can be read in place.
+    const auto& mask = block.a_.float_mask;
+    if (mask.data != nullptr && mask.strides[3] == 1 && block.a_.bool_mask.data == nullptr &&
+        block.biases_.is_mask_alone()) {
+      const Sequence& at = block.biases_.sequence;
+      const float* from = mask.data + at.batch * mask.strides[0] +
+                          block.biases_.head * mask.strides[1] +
+                          (at.q_begin + query) * mask.strides[2] + at.k_begin + first_key;
+      kernels::biases_to_lanes(from, mask.strides[2], queries, keys, tile);
+      return;
+    }
+    const std::int64_t row = block.sizes_.keys;
+    block.biases_.fill_rows(query, queries, first_key, keys, block.distances_,
+                            block.first_distance_, block.rows_, row, block.term_memory_);
+    kernels::biases_to_lanes(block.rows_, row, queries, keys, tile);
+  }
+
+  Sizes sizes_;
+  std::int32_t first_[kernels::kTaskQueries], last_[kernels::kTaskQueries];
+  float* rows_ = nullptr;             // [64][keys]: biases of a tile before they become lanes
+  float* term_memory_ = nullptr;      // scratch of terms
+  const float* distances_ = nullptr;  // biases by distance, from first_distance_ on
+  std::int64_t first_distance_ = 0;
+};
+
+}  // namespace sextant::attention_detail
