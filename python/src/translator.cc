@@ -47,7 +47,7 @@ nb::list translate_lines(const PyTranslator& self, nb::handle lines, const nb::d
       for (std::size_t i = begin; i < end; ++i) {
         tokens.push_back(translator.tokens(texts[i], "translate.text[" + std::to_string(i) + "]"));
       }
-      found = translator.translate(tokens, options);
+      found = translator.hypotheses(tokens, options);
       for (std::size_t i = begin; i < end; ++i) {
         auto& all = shown.emplace_back();
         for (const Hypothesis& each : found[i - begin]) {

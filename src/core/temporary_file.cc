@@ -2,11 +2,13 @@
 // that is not freed once a handler has taken it.
 #include "core/temporary_file.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <system_error>
@@ -74,6 +76,14 @@ std::string temporary_beside(const std::string& target) {
   const auto name =
       ".sextant-" + std::to_string(::getpid()) + "-" + std::to_string(serial++) + ".tmp";
   return (std::filesystem::path(target).parent_path() / name).string();
+}
+
+bool is_ended_process(std::string_view digits) noexcept {
+  int process = 0;
+  const auto [end, problem] =
+      std::from_chars(digits.data(), digits.data() + digits.size(), process);
+  const bool is_number = problem == std::errc() && end == digits.data() + digits.size();
+  return is_number && process > 0 && ::kill(process, 0) != 0 && errno == ESRCH;
 }
 
 void remove_temporary_files() noexcept {

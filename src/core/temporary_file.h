@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace sextant {
 
@@ -31,5 +32,8 @@ std::string follow_links(const std::string& path);
 // A name beside `target` that no other part of this process makes, and that is short even when the
 // final name is as long as allowed. Another process may have it: make the file with O_EXCL.
 std::string temporary_beside(const std::string& target);
+
+// Whether digits are the number of a process that has ended: what it left may be removed.
+bool is_ended_process(std::string_view digits) noexcept;
 
 }  // namespace sextant

@@ -185,7 +185,7 @@ template <class T>
 void AttentionLayer<T>::attend_context(View<const T> x, View<T> keys, const AttentionCall<T>& call,
                                        View<T> y, Pass& pass) const {
   const auto [width, heads, kv_heads, head_dim, with_bias, cross] = options;
-  const auto mark = pass.memory.mark();
+  const Workspace::Scope scope(pass.memory);
   const View<T> q = pass.memory.take<T>({x.size(0), heads * head_dim});
   const View<T> mixed = pass.memory.take<T>(q.shape());
   ops::linear<T>(x, part(in, 0, heads * head_dim), bias_of(in, 0), q, pass.threads);
@@ -198,7 +198,6 @@ void AttentionLayer<T>::attend_context(View<const T> x, View<T> keys, const Atte
                  part.of_queries(out_heads), part.options);
   });
   out.forward(mixed, y, pass);
-  pass.memory.release(mark);
 }
 
 template <class T>
@@ -210,7 +209,7 @@ void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> d
   const bool cross = options.cross;
   const std::int64_t tokens = saved.x.size(0), q_width = heads * head_dim,
                      k_width = kv_heads * head_dim;
-  const auto mark = pass.memory.mark();
+  const Workspace::Scope scope(pass.memory);
   const View<T> dmixed = pass.memory.take<T>({tokens, q_width});
   const View<const T> mixed(saved.mixed.data(), {tokens, q_width});
   out.backward(mixed, dy, dmixed, gradient.out, pass);
@@ -246,7 +245,6 @@ void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> d
     ops::linear_input_gradient<T>(View<const T>(dkeys), part(in, q_width, 2 * k_width), dcontext,
                                   true, pass.threads);
   }
-  pass.memory.release(mark);
 }
 
 template <class T>

@@ -39,7 +39,7 @@ typename FeedForward<T>::Saved FeedForward<T>::forward(View<const T> x, View<T> 
 template <class T>
 void FeedForward<T>::backward(const Saved& saved, View<const T> dy, View<T> dx,
                               FeedForward& gradient, Pass& pass) const {
-  const auto mark = pass.memory.mark();
+  const Workspace::Scope scope(pass.memory);
   const View<T> dafter = pass.memory.take<T>(saved.after.shape());
   const bool relu = activation == Activation::relu;
   if (relu) {
@@ -57,7 +57,6 @@ void FeedForward<T>::backward(const Saved& saved, View<const T> dy, View<T> dx,
   const View<T> dbefore = gated ? pass.memory.take<T>(saved.before.shape()) : dafter;
   if (!relu) ops::activate_gradient<T>(activation, saved.before, dafter, dbefore, pass.threads);
   in.backward(saved.x, dbefore, dx, gradient.in, pass);
-  pass.memory.release(mark);
 }
 
 template <class T>

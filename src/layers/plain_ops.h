@@ -2,6 +2,7 @@
 // where no kernel exists.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -156,6 +157,22 @@ void activate_gradient(Activation f, View<const T> x, View<const T> dy, View<T> 
   }
 }
 
+// The denominator of a softmax of `count` logits, one or more.
+struct ExpSum {
+  double largest;  // of the logits
+  double sum;      // of e^(logit - largest)
+
+  double log() const { return largest + std::log(sum); }
+};
+template <class T>
+ExpSum exp_sum(const T* logits, std::int64_t count) {
+  ExpSum result{static_cast<double>(*std::max_element(logits, logits + count)), 0};
+  for (std::int64_t i = 0; i < count; ++i) {
+    result.sum += std::exp(static_cast<double>(logits[i]) - result.largest);
+  }
+  return result;
+}
+
 template <class T>
 LossSum cross_entropy(View<T> logits, const std::int64_t* targets, double smoothing, double scale,
                       bool want_gradient) {
@@ -168,15 +185,10 @@ LossSum cross_entropy(View<T> logits, const std::int64_t* targets, double smooth
       for (std::int64_t j = 0; j < vocabulary && want_gradient; ++j) row[j] = T{0};
       continue;
     }
-    std::int64_t best = 0;
-    double total = 0, sum = 0;
-    for (std::int64_t j = 1; j < vocabulary; ++j) best = row[j] > row[best] ? j : best;
-    const auto most = static_cast<double>(row[best]);
-    for (std::int64_t j = 0; j < vocabulary; ++j) {
-      total += std::exp(static_cast<double>(row[j]) - most);
-      sum += static_cast<double>(row[j]);
-    }
-    const double log_total = most + std::log(total);
+    const std::int64_t best = std::max_element(row, row + vocabulary) - row;
+    const double log_total = exp_sum(row, vocabulary).log();
+    double sum = 0;
+    for (std::int64_t j = 0; j < vocabulary; ++j) sum += static_cast<double>(row[j]);
     const double loss = log_total - static_cast<double>(row[targets[i]]);
     sums.loss += loss;
     sums.smoothed +=

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "layers/copy_attention.h"
-#include "layers/ops.h"
+#include "layers/plain_ops.h"
 
 namespace sextant {
 
@@ -16,10 +16,17 @@ Pointer<T>::Pointer(std::int64_t width, NumpyRandom& random)
       gate(Linear<T>::glorot(width, 1, random)) {}
 
 template <class T>
+View<T> Pointer<T>::keys(View<const T> context, Pass& pass) const {
+  const View<T> keys = pass.memory.take<T>(context.shape());
+  to_k.forward(context, keys, pass);
+  return keys;
+}
+
+template <class T>
 void Pointer<T>::mix(View<const T> h, View<const T> keys, std::span<const std::int64_t> source,
                      View<T> logits, View<T> copied, Pass& pass) const {
   const std::int64_t rows = h.size(0), vocabulary = logits.size(1);
-  const auto mark = pass.memory.mark();
+  const Workspace::Scope scope(pass.memory);
   const View<T> q = pass.memory.take<T>({rows, h.size(1)});
   const View<T> gates = pass.memory.take<T>({rows, 1});
   const View<T> a = pass.memory.take<T>({rows, keys.size(0)});
@@ -29,13 +36,10 @@ void Pointer<T>::mix(View<const T> h, View<const T> keys, std::span<const std::i
   for (std::int64_t i = 0; i < rows; ++i) {
     T* line = logits.data() + i * vocabulary;
     const double g = layers::sigmoid(static_cast<double>(gates(i, 0)));
-    const double most = static_cast<double>(*std::max_element(line, line + vocabulary));
-    double total = 0;
+    const auto powers = ops::plain::exp_sum(line, vocabulary);
     for (std::int64_t w = 0; w < vocabulary; ++w) {
-      total += std::exp(static_cast<double>(line[w]) - most);
-    }
-    for (std::int64_t w = 0; w < vocabulary; ++w) {
-      line[w] = static_cast<T>(g * std::exp(static_cast<double>(line[w]) - most) / total);
+      line[w] =
+          static_cast<T>(g * std::exp(static_cast<double>(line[w]) - powers.largest) / powers.sum);
     }
     for (std::int64_t j = 0; j < a.size(1); ++j) {
       const double part = (1 - g) * static_cast<double>(a(i, j));
@@ -47,7 +51,6 @@ void Pointer<T>::mix(View<const T> h, View<const T> keys, std::span<const std::i
       line[w] = static_cast<T>(std::log(std::max(static_cast<double>(line[w]), 1e-300)));
     }
   }
-  pass.memory.release(mark);
 }
 
 template <class T>

@@ -245,7 +245,7 @@ LossSum Pointer<T>::loss(const Input& input, View<const T> weight, const TokenLo
   layers::check_token_loss(input.h.shape(), weight.shape(), input.targets, options);
   const std::int64_t rows = input.h.size(0), vocabulary = weight.size(0);
   const bool want_gradient = dh.count() > 0;
-  const auto mark = pass.memory.mark();
+  const Workspace::Scope scope(pass.memory);
   Mixture<T> mixture(*this, input, options, pass);
   mixture.attend();
   const std::int64_t block = std::min(rows, layers::logit_rows(vocabulary));
@@ -266,7 +266,6 @@ LossSum Pointer<T>::loss(const Input& input, View<const T> weight, const TokenLo
     ops::linear_weight_gradient<T>(x, View<const T>(part), dweight, nullptr, pass.threads);
   }
   if (want_gradient) mixture.backward(dh, dcontext, *gradient);
-  pass.memory.release(mark);
   LossSum sum;
   for (const LossSum& one : sums) sum.add(one);
   return sum;

@@ -55,9 +55,8 @@ void StackDecoder::set_context(View<const float> context, std::span<const std::i
   context_segments_.assign(segments.begin(), segments.end());
   cross_keys_.clear();
   for (const auto& layer : stack_.layers) {
-    const auto mark = pass.memory.mark();
+    const Workspace::Scope scope(pass.memory);
     cross_keys_.push_back(copy_of(layer.cross->project_context(context, pass)));
-    pass.memory.release(mark);
   }
 }
 
@@ -75,10 +74,10 @@ View<const float> StackDecoder::read(View<const float> x, Pass& pass) {
       std::copy_n(x.data() + row * size, size, &inputs_(row, length_, 0));
     }
     if (length_ > 0 && positions_.length_class(length) != positions_.length_class(length_)) {
-      return read_again(length, count, pass);
+      return recompute(length, count, pass);
     }
   }
-  return read_on(x, pass);
+  return append(x, pass);
 }
 
 void StackDecoder::clear() noexcept {
@@ -102,14 +101,14 @@ void StackDecoder::make_tables(std::int64_t length) {
 }
 
 // Everything up to `length` with the tables of now; the results of the last `count` tokens.
-View<const float> StackDecoder::read_again(std::int64_t length, std::int64_t count, Pass& pass) {
+View<const float> StackDecoder::recompute(std::int64_t length, std::int64_t count, Pass& pass) {
   const std::int64_t width = inputs_.size(2);
   const View<float> x = pass.memory.take<float>({rows() * length, width});
   for (std::int64_t row = 0; row < rows(); ++row) {
     std::copy_n(&inputs_(row, 0, 0), length * width, x.data() + row * length * width);
   }
   clear();
-  const View<const float> y = read_on(x, pass);
+  const View<const float> y = append(x, pass);
   const View<float> last = pass.memory.take<float>({rows() * count, width});
   for (std::int64_t row = 0; row < rows(); ++row) {
     std::copy_n(y.data() + ((row + 1) * length - count) * width, count * width,
@@ -129,7 +128,7 @@ View<const float> StackDecoder::with_positions(View<const float> x, Pass& pass) 
   return y;
 }
 
-View<const float> StackDecoder::read_on(View<const float> x, Pass& pass) {
+View<const float> StackDecoder::append(View<const float> x, Pass& pass) {
   const std::int64_t count = x.size(0) / rows(), length = length_ + count;
   // The rows of each source, as segments of the queries.
   std::vector<std::int64_t> segments(context_segments_.size(), 0);
@@ -143,7 +142,7 @@ View<const float> StackDecoder::read_on(View<const float> x, Pass& pass) {
     const AttentionLayer<float>& layer = stack_.layers[i].self;
     const std::int64_t heads = layer.options.heads, kv_heads = layer.options.kv_heads,
                        head_dim = layer.options.head_dim;
-    const auto mark = pass.memory.mark();
+    const Workspace::Scope scope(pass.memory);
     const View<float> all = pass.memory.take<float>({from.size(0), layer.in.weight.size(0)});
     const View<float> mixed = pass.memory.take<float>({from.size(0), heads * head_dim});
     layer.in.forward(from, all, pass);
@@ -157,7 +156,6 @@ View<const float> StackDecoder::read_on(View<const float> x, Pass& pass) {
     tables_.set(options, length);
     caches_[i].attend(View<const float>(part(0, heads)), by_row(mixed, rows(), heads), options);
     layer.out.forward(mixed, to, pass);
-    pass.memory.release(mark);
     return Saved{};
   };
   const auto cross = [&](std::size_t i, View<const float> from, View<float> to) {
@@ -172,7 +170,7 @@ View<const float> StackDecoder::read_on(View<const float> x, Pass& pass) {
   return saved.y;
 }
 
-void StackDecoder::select(std::span<const std::int64_t> parents) {
+void StackDecoder::reorder(std::span<const std::int64_t> parents) {
   std::vector<std::int64_t> sources;
   bool same = static_cast<std::int64_t>(parents.size()) == rows();
   for (std::size_t i = 0; i < parents.size(); ++i) {

@@ -49,7 +49,7 @@ LossSum token_loss(View<const T> h, View<const T> weight, std::span<const std::i
   const std::int64_t rows = h.size(0), vocabulary = weight.size(0);
   const std::int64_t block = std::min(rows, layers::logit_rows(vocabulary));
   const bool want_gradient = dh.count() > 0;
-  const auto mark = pass.memory.mark();
+  const Workspace::Scope scope(pass.memory);
   const View<T> logits = pass.memory.take<T>({block, vocabulary});
   LossSum sum;
   for (std::int64_t first = 0; first < rows; first += block) {
@@ -64,7 +64,6 @@ LossSum token_loss(View<const T> h, View<const T> weight, std::span<const std::i
                                   pass.threads);
     ops::linear_weight_gradient<T>(x, View<const T>(part), dweight, nullptr, pass.threads);
   }
-  pass.memory.release(mark);
   return sum;
 }
 
@@ -74,7 +73,7 @@ Tensor<double> token_log_likelihoods(View<const T> h, View<const T> weight,
   layers::check_token_loss(h.shape(), weight.shape(), targets, {});
   const std::int64_t rows = h.size(0), vocabulary = weight.size(0);
   const std::int64_t block = std::min(rows, layers::logit_rows(vocabulary));
-  const auto mark = pass.memory.mark();
+  const Workspace::Scope scope(pass.memory);
   const View<T> logits = pass.memory.take<T>({block, vocabulary});
   Tensor<double> result({rows});
   for (std::int64_t first = 0; first < rows; first += block) {
@@ -88,7 +87,6 @@ Tensor<double> token_log_likelihoods(View<const T> h, View<const T> weight,
           -ops::cross_entropy<T>(part.narrow(0, i, 1), &target, 0, 1, false, 1).loss;
     }
   }
-  pass.memory.release(mark);
   return result;
 }
 

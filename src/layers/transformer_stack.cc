@@ -33,7 +33,7 @@ AttentionLayerOptions attention_of(const StackOptions& options, bool cross) {
 template <class T, class Saved, class Run>
 void backward_block(const Norm<T>& norm, Norm<T>& gradient, bool pre_norm, const Saved& saved,
                     View<T> d, const Run& run, Pass& pass) {
-  const auto mark = pass.memory.mark();
+  const Workspace::Scope scope(pass.memory);
   View<T> inner = d;
   if (!pre_norm) norm.backward(saved.norm, d, d, false, gradient, pass);
   if (pass.dropout > 0) {
@@ -48,7 +48,6 @@ void backward_block(const Norm<T>& norm, Norm<T>& gradient, bool pre_norm, const
   } else {
     ops::add<T>(dx.data(), d.data(), d.count(), pass.threads);
   }
-  pass.memory.release(mark);
 }
 
 }  // namespace
@@ -114,7 +113,7 @@ typename TransformerStack<T>::Saved TransformerStack<T>::forward(View<const T> x
 }
 
 template <class T>
-View<const T> TransformerStack<T>::ended(View<const T> x, Pass& pass) const {
+View<const T> TransformerStack<T>::apply_final_norm(View<const T> x, Pass& pass) const {
   if (!final_norm) return x;
   const View<T> y = pass.memory.take<T>(x.shape());
   final_norm->forward(x, y, pass);

@@ -1,17 +1,15 @@
 // The mean of models' weights.
 #include "sextant/models/average.h"
 
-#include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cerrno>
 #include <cstddef>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <vector>
 
+#include "core/temporary_file.h"
 #include "models/checksums.h"
 #include "sextant/core/error.h"
 #include "sextant/models/text_model.h"
@@ -50,34 +48,27 @@ void save_mean(std::span<const ModelFolder> models, const std::string& folder) {
 
 constexpr std::string_view kPartial = ".partial-";
 
-// Whether `name` is "NAME.partial-PID" of a process that is no more, or of this one.
-bool is_left_over(const std::string& name, const std::string& start) {
-  constexpr std::size_t kMaxDigits = 9;
-  if (!name.starts_with(start)) return false;
-  const std::string digits = name.substr(start.size());
-  if (digits.empty() || digits.size() > kMaxDigits ||
-      !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) {
-    return false;
-  }
-  const auto process = static_cast<pid_t>(std::stol(digits));
-  return process == ::getpid() || (process > 0 && ::kill(process, 0) != 0 && errno == ESRCH);
-}
-
-// What was begun for `folder` and killed.
-void remove_left_overs(const fs::path& folder) {
+// Removes what was begun for `folder` and killed: "NAME.partial-PID" of a process that has ended,
+// or of this one.
+void remove_stale(const fs::path& folder) {
   const std::string start = folder.filename().string() + std::string(kPartial);
   const fs::path parent = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
   std::vector<fs::path> found;
   std::error_code problem;
   fs::directory_iterator entry(parent, problem);
   for (; !problem && entry != fs::directory_iterator(); entry.increment(problem)) {
-    if (is_left_over(entry->path().filename().string(), start)) found.push_back(entry->path());
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(start)) continue;
+    const std::string process = name.substr(start.size());
+    if (process == std::to_string(::getpid()) || is_ended_process(process)) {
+      found.push_back(entry->path());
+    }
   }
   for (const fs::path& left : found) fs::remove_all(left, problem);
 }
 
 // Throws as save_average().
-void check_alike(std::span<const ModelFolder> models) {
+void check_compatible(std::span<const ModelFolder> models) {
   if (models.size() < 2) {
     throw Error("average.models", "must be two or more, got " + std::to_string(models.size()));
   }
@@ -102,21 +93,21 @@ void save_average(std::span<const ModelFolder> models, const std::string& path) 
     throw Error(folder.string(), "must be a folder that does not exist yet");
   }
   // Beside it first, under a name of this process: a folder of its own name is a whole model.
-  remove_left_overs(folder);
-  check_alike(models);
-  const std::string beside = folder.string() + std::string(kPartial) + std::to_string(::getpid());
-  fs::create_directories(beside, problem);
-  if (problem) throw Error(beside, "cannot be made: " + problem.message());
+  remove_stale(folder);
+  check_compatible(models);
+  const std::string staging = folder.string() + std::string(kPartial) + std::to_string(::getpid());
+  fs::create_directories(staging, problem);
+  if (problem) throw Error(staging, "cannot be made: " + problem.message());
   try {
     if (models.front().config.kind == ModelKind::translator) {
-      save_mean<TextTranslator>(models, beside);
+      save_mean<TextTranslator>(models, staging);
     } else {
-      save_mean<TextModel>(models, beside);
+      save_mean<TextModel>(models, staging);
     }
-    fs::rename(beside, folder, problem);
+    fs::rename(staging, folder, problem);
     if (problem) throw Error(folder.string(), "cannot be made: " + problem.message());
   } catch (...) {
-    fs::remove_all(beside, problem);
+    fs::remove_all(staging, problem);
     throw;
   }
 }

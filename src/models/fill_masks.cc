@@ -6,6 +6,7 @@
 #include "models/check_kind.h"
 #include "models/generation_fields.h"
 #include "sextant/core/error.h"
+#include "sextant/models/layer_guesses.h"
 #include "sextant/models/sampling.h"
 
 namespace sextant {
@@ -21,7 +22,7 @@ struct Holes {
 
 Holes holes_of(std::string_view text, const Tokenizer& tokenizer, const FillOptions& options) {
   Holes holes;
-  std::vector<std::int64_t>& tokens = holes.batch.tokens;
+  std::vector<std::int64_t> tokens;
   while (true) {
     const std::size_t hole = text.find(kMask);
     const auto part = tokenizer.encode(text.substr(0, hole));
@@ -38,8 +39,7 @@ Holes holes_of(std::string_view text, const Tokenizer& tokenizer, const FillOpti
     throw Error(options.where, "must be at most " + std::to_string(options.max_tokens) +
                                    " tokens, got " + std::to_string(tokens.size()));
   }
-  holes.batch.segments = {0, static_cast<std::int64_t>(tokens.size())};
-  holes.batch.targets.assign(tokens.size(), -1);
+  holes.batch = TokenBatch::of(tokens);
   return holes;
 }
 
@@ -50,22 +50,11 @@ Guesses guesses_of(std::span<const float> all, std::int64_t most, const Tokenize
   std::vector<std::int64_t> never = unwritten_tokens();
   never.push_back(Tokenizer::eos());
   forbid(never, logits);
-  const auto probabilities = token_probabilities(logits, {});
-  std::vector<std::int64_t> order;
-  for (std::int64_t id = 0; id < tokenizer.size(); ++id) {
-    if (std::ranges::count(never, id) == 0) order.push_back(id);
-  }
-  const auto count = std::min(static_cast<std::size_t>(most), order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(),
-                    [&probabilities](std::int64_t a, std::int64_t b) {
-                      const double first = probabilities[static_cast<std::size_t>(a)],
-                                   second = probabilities[static_cast<std::size_t>(b)];
-                      return first != second ? first > second : a < b;
-                    });
   Guesses guesses;
-  for (std::size_t i = 0; i < count; ++i) {
-    guesses.push_back(
-        {tokenizer.piece(order[i]), probabilities[static_cast<std::size_t>(order[i])]});
+  const std::int64_t asked = std::min(most, tokenizer.size()) + std::ssize(never);
+  for (const auto& [token, probability] : most_probable(logits, asked)) {
+    if (std::ssize(guesses) == most || std::ranges::count(never, token) > 0) continue;
+    guesses.push_back({tokenizer.piece(token), probability});
   }
   return guesses;
 }

@@ -7,8 +7,8 @@
 
 #include "layers/ops.h"
 #include "models/check_kind.h"
-#include "models/embed_tokens.h"
 #include "models/generation_fields.h"
+#include "models/stack_pass.h"
 #include "sextant/core/error.h"
 #include "sextant/layers/stack_decoder.h"
 #include "sextant/models/text_stream.h"
@@ -77,7 +77,7 @@ GeneratedTokens generate(const LanguageModel<float>& model, std::span<const std:
     memory.reset();
     const auto unread = std::span(tokens).last(static_cast<std::size_t>(
         std::min<std::int64_t>(std::ssize(tokens), window) - decoder.length()));
-    const View<const float> x = models::embed_next<float>(model.embedding, unread, pass);
+    const View<const float> x = models::embed<float>(model.embedding, unread, pass);
     const View<const float> h = decoder.read(x, pass);
     ops::linear<float>(h.narrow(0, h.size(0) - 1, 1), model.logits_matrix(), nullptr,
                        View<float>(logits.data(), {1, model.config.vocabulary}), pass.threads);

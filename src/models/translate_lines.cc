@@ -67,7 +67,7 @@ std::vector<const Translator<float>*> LineTranslator::models() const {
   return models;
 }
 
-std::vector<std::vector<Hypothesis>> LineTranslator::translate(
+std::vector<std::vector<Hypothesis>> LineTranslator::hypotheses(
     std::span<const std::vector<std::int64_t>> lines, const TranslateOptions& options) const {
   std::vector<std::vector<std::int64_t>> sources;
   std::vector<std::size_t> places;
@@ -77,7 +77,7 @@ std::vector<std::vector<Hypothesis>> LineTranslator::translate(
     places.push_back(i);
   }
   std::vector<std::vector<Hypothesis>> result(lines.size());
-  auto found = sextant::translate(models(), sources, options);
+  auto found = translate(models(), sources, options);
   for (std::size_t i = 0; i < found.size(); ++i) result[places[i]] = std::move(found[i]);
   return result;
 }

@@ -2,18 +2,14 @@
 // from them and are set right again when a run is opened.
 #include "sextant/training/checkpoint.h"
 
-#include <signal.h>
-
 #include <algorithm>
-#include <cctype>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "core/temporary_file.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/safetensors.h"
@@ -60,26 +56,19 @@ std::vector<std::string> names_in(const std::string& path) {
   return names;
 }
 
-// Whether write_file made it in a process that is no more: ".sextant-PID-N.tmp".
-bool is_left_over(const std::string& name) {
+// Whether write_file() made it in a process that has ended: ".sextant-PID-N.tmp".
+bool is_stale(const std::string& name) {
   constexpr std::string_view kStart = ".sextant-";
   if (!name.starts_with(kStart) || !name.ends_with(kTemporary)) return false;
-  const std::string digits =
-      name.substr(kStart.size(), name.find('-', kStart.size()) - kStart.size());
-  constexpr std::size_t kMaxDigits = 9;
-  if (digits.empty() || digits.size() > kMaxDigits ||
-      !std::ranges::all_of(digits, [](char c) { return c >= '0' && c <= '9'; })) {
-    return false;
-  }
-  const auto process = static_cast<pid_t>(std::stol(digits));
-  return process != 0 && ::kill(process, 0) != 0 && errno == ESRCH;
+  return is_ended_process(
+      std::string_view(name).substr(kStart.size(), name.find('-', kStart.size()) - kStart.size()));
 }
 
-void remove_left_overs(const std::string& path) {
+void remove_stale(const std::string& path) {
   for (const std::string& name : names_in(path)) {
     const bool checkpoint =
         name.ends_with(kTemporary) && step_of(name.substr(0, name.size() - kTemporary.size()));
-    if (checkpoint || is_left_over(name) || name == "last.tmp" || name == "best.tmp") {
+    if (checkpoint || is_stale(name) || name == "last.tmp" || name == "best.tmp") {
       remove_folder(path + "/" + name);
     }
   }
@@ -153,7 +142,7 @@ RunFolder RunFolder::create(const std::string& path, const std::string& descript
   std::vector<fs::path> made = missing_folders(path);
   make_folder(path);
   auto held = std::make_unique<Held>(Held{FolderLock(path), std::move(made)});
-  remove_left_overs(path);
+  remove_stale(path);
   check_free(path);
   std::error_code none;
   fs::remove(path + "/metrics.jsonl", none);  // of steps that nothing was kept of
@@ -165,7 +154,7 @@ RunFolder RunFolder::create(const std::string& path, const std::string& descript
 RunFolder RunFolder::open(const std::string& path) {
   auto held = std::make_unique<Held>(Held{FolderLock(path)});
   RunFolder run(path, read_file(path + "/run.json"), std::move(held));
-  remove_left_overs(path);
+  remove_stale(path);
   for (const std::string& name : names_in(path)) {
     if (const auto step = step_of(name)) run.last_ = std::max(run.last_.value_or(0), *step);
   }

@@ -26,7 +26,7 @@ void translate_all(const LineTranslator& translator, const std::vector<std::stri
   for (std::size_t first = 0; first < sources.size(); first += kTogether) {
     if (observer) observer("translated", first, sources.size());
     const auto part = sources.subspan(first, std::min(kTogether, sources.size() - first));
-    for (const auto& found : translator.translate(part, options)) {
+    for (const auto& found : translator.hypotheses(part, options)) {
       const std::string& line = lines[score.translations.size()];
       std::string& made = score.translations.emplace_back();
       if (found.empty()) continue;

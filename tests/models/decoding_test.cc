@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "layers/ops.h"
@@ -211,7 +210,7 @@ TEST(Translate, SeveralModelsDecideByTheMeanOfTheirProbabilities) {
   options.extra_tokens = 1;  // one token: <eos>, or one without an end
   options.search.beams = options.search.n_best = config.vocabulary;
   options.never = {};
-  std::array models = {&first, &second};
+  const TranslatorEnsemble models({&first, &second});
   const auto both = translate(models, sources, options);
   const auto one = translate(first, sources, options), two = translate(second, sources, options);
   const auto probability = [](const std::vector<Hypothesis>& of, const Hypothesis& like) {
@@ -235,7 +234,7 @@ TEST(Translate, SeveralModelsDecideByTheMeanOfTheirProbabilities) {
 TEST(Translate, AModelTwiceIsThatModel) {
   Translator<float> model(small(ModelKind::translator, "rotary"));
   const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}, {7}};
-  std::array models = {&model, &model};
+  const TranslatorEnsemble models({&model, &model});
   const auto twice = translate(models, sources), once = translate(model, sources);
   for (std::size_t s = 0; s < sources.size(); ++s) {
     EXPECT_EQ(twice[s][0].tokens, once[s][0].tokens);
@@ -256,8 +255,7 @@ TEST(TranslationLoss, IsThatOfTheWholeModel) {
       expected -= log_probability(model, sources[s], targets[s]);
     }
     for (const std::int64_t together : {1, 2, 32}) {
-      const LossSum sum =
-          translation_loss(std::array{&model}, sources, targets, {.batch_size = together});
+      const LossSum sum = translation_loss(model, sources, targets, {.batch_size = together});
       EXPECT_NEAR(sum.loss, expected, 1e-5 * expected);
       EXPECT_EQ(sum.smoothed, sum.loss);
       EXPECT_EQ(sum.tokens, 9);
@@ -271,7 +269,7 @@ TEST(TranslationLoss, FindsGreedyTranslationsCorrect) {
   const auto found = translate(model, sources, {.search = {.beams = 1}, .never = {}});
   ASSERT_TRUE(!found[0].empty());
   const std::vector<std::vector<std::int64_t>> greedy = {found[0][0].tokens};
-  const LossSum sum = translation_loss(std::array{&model}, sources, greedy);
+  const LossSum sum = translation_loss(model, sources, greedy);
   // What a greedy search takes is what is most probable; a search cut short has not ended.
   EXPECT_EQ(sum.correct, sum.tokens - (found[0][0].finished ? 0 : 1));
 }
@@ -282,20 +280,19 @@ TEST(TranslationLoss, OfSeveralModelsIsThatOfTheMeanOfTheirProbabilities) {
   config.seed = 5;
   Translator<float> second(config);
   const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}}, targets = {{}};
-  const auto end = [&](std::span<const Translator<float>* const> models) {
+  const auto end = [&](const TranslatorEnsemble& models) {
     return std::exp(-translation_loss(models, sources, targets).loss);
   };
-  const double mean = (end(std::array{&first}) + end(std::array{&second})) / 2;
-  EXPECT_NEAR(end(std::array{&first, &second}), mean, 1e-6);
+  const double mean = (end(first) + end(second)) / 2;
+  EXPECT_NEAR(end({{&first, &second}}), mean, 1e-6);
 }
 
 TEST(TranslationLoss, RefusesWhatItCannotRead) {
   Translator<float> model(small(ModelKind::translator, "rotary"));
   const std::vector<std::vector<std::int64_t>> sources = {{4}}, wrong = {{13}}, none;
-  EXPECT_THROW(translation_loss(std::array{&model}, sources, wrong), Error);
-  EXPECT_THROW(translation_loss(std::array{&model}, sources, none), Error);
-  EXPECT_THROW(translation_loss(std::array{&model}, sources, sources, {.search = {.eos = 13}}),
-               Error);
+  EXPECT_THROW(translation_loss(model, sources, wrong), Error);
+  EXPECT_THROW(translation_loss(model, sources, none), Error);
+  EXPECT_THROW(translation_loss(model, sources, sources, {.search = {.eos = 13}}), Error);
 }
 
 TEST(Translate, RefusesModelsThatCannotDecideTogether) {
@@ -303,10 +300,10 @@ TEST(Translate, RefusesModelsThatCannotDecideTogether) {
   Translator<float> first(config);
   ++config.vocabulary;
   Translator<float> second(config);
-  std::array models = {&first, &second};
+  const TranslatorEnsemble models({&first, &second});
   const std::vector<std::vector<std::int64_t>> sources = {{4}};
   EXPECT_THROW(translate(models, sources), Error);
-  EXPECT_THROW(translate(std::span<const Translator<float>* const>{}, sources), Error);
+  EXPECT_THROW(translate(TranslatorEnsemble({}), sources), Error);
 }
 
 // With as many beams as tokens, one step finds all that may be given.
@@ -340,9 +337,9 @@ TEST(Translate, EndsWhereTheTableOfPositionsEnds) {
   const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6, 7}}, longer = {{4, 5, 6, 7, 8}};
   const auto found = translate(model, sources, {.search = {.eos = 12}, .extra_tokens = 40});
   EXPECT_LE(found[0][0].tokens.size(), 4u);
-  EXPECT_NO_THROW(translation_loss(std::array{&model}, sources, {{{4, 5, 6}}}));
+  EXPECT_NO_THROW(translation_loss(model, sources, {{{4, 5, 6}}}));
   EXPECT_THROW(translate(model, longer), Error);
-  EXPECT_THROW(translation_loss(std::array{&model}, sources, sources), Error);
+  EXPECT_THROW(translation_loss(model, sources, sources), Error);
 }
 
 TEST(Translate, RefusesWhatItCannotRead) {

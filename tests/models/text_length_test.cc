@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "layers/ops.h"
-#include "models/embed_tokens.h"
+#include "models/stack_pass.h"
 #include "sextant/layers/stack_decoder.h"
 #include "sextant/models/generate.h"
 #include "sextant/models/language_model.h"
@@ -112,7 +112,7 @@ std::vector<Tensor<float>> logits_in_pieces(LanguageModel<float>& model, const I
     const std::span<const std::int64_t> next(text.data() + decoder.length(),
                                              static_cast<std::size_t>(piece));
     const View<const float> y =
-        decoder.read(models::embed_next<float>(model.embedding, next, pass), pass);
+        decoder.read(models::embed<float>(model.embedding, next, pass), pass);
     auto logits = Tensor<float>::uninitialized({piece, model.config.vocabulary});
     for (std::int64_t i = 0; i < piece; ++i) {  // one by one, as LanguageModel::logits()
       ops::linear<float>(y.narrow(0, i, 1), model.logits_matrix(), nullptr,

@@ -113,7 +113,7 @@ TEST_F(Evaluation, LinesKeepTheirPlaces) {
   LineTranslator translator = opened({this->translator("model", 150)});
   const std::vector<std::vector<std::int64_t>> lines = {
       translator.tokens("a b", "line"), {}, translator.tokens("c d", "line")};
-  const auto found = translator.translate(lines, {.threads = 1});
+  const auto found = translator.hypotheses(lines, {.threads = 1});
   ASSERT_EQ(found.size(), 3u);
   EXPECT_EQ(translator.text("a b", found[0][0]), "b a");
   EXPECT_TRUE(found[1].empty());

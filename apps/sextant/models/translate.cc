@@ -96,7 +96,7 @@ void run(const Translate& command) {
       const auto at = number + static_cast<std::int64_t>(tokens.size()) + 1;
       tokens.push_back(models.tokens(line, where + ":" + std::to_string(at)));
     }
-    const auto found = models.translate(tokens, options);
+    const auto found = models.hypotheses(tokens, options);
     std::string shown;
     for (std::size_t i = 0; i < lines.size(); ++i) {
       ++number;

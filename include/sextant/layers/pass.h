@@ -32,6 +32,18 @@ class Workspace {
   Mark mark() const noexcept { return at_; }
   void release(Mark mark) noexcept { at_ = mark; }
   void reset() { release({}); }
+  // Releases at the end of a block what was taken in it.
+  class Scope {
+   public:
+    explicit Scope(Workspace& memory) : memory_(memory), mark_(memory.mark()) {}
+    ~Scope() { memory_.release(mark_); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Workspace& memory_;
+    Mark mark_;
+  };
   std::size_t bytes() const noexcept;  // that it holds
 
  private:

@@ -34,9 +34,10 @@ struct Pointer {
   LossSum loss(const Input& input, View<const T> weight, const TokenLossOptions& options,
                View<T> dh, View<T> dcontext, View<T> dweight, Pointer* gradient, Pass& pass) const;
 
-  // For decoding: rows of one sequence. logits [rows, vocabulary] become log p; keys =
-  // to_k(context) [source tokens, width]; copied, unless empty, [rows, source tokens], becomes (1 -
-  // g) a.
+  // to_k(context), [source tokens, width], in the pass's memory.
+  View<T> keys(View<const T> context, Pass& pass) const;
+  // For decoding: rows of one sequence. logits [rows, vocabulary] become log p; keys are those of
+  // its context; copied, unless empty, [rows, source tokens], becomes (1 - g) a.
   void mix(View<const T> h, View<const T> keys, std::span<const std::int64_t> source,
            View<T> logits, View<T> copied, Pass& pass) const;
 

@@ -45,13 +45,13 @@ class StackDecoder {
 
   // Row i becomes what row parents[i] was. Rows of one source must stay next to each other, sources
   // in order. Throws Error for a parent that is not there.
-  void select(std::span<const std::int64_t> parents);
+  void reorder(std::span<const std::int64_t> parents);
 
  private:
   void make_tables(std::int64_t length);
   View<const float> with_positions(View<const float> x, Pass& pass) const;
-  View<const float> read_on(View<const float> x, Pass& pass);
-  View<const float> read_again(std::int64_t length, std::int64_t count, Pass& pass);
+  View<const float> append(View<const float> x, Pass& pass);
+  View<const float> recompute(std::int64_t length, std::int64_t count, Pass& pass);
 
   const TransformerStack<float>& stack_;
   const SchemePositions<float>& positions_;

@@ -74,7 +74,7 @@ struct TransformerStack {
   struct Saved {
     std::vector<typename TransformerLayer<T>::Saved> layers;
     std::optional<typename Norm<T>::Saved> final_norm;
-    std::vector<View<const T>> residual;  // behind each layer, before the final norm
+    std::vector<View<const T>> residual;  // after each layer, before the final norm
     View<const T> y;                      // the result, [tokens, width]
   };
   struct Input {
@@ -85,9 +85,9 @@ struct TransformerStack {
   };
   // x: [tokens, width], contiguous, and alive until the backward pass is over.
   Saved forward(View<const T> x, const Input& input, Pass& pass) const;
-  // What the stack would give if it ended where its residual stream is x: the final norm, or x
+  // Gives what the stack would if it ended where its residual stream is x: the final norm, or x
   // itself where there is none. In the pass's memory.
-  View<const T> ended(View<const T> x, Pass& pass) const;
+  View<const T> apply_final_norm(View<const T> x, Pass& pass) const;
   // d: [tokens, width], the gradient of the result, becomes that of x; dcontext is added to. Says
   // to pass.ready when the gradients of a layer are.
   void backward(const Saved& saved, View<T> d, View<T> dcontext, TransformerStack& gradient,

@@ -2,38 +2,24 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "sextant/layers/embedding.h"
 #include "sextant/layers/token_loss.h"
-#include "sextant/models/transformer_config.h"
-#include "sextant/models/zeros_like.h"
+#include "sextant/models/token_model.h"
 
 namespace sextant {
-
-// Packed sequences of tokens and the target at each position.
-struct TokenBatch {
-  std::vector<std::int64_t> tokens;    // [tokens], all sequences one after the other
-  std::vector<std::int64_t> segments;  // [sequences + 1], where they begin and end
-  std::vector<std::int64_t> targets;   // [tokens]; negative: nothing
-  std::int64_t first_row = 0;  // tokens of the step in earlier batches, which dropout counts too
-
-  // Throws Error for tokens or targets outside the vocabulary and segments that do not fit.
-  void check(std::int64_t vocabulary) const;
-};
 
 // Embeddings times sqrt(width) plus positions, dropout, the stack, logits (tied or not). Any number
 // of threads may use a const one, each with a Pass of its own.
 template <class T>
-struct LanguageModel {
-  TransformerConfig config;  // kind causal or masked
-  Embedding<T> embedding;    // [vocabulary, width]
+struct LanguageModel : TokenModel<T> {  // of kind causal or masked
+  using TokenModel<T>::config;
+  using TokenModel<T>::embedding;
+  using TokenModel<T>::output;
+  using TokenModel<T>::logits_matrix;
   SchemePositions<T> positions;
   TransformerStack<T> stack;
-  Tensor<T> output;  // [vocabulary, width], or empty where it is the embedding
 
   // First weights from config.seed. Throws Error as check_config().
   explicit LanguageModel(const TransformerConfig& config);
@@ -50,8 +36,8 @@ struct LanguageModel {
   // vocabulary]. Throws Error for a place outside the batch.
   Tensor<T> logits(const TokenBatch& batch, std::span<const std::int64_t> places, Pass& pass) const;
   // What each layer would say of the next token (a masked model: of the token there) if the stack
-  // ended behind it: final norm and logits of the residual stream ("logit lens", nostalgebraist
-  // 2020). [layers + 1][tokens, vocabulary]: before any layer, behind each; the last is logits().
+  // ended after it: final norm and logits of the residual stream ("logit lens", nostalgebraist
+  // 2020). [layers + 1][tokens, vocabulary]: before any layer, after each; the last is logits().
   std::vector<Tensor<T>> layer_logits(std::span<const std::int64_t> tokens, Pass& pass) const;
   // Attention weights of a sentence, [layers][heads, tokens, tokens].
   std::vector<Tensor<T>> attention_maps(std::span<const std::int64_t> tokens, Pass& pass) const;
@@ -63,18 +49,8 @@ struct LanguageModel {
   Parameters<T> parameters();
   Parameters<const T> parameters() const;
 
-  View<const T> logits_matrix() const;  // [vocabulary, width]
-
  private:
-  struct Forward {
-    std::unique_ptr<const PositionTables<T>> positions;  // the stack keeps its address
-    std::vector<RowRange> rows;                          // that are here; empty: all
-    std::vector<std::int64_t> tokens;                    // of these rows
-    View<const T> x;                                     // what goes into the stack
-    RandomKey key;
-    typename TransformerStack<T>::Saved stack;
-  };
-  Forward forward(const TokenBatch& batch, Pass& pass) const;
+  struct Forward;
 };
 
 }  // namespace sextant

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sextant/models/beam_search.h"
@@ -25,14 +26,19 @@ struct TranslateOptions {
   int threads = 0;
 };
 
-// The best hypotheses of each source, tokens without <bos> and <eos>. Several models are an
-// ensemble: a token's probability is the mean over the models. Throws Error for an empty source,
-// one that is longer than the models' positions, a token outside the vocabulary, options out of
-// range, no model or models of different vocabularies.
-std::vector<std::vector<Hypothesis>> translate(std::span<const Translator<float>* const> models,
-                                               std::span<const std::vector<std::int64_t>> sources,
-                                               const TranslateOptions& options = {});
-std::vector<std::vector<Hypothesis>> translate(const Translator<float>& model,
+// One model, or several that translate together: a token's probability is the mean over the
+// models. Borrows them.
+struct TranslatorEnsemble {
+  std::vector<const Translator<float>*> models;
+
+  TranslatorEnsemble(const Translator<float>& model) : models{&model} {}
+  TranslatorEnsemble(std::vector<const Translator<float>*> several) : models(std::move(several)) {}
+};
+
+// Finds the best hypotheses of each source, tokens without <bos> and <eos>. Throws Error for an
+// empty source, one that is longer than the models' positions, a token outside the vocabulary,
+// options out of range, no model or models of different vocabularies.
+std::vector<std::vector<Hypothesis>> translate(const TranslatorEnsemble& ensemble,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const TranslateOptions& options = {});
 
@@ -41,7 +47,7 @@ std::vector<std::vector<Hypothesis>> translate(const Translator<float>& model,
 // sources[i] and has neither <bos> nor <eos>. Throws Error as translate(), and for targets that
 // are not as many or longer than the positions; no token, <bos> and <eos> neither, may be outside
 // the vocabulary.
-LossSum translation_loss(std::span<const Translator<float>* const> models,
+LossSum translation_loss(const TranslatorEnsemble& ensemble,
                          std::span<const std::vector<std::int64_t>> sources,
                          std::span<const std::vector<std::int64_t>> targets,
                          const TranslateOptions& options = {});

@@ -35,8 +35,8 @@ class LineTranslator {
   // than kMaxLineTokens.
   std::vector<std::int64_t> tokens(std::string_view line, const std::string& where) const;
   // The hypotheses of each line, given as tokens; none for a line without a token.
-  std::vector<std::vector<Hypothesis>> translate(std::span<const std::vector<std::int64_t>> lines,
-                                                 const TranslateOptions& options = {}) const;
+  std::vector<std::vector<Hypothesis>> hypotheses(std::span<const std::vector<std::int64_t>> lines,
+                                                  const TranslateOptions& options = {}) const;
   // The text of a hypothesis of a line. What the tokenizer does not know, a pointer can still copy:
   // it is then the unknown token of the line that the first model looked at most. translate() gives
   // this text too.

@@ -2,17 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <vector>
 
-#include "sextant/layers/embedding.h"
 #include "sextant/layers/pointer.h"
-#include "sextant/models/language_model.h"
-#include "sextant/models/transformer_config.h"
-#include "sextant/models/zeros_like.h"
+#include "sextant/models/token_model.h"
 
 namespace sextant {
 
@@ -29,12 +24,13 @@ struct PairBatch {
 
 // Any number of threads may use a const one, each with a Pass of its own.
 template <class T>
-struct Translator {
-  TransformerConfig config;  // kind translator
-  Embedding<T> embedding;    // [vocabulary, width], of source and target
+struct Translator : TokenModel<T> {  // of kind translator; source and target share the embedding
+  using TokenModel<T>::config;
+  using TokenModel<T>::embedding;
+  using TokenModel<T>::output;
+  using TokenModel<T>::logits_matrix;
   SchemePositions<T> encoder_positions, decoder_positions;
   TransformerStack<T> encoder, decoder;
-  Tensor<T> output;  // [vocabulary, width], or empty where it is the embedding
   std::optional<Pointer<T>> pointer;
 
   // First weights from config.seed. Throws Error as check_config().
@@ -68,17 +64,8 @@ struct Translator {
   Parameters<T> parameters();
   Parameters<const T> parameters() const;
 
-  View<const T> logits_matrix() const;
-
  private:
-  struct Forward {
-    // The stacks keep their addresses.
-    std::unique_ptr<const PositionTables<T>> source_positions, target_positions;
-    RandomKey source_key, target_key;
-    View<const T> target;  // what goes into the decoder
-    typename TransformerStack<T>::Saved encoder, decoder;
-  };
-  Forward forward(const PairBatch& batch, Pass& pass) const;
+  struct Forward;
 };
 
 }  // namespace sextant

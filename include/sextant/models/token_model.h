@@ -1,0 +1,55 @@
+// What all models of tokens have in common.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "sextant/layers/embedding.h"
+#include "sextant/layers/parameters.h"
+#include "sextant/models/transformer_config.h"
+
+namespace sextant {
+
+// Packed sequences of tokens and the target at each position.
+struct TokenBatch {
+  std::vector<std::int64_t> tokens;    // [tokens], all sequences one after the other
+  std::vector<std::int64_t> segments;  // [sequences + 1], where they begin and end
+  std::vector<std::int64_t> targets;   // [tokens]; negative: nothing
+  std::int64_t first_row = 0;  // tokens of the step in earlier batches, which dropout counts too
+
+  // One sequence without targets.
+  static TokenBatch of(std::span<const std::int64_t> tokens);
+  // Throws Error for tokens outside the vocabulary and segments or targets that do not fit.
+  void check(std::int64_t vocabulary) const;
+};
+
+// A vector for each token on the way in, and a logit for each token on the way out.
+template <class T>
+struct TokenModel {
+  TransformerConfig config;
+  Embedding<T> embedding;  // [vocabulary, width]
+  Tensor<T> output;        // [vocabulary, width], or empty where it is the embedding
+
+  View<const T> logits_matrix() const {  // [vocabulary, width]
+    return config.tied ? embedding.table().view() : output.view();
+  }
+
+ protected:
+  // The embedding, with first weights from config.seed. Throws Error as check_config(), and for a
+  // translator's config of another model, or the other way round.
+  TokenModel(const TransformerConfig& config, bool translates);
+  void start_output(NumpyRandom& random);  // unless it is the embedding
+  // Of a gradient: where that of logits_matrix() goes.
+  View<T> output_gradient() { return config.tied ? embedding.table().view() : output.view(); }
+};
+
+// A model of the same configuration whose parameters are all 0: what loss() adds gradients to.
+template <class Model>
+Model zeros_like(const Model& model) {
+  Model zeros(model.config);
+  set_to_zero(zeros.parameters());
+  return zeros;
+}
+
+}  // namespace sextant

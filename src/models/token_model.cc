@@ -1,0 +1,65 @@
+// The ends of a model of tokens, and the batches that it reads.
+#include "sextant/models/token_model.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "sextant/core/error.h"
+#include "sextant/layers/linear.h"
+
+namespace sextant {
+namespace {
+
+const TransformerConfig& checked(const TransformerConfig& config, bool translates) {
+  check_config(config);
+  if ((config.kind == ModelKind::translator) == translates) return config;
+  throw Error("transformer.kind",
+              translates ? "must be translator, got " + std::string(name_of(config.kind))
+                         : "must be causal or masked for a language model");
+}
+
+}  // namespace
+
+TokenBatch TokenBatch::of(std::span<const std::int64_t> tokens) {
+  return {{tokens.begin(), tokens.end()},
+          {0, std::ssize(tokens)},
+          std::vector<std::int64_t>(tokens.size(), -1)};
+}
+
+void TokenBatch::check(std::int64_t vocabulary) const {
+  const auto count = static_cast<std::int64_t>(tokens.size());
+  if (segments.empty() || segments.front() != 0 || segments.back() != count ||
+      !std::is_sorted(segments.begin(), segments.end())) {
+    throw Error("batch.segments",
+                "must rise from 0 to the number of tokens, " + std::to_string(count));
+  }
+  if (targets.size() != tokens.size()) {
+    throw Error("batch.targets", "must be one per token, " + std::to_string(count) + ", got " +
+                                     std::to_string(targets.size()));
+  }
+  for (const std::int64_t token : tokens) {
+    if (token < 0 || token >= vocabulary) {
+      throw Error("batch.tokens", "must be 0 .. " + std::to_string(vocabulary - 1) + ", got " +
+                                      std::to_string(token));
+    }
+  }
+}
+
+template <class T>
+TokenModel<T>::TokenModel(const TransformerConfig& given, bool translates)
+    : config(checked(given, translates)), embedding([this] {
+        NumpyRandom random(config.seed);
+        return Embedding<T>::random(config.vocabulary, config.width, random);
+      }()) {}
+
+template <class T>
+void TokenModel<T>::start_output(NumpyRandom& random) {
+  if (config.tied) return;
+  output = std::move(Linear<T>::glorot(config.width, config.vocabulary, random, false).weight);
+}
+
+template struct TokenModel<float>;
+template struct TokenModel<double>;
+
+}  // namespace sextant
