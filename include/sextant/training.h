@@ -20,6 +20,7 @@
 #include "sextant/training/tasks/make_task.h"
 #include "sextant/training/tasks/subword_dropout.h"
 #include "sextant/training/tasks/text_data.h"
+#include "sextant/training/tasks/token_task.h"
 #include "sextant/training/tasks/training_plan.h"
 #include "sextant/training/tasks/translation_task.h"
 #include "sextant/training/trainer.h"

@@ -11,13 +11,7 @@ namespace sextant::python {
 
 template <class Visit>
 void visit_training(TrainingPlan& plan, const Visit& visit) {
-  const std::string& kind = plan.settings.kind;
-  visit(plan.settings, kSettingsWords, kind);
-  visit(plan.settings.tokenizer, kTokenizerWords, kind);
-  visit(plan.settings.model, kModelWords, kind);
-  visit(plan.trainer, kTrainerWords, kind);
-  visit(plan.trainer.schedule, kScheduleWords, kind);
-  visit(plan.trainer.optimiser, kOptimiserWords, kind);
+  each_part([&](const auto& part) { visit(part.of(plan), part.words, plan.settings.kind); });
 }
 
 // What a resumed run may have otherwise.

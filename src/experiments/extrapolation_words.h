@@ -16,7 +16,7 @@ inline const std::vector<Wording> kExtrapolationWords = {
     {.field = "steps", .group = "Options"},        {.field = "seeds", .group = "Options"},
     {.field = "stride", .group = "Scoring"},       {.field = "scored", .group = "Scoring"},
     {.field = "learning_rate", .option = "--rate"}};
-inline const std::vector<Wording> kExtrapolationTaskWords = only<LanguageTaskOptions>(
+inline const std::vector<Wording> kExtrapolationTaskWords = only<TaskOptions>(
     {{.field = "length",
       .option = "--train-length",
       .meaning = "tokens of a sequence, at least 2",

@@ -53,7 +53,7 @@ inline TranslationTask translation_task(std::int64_t parts) {
   const auto tokens = TokenPairs::encode(pairs, tokenizer);
   return {{tokenizer, tokens, tokens},
           small(ModelKind::translator),
-          {.batch_size = 6, .accumulation_steps = parts}};
+          {.batch_size = 6, .accumulation_steps = parts, .label_smoothing = 0.1}};
 }
 
 }  // namespace sextant

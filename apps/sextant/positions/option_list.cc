@@ -27,7 +27,7 @@ std::vector<CommandOption> options_of_command(std::string_view command) {
     append<GenerateOptions>(list, {{"", options}}, kGenerateWords);
     append<SamplingOptions>(list, {{"", options.sampling}});
   } else if (command == "train") {
-    each_part([&list](const auto& part) { append(list, part.defaults(), part.words); });
+    each_part([&list](const auto& part) { append(list, defaults_of(part), part.words); });
   }
   return list;
 }

@@ -32,7 +32,7 @@ void TrainOptions::add(CLI::App& command, const PlanPart<Options>& part) {
   if (std::is_same_v<Options, TransformerConfig> || std::is_same_v<Options, TokenizerTraining>) {
     of_model_.merge(option_names<Options>(part.words));
   }
-  add_fields<Options>(command, part.defaults(), part.group, part.words,
+  add_fields<Options>(command, defaults_of(part), part.group, part.words,
                       [this, of = part.of](const auto& change) {
                         given_.push_back([change, of](TrainingPlan& plan) { change(of(plan)); });
                       });

@@ -47,14 +47,14 @@ int batch_ranks(const TrainingGroup& group) { return group.size() / group.sequen
 
 // A new run on ranks makes its steps in a batch for each, unless it was told how many.
 void divide_steps(TrainingPlan& plan, const CLI::App& command, int ranks) {
-  std::int64_t& batches = plan.settings.accumulation_steps;
+  std::int64_t& batches = plan.settings.task.accumulation_steps;
   if (command.count("--accumulation-steps") == 0) batches = ranks;
-  if (std::min(batches, plan.settings.batch_size) >= ranks) return;
-  const bool few = plan.settings.batch_size < ranks;
+  if (std::min(batches, plan.settings.task.batch_size) >= ranks) return;
+  const bool few = plan.settings.task.batch_size < ranks;
   throw Error(few ? "train.batch-size" : "train.accumulation-steps",
               "must be at least the number of ranks that share out batches, " +
                   std::to_string(ranks) + ", got " +
-                  std::to_string(few ? plan.settings.batch_size : batches));
+                  std::to_string(few ? plan.settings.task.batch_size : batches));
 }
 
 void check_divided(const TrainOptions& options, const TrainingPlan& plan) {
@@ -84,7 +84,7 @@ void tell_start(const TrainingPlan& plan, const PlannedTask& made, const Trainin
                      std::to_string(made.steps_per_epoch) + " steps see all of it once";
   if (group != nullptr) {
     const std::int64_t batches =
-        std::min(plan.settings.accumulation_steps, plan.settings.batch_size);
+        std::min(plan.settings.task.accumulation_steps, plan.settings.task.batch_size);
     text += "; " + std::to_string(group->size()) + " ranks make each step in " +
             std::to_string(batches) + (batches == 1 ? " batch" : " batches");
     if (group->sequence_ranks() > 1) {

@@ -29,7 +29,7 @@ struct ExtrapolationOptions {
   // What is the same for all: the model (its scheme, vocabulary and length are set here), the data
   // (data.length is the length trained at), the optimiser.
   TransformerConfig model{};
-  LanguageTaskOptions data{};
+  TaskOptions data{};
   double learning_rate = 2e-3;  // the peak; a tenth of it at the end of a cosine
   double dropout = 0;
 

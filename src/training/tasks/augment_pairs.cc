@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "core/strings.h"
 #include "sextant/core/error.h"
 #include "sextant/core/printable.h"
 #include "sextant/core/random.h"
@@ -23,15 +24,6 @@ constexpr double kReplaced = 0.5, kReplacedInCopies = 0.25;  // of the words tha
 constexpr double kMadeUp = 0.7;  // of the names; of other words the rest
 
 using Words = std::vector<std::string>;
-
-std::string joined(const Words& words) {
-  std::string text;
-  for (const std::string& word : words) {
-    if (!text.empty()) text += ' ';
-    text += word;
-  }
-  return text;
-}
 
 Words disturbed(const Words& words, NumpyRandom& random) {
   std::vector<std::pair<double, std::size_t>> places;
@@ -134,8 +126,8 @@ SentencePairs augmented(const SentencePairs& pairs, const PairAugmentation& how,
   const auto add = [&](std::pair<Words, Words> pair, double part, bool disturb) {
     if (how.replace) pair = replacements.replaced(std::move(pair), part, random);
     if (disturb) pair.first = disturbed(pair.first, random);
-    all.source.push_back(joined(pair.first));
-    all.target.push_back(joined(pair.second));
+    all.source.push_back(joined(pair.first, " "));
+    all.target.push_back(joined(pair.second, " "));
   };
   for (std::size_t i = 0; i < split.size(); ++i) {
     const auto& pair = split[i];

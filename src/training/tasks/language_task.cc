@@ -13,41 +13,38 @@
 namespace sextant {
 namespace {
 
-const LanguageTaskOptions& checked(const LanguageTaskOptions& data, const LanguageData& text) {
-  check_fields("language_task", data);
-  const auto enough = [&data](const char* name, std::size_t count) {
-    if (count <= static_cast<std::size_t>(data.length)) {
-      throw Error(name, "must have more than length = " + std::to_string(data.length) +
+const TaskOptions& checked(const TaskOptions& options, const LanguageData& text) {
+  check_fields("language_task", options);
+  const auto enough = [&options](const char* name, std::size_t count) {
+    if (count <= static_cast<std::size_t>(options.length)) {
+      throw Error(name, "must have more than length = " + std::to_string(options.length) +
                             " tokens, got " + std::to_string(count));
     }
   };
   enough("language_task.tokens", text.tokens.size());
   enough("language_task.held_out", text.held_out.size());
-  return data;
+  return options;
 }
 
 }  // namespace
 
-LanguageTask::LanguageTask(LanguageData text, TransformerConfig config,
-                           const LanguageTaskOptions& data)
-    : data_(checked(data, text)),
-      model_(std::move(config), std::move(text.tokenizer)),
-      gradient_(zeros_like<LanguageModel<float>>(model_)),
+LanguageTask::LanguageTask(LanguageData text, TransformerConfig config, const TaskOptions& options)
+    : TokenTask(std::move(config), std::move(text.tokenizer), checked(options, text)),
       tokens_(std::move(text.tokens)),
       held_out_(std::move(text.held_out)),
-      epochs_(
-          std::max<std::int64_t>(1, static_cast<std::int64_t>(tokens_.size()) / data_.length - 1),
-          data_.seed) {}
+      epochs_(std::max<std::int64_t>(
+                  1, static_cast<std::int64_t>(tokens_.size()) / options_.length - 1),
+              options_.seed) {}
 
 std::int64_t LanguageTask::steps_per_epoch() const noexcept {
-  return std::max<std::int64_t>(1, epochs_.count() / data_.batch_size);
+  return std::max<std::int64_t>(1, epochs_.count() / options_.batch_size);
 }
 
-// `hidden`: the part of the tokens that is chosen.
 TokenBatch LanguageTask::batch_of(std::span<const std::int64_t> text,
-                                  std::span<const Sequence> sequences, double hidden) const {
+                                  std::span<const Sequence> sequences,
+                                  double mask_probability) const {
   const bool causal = model_.config.kind == ModelKind::causal;
-  const auto length = static_cast<std::size_t>(data_.length);
+  const auto length = static_cast<std::size_t>(options_.length);
   TokenBatch batch;
   batch.segments.push_back(0);
   for (const auto& [begin, key] : sequences) {
@@ -58,7 +55,7 @@ TokenBatch LanguageTask::batch_of(std::span<const std::int64_t> text,
         batch.targets.push_back(from[i + 1]);
         continue;
       }
-      const bool chosen = hash_uniform(key, 3 * i) < hidden;
+      const bool chosen = hash_uniform(key, 3 * i) < mask_probability;
       const double how = hash_uniform(key, 3 * i + 1);
       std::int64_t shown = from[i];
       if (chosen && how < 0.8) shown = model_.tokenizer.size();
@@ -74,11 +71,11 @@ TokenBatch LanguageTask::batch_of(std::span<const std::int64_t> text,
   return batch;
 }
 
-// Of those that batch_of() compares with `hidden`.
-double LanguageTask::smallest_number(std::span<const Sequence> sequences) const {
+// Of those that batch_of() compares with the probability.
+double LanguageTask::smallest_draw(std::span<const Sequence> sequences) const {
   double smallest = 1;
   for (const auto& [begin, key] : sequences) {
-    for (std::int64_t i = 0; i < data_.length; ++i) {
+    for (std::int64_t i = 0; i < options_.length; ++i) {
       smallest = std::min(smallest, hash_uniform(key, static_cast<std::uint64_t>(3 * i)));
     }
   }
@@ -87,14 +84,14 @@ double LanguageTask::smallest_number(std::span<const Sequence> sequences) const 
 
 std::vector<LanguageTask::Sequence> LanguageTask::sequences_of(std::int64_t step) {
   std::vector<Sequence> sequences;
-  for (std::int64_t i = 0; i < data_.batch_size; ++i) {
-    const std::int64_t place = step * data_.batch_size + i;
+  for (std::int64_t i = 0; i < options_.batch_size; ++i) {
+    const std::int64_t place = step * options_.batch_size + i;
     const auto epoch = static_cast<std::uint64_t>(place / epochs_.count());
-    const auto shift = static_cast<std::int64_t>(splitmix64(data_.seed ^ 0x7368696674u, epoch) %
-                                                 static_cast<std::uint64_t>(data_.length));
-    const std::int64_t most = static_cast<std::int64_t>(tokens_.size()) - data_.length - 1;
-    sequences.push_back({std::min(most, epochs_(place) * data_.length + shift),
-                         splitmix64(data_.seed, static_cast<std::uint64_t>(place))});
+    const auto shift = static_cast<std::int64_t>(splitmix64(options_.seed ^ 0x7368696674u, epoch) %
+                                                 static_cast<std::uint64_t>(options_.length));
+    const std::int64_t most = static_cast<std::int64_t>(tokens_.size()) - options_.length - 1;
+    sequences.push_back({std::min(most, epochs_(place) * options_.length + shift),
+                         splitmix64(options_.seed, static_cast<std::uint64_t>(place))});
   }
   return sequences;
 }
@@ -103,9 +100,9 @@ const TokenBatch& LanguageTask::whole_batch(std::int64_t step) {
   if (made_step_ == step) return made_;
   const std::vector<Sequence> sequences = sequences_of(step);
   made_step_ = -1;
-  made_ = batch_of(tokens_, sequences, data_.mask_probability);
+  made_ = batch_of(tokens_, sequences, options_.mask_probability);
   if (std::ranges::all_of(made_.targets, [](std::int64_t target) { return target < 0; })) {
-    made_ = batch_of(tokens_, sequences, std::nextafter(smallest_number(sequences), 1));
+    made_ = batch_of(tokens_, sequences, std::nextafter(smallest_draw(sequences), 1));
   }
   made_step_ = step;
   return made_;
@@ -113,21 +110,21 @@ const TokenBatch& LanguageTask::whole_batch(std::int64_t step) {
 
 TokenBatch LanguageTask::training_batch(std::int64_t step, std::int64_t part) {
   const TokenBatch& whole = whole_batch(step);
-  const auto [first, last] = part_of(data_.batch_size, part, data_.accumulation_steps);
-  const std::int64_t begin = first * data_.length, end = last * data_.length;
+  const auto [first, last] = part_of(options_.batch_size, part, options_.accumulation_steps);
+  const std::int64_t begin = first * options_.length, end = last * options_.length;
   TokenBatch batch{.first_row = begin};
   batch.tokens.assign(whole.tokens.begin() + begin, whole.tokens.begin() + end);
   batch.targets.assign(whole.targets.begin() + begin, whole.targets.begin() + end);
-  for (std::int64_t i = 0; i <= last - first; ++i) batch.segments.push_back(i * data_.length);
+  for (std::int64_t i = 0; i <= last - first; ++i) batch.segments.push_back(i * options_.length);
   return batch;
 }
 
 TokenBatch LanguageTask::held_out_batch(std::int64_t first, std::int64_t count) const {
   std::vector<Sequence> sequences;
   for (std::int64_t i = first; i < first + count; ++i) {
-    sequences.push_back({i * data_.length, splitmix64(0, static_cast<std::uint64_t>(i))});
+    sequences.push_back({i * options_.length, splitmix64(0, static_cast<std::uint64_t>(i))});
   }
-  return batch_of(held_out_, sequences, data_.mask_probability);
+  return batch_of(held_out_, sequences, options_.mask_probability);
 }
 
 std::int64_t LanguageTask::target_tokens(std::int64_t step) {
@@ -135,29 +132,8 @@ std::int64_t LanguageTask::target_tokens(std::int64_t step) {
                                [](std::int64_t target) { return target >= 0; });
 }
 
-std::int64_t LanguageTask::batches(std::int64_t /*step*/) const {
-  return std::min(data_.accumulation_steps, data_.batch_size);
+std::int64_t LanguageTask::held_out_count() const noexcept {
+  return (static_cast<std::int64_t>(held_out_.size()) - 1) / options_.length;
 }
-
-LossSum LanguageTask::accumulate(std::int64_t step, std::int64_t batch, double scale, Pass& pass) {
-  return model_.loss(training_batch(step, batch),
-                     {.label_smoothing = data_.label_smoothing, .scale = scale}, &gradient_, pass);
-}
-
-std::int64_t LanguageTask::held_out_sequences() const noexcept {
-  return (static_cast<std::int64_t>(held_out_.size()) - 1) / data_.length;
-}
-
-std::int64_t LanguageTask::validation_batches() const {
-  return (held_out_sequences() + data_.batch_size - 1) / data_.batch_size;
-}
-
-LossSum LanguageTask::validate(std::int64_t batch, Pass& pass) {
-  const std::int64_t first = batch * data_.batch_size;
-  const std::int64_t count = std::min(data_.batch_size, held_out_sequences() - first);
-  return model_.loss(held_out_batch(first, count), {}, nullptr, pass);
-}
-
-void LanguageTask::save_model(const std::string& folder) { model_.save(folder); }
 
 }  // namespace sextant

@@ -98,11 +98,11 @@ void take_table(TrainingPlan& plan, const Start& start) {
   const std::int64_t offset = parse_int64(given("offset", "0"), scheme->scheme + ".offset");
   model.length = LearnedPositions::load(file.path, offset).table().size(0) - offset;
   // A decoder reads <bos> before its tokens.
-  const std::int64_t least = settings.length + (settings.is_pairs() ? 1 : 0);
+  const std::int64_t least = settings.task.length + (settings.is_pairs() ? 1 : 0);
   if (model.length < least && given("clamp", "no") != "yes") {
     throw Error("train.scheme-file",
                 "must have at least " + std::to_string(least + offset) + " rows for sequences of " +
-                    std::to_string(settings.length) + " tokens, got " +
+                    std::to_string(settings.task.length) + " tokens, got " +
                     std::to_string(model.length + offset) + " in " + file.path);
   }
   scheme->parameters["file"] = file.path;
@@ -129,6 +129,12 @@ PlannedTask finished(std::unique_ptr<Task> task, const Start& start, TrainingPla
   return result;
 }
 
+TaskOptions task_options(const TrainingPlan& plan) {
+  TaskOptions options = plan.settings.task;
+  options.seed = plan.trainer.seed;
+  return options;
+}
+
 PlannedTask make_language_task(TrainingPlan& plan, const Start& start) {
   TrainingSettings& settings = plan.settings;
   SplitTexts texts;
@@ -139,14 +145,9 @@ PlannedTask make_language_task(TrainingPlan& plan, const Start& start) {
   PlannedTask made{
       .unit = "tokens", .learned = text.tokens.size(), .held_out = text.held_out.size()};
   made.checksum = checksum_of_tokens(std::span(&text.tokens, 1));
-  const LanguageTaskOptions options{.length = settings.length,
-                                    .batch_size = settings.batch_size,
-                                    .accumulation_steps = settings.accumulation_steps,
-                                    .label_smoothing = settings.label_smoothing,
-                                    .mask_probability = settings.mask_probability,
-                                    .seed = plan.trainer.seed};
-  return finished(std::make_unique<LanguageTask>(std::move(text), settings.model, options), start,
-                  plan, std::move(made));
+  return finished(
+      std::make_unique<LanguageTask>(std::move(text), settings.model, task_options(plan)), start,
+      plan, std::move(made));
 }
 
 PlannedTask make_pair_task(TrainingPlan& plan, const Start& start) {
@@ -175,7 +176,7 @@ PlannedTask make_pair_task(TrainingPlan& plan, const Start& start) {
   std::vector<std::string> texts = pairs.source;
   texts.insert(texts.end(), pairs.target.begin(), pairs.target.end());
   const Tokenizer tokenizer = tokenizer_for(plan, start, texts);
-  if (settings.subword_dropout > 0 && tokenizer.kind() != TokenizerKind::subword) {
+  if (settings.task.subword_dropout > 0 && tokenizer.kind() != TokenizerKind::subword) {
     throw Error("train.subword-dropout", std::string("must be given with sub-words only, got ") +
                                              "tokens of kind " +
                                              std::string(name_of(tokenizer.kind())));
@@ -189,14 +190,9 @@ PlannedTask make_pair_task(TrainingPlan& plan, const Start& start) {
                    .learned = data.pairs.source.size(),
                    .held_out = data.held_out.source.size()};
   made.checksum = checksum_of_tokens(data.pairs.source) + checksum_of_tokens(data.pairs.target);
-  const TranslationTaskOptions options{.batch_size = settings.batch_size,
-                                       .accumulation_steps = settings.accumulation_steps,
-                                       .max_length = settings.length,
-                                       .label_smoothing = settings.label_smoothing,
-                                       .subword_dropout = settings.subword_dropout,
-                                       .seed = plan.trainer.seed};
-  return finished(std::make_unique<TranslationTask>(std::move(data), settings.model, options),
-                  start, plan, std::move(made));
+  return finished(
+      std::make_unique<TranslationTask>(std::move(data), settings.model, task_options(plan)), start,
+      plan, std::move(made));
 }
 
 }  // namespace

@@ -34,13 +34,13 @@ inline const std::vector<Wording> kModelWords = {
      .meaning = "a separate matrix for the logits instead of the embedding"},
     {.field = "encoder_layers", .tasks = kPairTasks},
     {.field = "pointer", .tasks = kPairTasks}};
-inline const std::vector<Wording> kSettingsWords = {
-    {.field = "batch_size", .group = kSteps},
-    {.field = "accumulation_steps", .group = kSteps},
-    {.field = "label_smoothing", .group = kSteps},
-    {.field = "mask_probability", .tasks = "mlm"},
-    {.field = "reverse", .tasks = "translate"},
-    {.field = "subword_dropout", .tasks = "translate"}};
+inline const std::vector<Wording> kSettingsWords = {{.field = "reverse", .tasks = "translate"}};
+inline const std::vector<Wording> kTaskWords = {{.field = "batch_size", .group = kSteps},
+                                                {.field = "accumulation_steps", .group = kSteps},
+                                                {.field = "label_smoothing", .group = kSteps},
+                                                {.field = "mask_probability", .tasks = "mlm"},
+                                                {.field = "subword_dropout", .tasks = "translate"},
+                                                {.field = "seed", .hidden = true}};
 inline const std::vector<Wording> kTokenizerWords = {
     {.field = "kind", .option = "--tokenizer"},
     {.field = "split_punctuation",
@@ -61,5 +61,34 @@ inline const std::vector<Wording> kOptimiserWords = {{.field = "beta1", .hidden 
                                                      {.field = "beta2", .hidden = true},
                                                      {.field = "epsilon", .hidden = true},
                                                      {.field = "clip_norm", .option = "--clip"}};
+
+// A part of a plan whose fields are options.
+template <class Options>
+struct PlanPart {
+  const char* group;
+  const std::vector<Wording>& words;
+  Options& (*of)(TrainingPlan&);
+};
+
+// use(part) for each, in the order of help.
+template <class Use>
+void each_part(const Use& use) {
+  using Plan = TrainingPlan;
+  use(PlanPart<TrainingSettings>{kData, kSettingsWords,
+                                 [](Plan& plan) -> TrainingSettings& { return plan.settings; }});
+  use(PlanPart<TaskOptions>{kData, kTaskWords,
+                            [](Plan& plan) -> TaskOptions& { return plan.settings.task; }});
+  use(PlanPart<TokenizerTraining>{kData, kTokenizerWords, [](Plan& plan) -> TokenizerTraining& {
+                                    return plan.settings.tokenizer;
+                                  }});
+  use(PlanPart<TransformerConfig>{
+      kModel, kModelWords, [](Plan& plan) -> TransformerConfig& { return plan.settings.model; }});
+  use(PlanPart<TrainerOptions>{kSteps, kTrainerWords,
+                               [](Plan& plan) -> TrainerOptions& { return plan.trainer; }});
+  use(PlanPart<Schedule>{kSteps, kScheduleWords,
+                         [](Plan& plan) -> Schedule& { return plan.trainer.schedule; }});
+  use(PlanPart<AdamWOptions>{kSteps, kOptimiserWords,
+                             [](Plan& plan) -> AdamWOptions& { return plan.trainer.optimiser; }});
+}
 
 }  // namespace sextant

@@ -1,9 +1,8 @@
 // The lists of what tasks are asked for: keys of run.json's settings, options of `sextant train`.
 #pragma once
 
-#include "sextant/training/tasks/language_task.h"
+#include "sextant/training/tasks/text_data.h"
 #include "sextant/training/tasks/training_plan.h"
-#include "sextant/training/tasks/translation_task.h"
 #include "training/training_fields.h"
 
 namespace sextant {
@@ -33,43 +32,26 @@ inline constexpr auto kFields<TrainingSettings> = std::tuple{
     field(&TrainingSettings::reverse, "reverse", "translate from the second column to the first"),
     field(&TrainingSettings::held_out, "held_out", kPortion,
           "fraction of the data that is held out for validation: the end of each text, random "
-          "pairs"),
-    field(&TrainingSettings::length, "length", kBatches,
+          "pairs")};
+
+// What results depend on beside the seed, which a run has for itself: in run.json.
+inline constexpr auto kTaskFields = std::tuple{
+    field(&TaskOptions::length, "length", kBatches,
           "tokens per sequence; longer sides of pairs are cut"),
-    field(&TrainingSettings::batch_size, "batch_size", kBatches, "sequences or pairs per step")
+    field(&TaskOptions::batch_size, "batch_size", kBatches, "sequences or pairs per step")
         .formerly("batch"),
-    field(&TrainingSettings::accumulation_steps, "accumulation_steps", kBatches,
+    field(&TaskOptions::accumulation_steps, "accumulation_steps", kBatches,
           "batches that a step is made in: less memory, the same sums")
         .formerly("parts"),
-    field(&TrainingSettings::mask_probability, "mask_probability", kPortion,
+    field(&TaskOptions::mask_probability, "mask_probability", NumberRange{0, 1, true},
           "fraction of the tokens to predict")
         .formerly("masked"),
-    field(&TrainingSettings::label_smoothing, "label_smoothing", kShare, "of the targets")
+    field(&TaskOptions::label_smoothing, "label_smoothing", kShare, "of the targets")
         .formerly("smoothing"),
-    field(&TrainingSettings::subword_dropout, "subword_dropout", kShare,
+    field(&TaskOptions::subword_dropout, "subword_dropout", kShare,
           "fraction of the sub-words that are split into smaller ones, different in each epoch")};
-
 template <>
-inline constexpr auto kFields<LanguageTaskOptions> = std::tuple{
-    field(&LanguageTaskOptions::length, "length", kBatches, "tokens of a sequence"),
-    field(&LanguageTaskOptions::batch_size, "batch_size", kBatches, "of a step"),
-    field(&LanguageTaskOptions::accumulation_steps, "accumulation_steps", kBatches,
-          "batches per step"),
-    field(&LanguageTaskOptions::label_smoothing, "label_smoothing", kShare, "of the targets"),
-    field(&LanguageTaskOptions::mask_probability, "mask_probability", NumberRange{0, 1, true},
-          "of masked models: fraction of the tokens to predict"),
-    field(&LanguageTaskOptions::seed, "seed", kSeeds, "of the order")};
-
-template <>
-inline constexpr auto kFields<TranslationTaskOptions> = std::tuple{
-    field(&TranslationTaskOptions::batch_size, "batch_size", kBatches, "of a step"),
-    field(&TranslationTaskOptions::accumulation_steps, "accumulation_steps", kBatches,
-          "batches per step"),
-    field(&TranslationTaskOptions::max_length, "max_length", kBatches,
-          "tokens; longer sides are cut"),
-    field(&TranslationTaskOptions::label_smoothing, "label_smoothing", kShare, "of the targets"),
-    field(&TranslationTaskOptions::subword_dropout, "subword_dropout", kShare,
-          "fraction of the sub-words that are split"),
-    field(&TranslationTaskOptions::seed, "seed", kSeeds, "of the order")};
+inline constexpr auto kFields<TaskOptions> = std::tuple_cat(
+    kTaskFields, std::tuple{field(&TaskOptions::seed, "seed", kSeeds, "of the order")});
 
 }  // namespace sextant

@@ -97,8 +97,8 @@ TrainingPlan default_plan(const std::string& kind) {
     settings.model.width = 256;
     settings.model.heads = 8;
     settings.model.layers = 3;
-    settings.batch_size = 64;
-    settings.label_smoothing = 0.1;
+    settings.task.batch_size = 64;
+    settings.task.label_smoothing = 0.1;
     trainer.schedule.warmup = 400;
     trainer.dropout = 0.3;
   } else {
@@ -106,7 +106,7 @@ TrainingPlan default_plan(const std::string& kind) {
     settings.model.width = 64;
     settings.model.heads = 4;
     settings.model.layers = 2;
-    settings.batch_size = 64;
+    settings.task.batch_size = 64;
     trainer.schedule.peak = 3e-3;
     trainer.optimiser.weight_decay = 0.01;
     trainer.dropout = 0;
@@ -137,7 +137,7 @@ void complete_plan(TrainingPlan& plan, const ChosenSchedule& chosen) {
   model.seed = static_cast<std::uint32_t>(plan.trainer.seed);
   if (!model.pre_norm) model.final_norm = false;
   // A translation may be longer than its source; a language model knows what it was trained on.
-  model.length = settings.is_pairs() ? 2 * settings.length + 16 : settings.length;
+  model.length = settings.is_pairs() ? 2 * settings.task.length + 16 : settings.task.length;
   complete_schedule(plan.trainer, chosen);
 }
 
@@ -162,6 +162,7 @@ std::string format_settings(const TrainingPlan& plan) {
     json["augment_" + std::string(one.name)] = settings.augment.*one.member;
   });
   write_fields(json, settings);
+  write_fields(json, settings.task, kTaskFields);
   write_fields(json, settings.tokenizer, kTokenizerSettings);
   write_fields(json, plan.trainer, kLimitFields);
   json["model"] = Json::parse(format_config(settings.model));
@@ -193,6 +194,7 @@ TrainingPlan read_plan(const std::string& folder) {
       found->get_to(settings.augment.*one.member);
     });
     read_fields(settings, json, path, kRequired);
+    read_fields(settings.task, json, path, kRequired, kTaskFields);
     read_fields(settings.tokenizer, json, path, kRequired, kTokenizerSettings);
     read_fields(plan.trainer, json, path, kRequired, kLimitFields);
     settings.model = parse_config(json.at("model").dump(), path);

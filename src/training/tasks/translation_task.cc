@@ -18,16 +18,15 @@ TransformerConfig of_translator(TransformerConfig config) {
   return config;
 }
 
-const TranslationTaskOptions& checked(const TranslationTaskOptions& data,
-                                      const TranslationData& pairs) {
-  check_fields("translation_task", data);
+const TaskOptions& checked(const TaskOptions& options, const TranslationData& pairs) {
+  check_fields("translation_task", options);
   if (pairs.pairs.source.empty()) {
     throw Error("translation_task.pairs", "must have a pair with tokens");
   }
   if (pairs.held_out.source.empty()) {
     throw Error("translation_task.held_out", "must have a pair with tokens");
   }
-  return data;
+  return options;
 }
 
 std::vector<std::int64_t> cut(std::vector<std::int64_t> ids, std::int64_t longest) {
@@ -69,29 +68,28 @@ PairBatch pair_batch(const TokenPairs& pairs, std::span<const std::int64_t> whic
 }
 
 TranslationTask::TranslationTask(TranslationData pairs, TransformerConfig config,
-                                 const TranslationTaskOptions& data)
-    : data_(checked(data, pairs)),
-      model_(of_translator(std::move(config)), std::move(pairs.tokenizer)),
-      gradient_(zeros_like<Translator<float>>(model_)),
-      pairs_(cut(std::move(pairs.pairs), data_.max_length)),
-      held_out_(cut(std::move(pairs.held_out), data_.max_length)),
-      epochs_(static_cast<std::int64_t>(pairs_.source.size()), data_.seed),
-      split_(model_.tokenizer, data_.subword_dropout) {}
+                                 const TaskOptions& options)
+    : TokenTask(of_translator(std::move(config)), std::move(pairs.tokenizer),
+                checked(options, pairs)),
+      pairs_(cut(std::move(pairs.pairs), options_.length)),
+      held_out_(cut(std::move(pairs.held_out), options_.length)),
+      epochs_(static_cast<std::int64_t>(pairs_.source.size()), options_.seed),
+      split_(model_.tokenizer, options_.subword_dropout) {}
 
 std::int64_t TranslationTask::steps_per_epoch() const noexcept {
-  return (epochs_.count() + data_.batch_size - 1) / data_.batch_size;
+  return (epochs_.count() + options_.batch_size - 1) / options_.batch_size;
 }
 
 const TokenPairs& TranslationTask::pairs_of(std::int64_t step) {
   if (made_step_ == step) return made_;
   made_step_ = -1;
   made_ = {};
-  for (std::int64_t place = step * data_.batch_size; place < (step + 1) * data_.batch_size;
+  for (std::int64_t place = step * options_.batch_size; place < (step + 1) * options_.batch_size;
        ++place) {
     const auto index = static_cast<std::size_t>(epochs_(place));
     const auto split = [&](const std::vector<std::int64_t>& ids) {
-      return cut(split_(ids, splitmix64(data_.seed, static_cast<std::uint64_t>(place))),
-                 data_.max_length);
+      return cut(split_(ids, splitmix64(options_.seed, static_cast<std::uint64_t>(place))),
+                 options_.length);
     };
     made_.source.push_back(split(pairs_.source[index]));
     made_.target.push_back(split(pairs_.target[index]));
@@ -102,7 +100,7 @@ const TokenPairs& TranslationTask::pairs_of(std::int64_t step) {
 
 PairBatch TranslationTask::training_batch(std::int64_t step, std::int64_t part) {
   const TokenPairs& pairs = pairs_of(step);
-  const auto [first, last] = part_of(data_.batch_size, part, data_.accumulation_steps);
+  const auto [first, last] = part_of(options_.batch_size, part, options_.accumulation_steps);
   std::vector<std::int64_t> which(static_cast<std::size_t>(last - first));
   std::iota(which.begin(), which.end(), first);
   PairBatch batch = pair_batch(pairs, which);
@@ -113,33 +111,13 @@ PairBatch TranslationTask::training_batch(std::int64_t step, std::int64_t part) 
 }
 
 std::int64_t TranslationTask::target_tokens(std::int64_t step) {
-  return tokens_in(pairs_of(step).target) + data_.batch_size;  // <eos> each
+  return tokens_in(pairs_of(step).target) + options_.batch_size;  // <eos> each
 }
 
-std::int64_t TranslationTask::batches(std::int64_t /*step*/) const {
-  return std::min(data_.accumulation_steps, data_.batch_size);
-}
-
-LossSum TranslationTask::accumulate(std::int64_t step, std::int64_t batch, double scale,
-                                    Pass& pass) {
-  return model_.loss(training_batch(step, batch),
-                     {.label_smoothing = data_.label_smoothing, .scale = scale}, &gradient_, pass);
-}
-
-std::int64_t TranslationTask::validation_batches() const {
-  const auto pairs = static_cast<std::int64_t>(held_out_.source.size());
-  return (pairs + data_.batch_size - 1) / data_.batch_size;
-}
-
-LossSum TranslationTask::validate(std::int64_t batch, Pass& pass) {
-  const auto pairs = static_cast<std::int64_t>(held_out_.source.size());
-  const std::int64_t first = batch * data_.batch_size;
-  std::vector<std::int64_t> which(
-      static_cast<std::size_t>(std::min(data_.batch_size, pairs - first)));
+PairBatch TranslationTask::held_out_batch(std::int64_t first, std::int64_t count) const {
+  std::vector<std::int64_t> which(static_cast<std::size_t>(count));
   std::iota(which.begin(), which.end(), first);
-  return model_.loss(pair_batch(held_out_, which), {}, nullptr, pass);
+  return pair_batch(held_out_, which);
 }
-
-void TranslationTask::save_model(const std::string& folder) { model_.save(folder); }
 
 }  // namespace sextant

@@ -29,7 +29,7 @@ Tokenizer letters(const std::string& text) {
   return Tokenizer::train(std::vector<std::string>{text}, {.kind = TokenizerKind::character});
 }
 
-LanguageTask language_task(ModelKind kind, const LanguageTaskOptions& data) {
+LanguageTask language_task(ModelKind kind, const TaskOptions& data) {
   std::string text;
   for (int i = 0; i < 60; ++i) text += "abcdefghij";
   Tokenizer tokenizer = letters(text);
@@ -170,7 +170,7 @@ TEST(TranslationTask, SplitsSubWordsAnewInEachEpochAndOnBothSidesAlike) {
   const auto tokens = TokenPairs::encode(pairs, tokenizer);
   TranslationTask task(
       {tokenizer, tokens, tokens}, small(ModelKind::translator),
-      {.batch_size = 12, .accumulation_steps = 2, .max_length = 30, .subword_dropout = 0.3});
+      {.length = 30, .batch_size = 12, .accumulation_steps = 2, .subword_dropout = 0.3});
   std::vector<std::vector<std::int64_t>> seen;
   for (const std::int64_t step : {0, 1, 0}) {
     std::int64_t targets = 0;

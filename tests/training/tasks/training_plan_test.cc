@@ -35,8 +35,8 @@ class Plans : public RunFolders {
     plan.settings.model.width = 16;
     plan.settings.model.heads = 2;
     plan.settings.model.layers = 1;
-    plan.settings.length = 16;
-    plan.settings.batch_size = 2;
+    plan.settings.task.length = 16;
+    plan.settings.task.batch_size = 2;
     plan.trainer.steps = 4;
     plan.trainer.threads = 1;
     plan.trainer.folder = path("run");
@@ -105,11 +105,11 @@ TEST_F(Plans, AChosenScheduleStays) {
 
 TEST_F(Plans, AreReadFromTheFolderOfARun) {
   TrainingPlan plan = letters();
-  plan.settings.label_smoothing = 0.25;
+  plan.settings.task.label_smoothing = 0.25;
   EXPECT_EQ(run(plan).step, 4);
   const TrainingPlan found = read_plan(path("run"));
   EXPECT_EQ(found.settings.kind, "lm");
-  EXPECT_EQ(found.settings.label_smoothing, 0.25);
+  EXPECT_EQ(found.settings.task.label_smoothing, 0.25);
   EXPECT_EQ(found.settings.files[0].path, path("text"));
   EXPECT_EQ(found.settings.files[0].checksum, checksum_of(read_file(path("text"))));
   EXPECT_EQ(format_settings(found), format_settings(plan));
@@ -118,8 +118,8 @@ TEST_F(Plans, AreReadFromTheFolderOfARun) {
 
 TEST_F(Plans, AreReadWithTheKeysOfEarlierVersions) {
   TrainingPlan plan = letters();
-  plan.settings.label_smoothing = 0.25;
-  plan.settings.mask_probability = 0.5;
+  plan.settings.task.label_smoothing = 0.25;
+  plan.settings.task.mask_probability = 0.5;
   plan.settings.augment.swap = true;
   run(plan);
   Json stored = Json::parse(read_file(path("run/run.json")));
@@ -232,7 +232,7 @@ TEST_F(Plans, GoOnFromAnotherModel) {
   TrainingPlan next = default_plan("lm");
   next.settings.files = plan.settings.files;
   next.settings.from = {data_file(path("run"))};
-  next.settings.length = 16;
+  next.settings.task.length = 16;
   next.trainer.steps = 1;
   complete_plan(next);
   const PlannedTask made = make_task(next, "");
@@ -260,7 +260,7 @@ TEST_F(Plans, PairsAreSplitAndTurnedAround) {
   plan.settings.model.heads = 2;
   plan.settings.model.layers = 1;
   plan.settings.held_out = 0.2;
-  plan.settings.batch_size = 100;
+  plan.settings.task.batch_size = 100;
   plan.trainer.steps = 1;
   complete_plan(plan);
   const PlannedTask made = make_task(plan, "");
@@ -271,7 +271,7 @@ TEST_F(Plans, PairsAreSplitAndTurnedAround) {
   const std::int64_t tokens = made.task->target_tokens(0);
   plan.settings.reverse = true;
   EXPECT_EQ(make_task(plan, "").task->target_tokens(0), 2 * tokens);
-  plan.settings.subword_dropout = 0.1;
+  plan.settings.task.subword_dropout = 0.1;
   EXPECT_THAT(refusal([&] { make_task(plan, ""); }), HasSubstr("with sub-words only"));
 }
 

@@ -11,6 +11,7 @@
 #include "sextant/text/tokenizer.h"
 #include "sextant/training/tasks/augment_pairs.h"
 #include "sextant/training/tasks/built_in_data.h"
+#include "sextant/training/tasks/token_task.h"
 #include "sextant/training/trainer.h"
 
 namespace sextant {
@@ -32,12 +33,7 @@ struct TrainingSettings {
   double held_out = 0.1;          // part of the data, 0 < held_out < 1
   TokenizerTraining tokenizer{};  // of the training part
   TransformerConfig model{};
-  std::int64_t length = 128;            // tokens of a sequence; of pairs: longer sides are cut
-  std::int64_t batch_size = 32;         // sequences or pairs of a step
-  std::int64_t accumulation_steps = 1;  // batches that a step is made in
-  double mask_probability = 0.15;       // of mlm: the fraction of the tokens to predict
-  double label_smoothing = 0;
-  double subword_dropout = 0;  // of pairs
+  TaskOptions task{};  // but for the seed, which is the trainer's
 
   bool is_pairs() const { return kind == "translate" || is_built_in(kind); }
 };

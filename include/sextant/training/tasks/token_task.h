@@ -1,0 +1,70 @@
+// What tasks of texts and of pairs are asked for, and what both do.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "sextant/models/text_model.h"
+#include "sextant/training/task.h"
+#include "sextant/training/tasks/epochs.h"
+
+namespace sextant {
+
+struct TaskOptions {
+  std::int64_t length = 128;     // tokens of a sequence; longer sides of pairs are cut
+  std::int64_t batch_size = 32;  // sequences or pairs of a step
+  // Micro-batches that a step is made in: less memory, the same sums; at most batch_size.
+  std::int64_t accumulation_steps = 1;
+  double label_smoothing = 0;
+  double mask_probability = 0.15;  // of masked models: the fraction of the tokens to predict
+  double subword_dropout = 0;  // of pairs: the fraction of the sub-words split, on both sides alike
+  std::uint64_t seed = 0;      // of the order
+};
+
+// Trains a LanguageModel on TokenBatches, or a Translator on PairBatches.
+template <template <class> class Model, class Batch>
+class TokenTask : public TrainingTask {
+ public:
+  WithTokenizer<Model<float>>& model() noexcept { return model_; }  // as of the last step
+
+  Parameters<float> parameters() override { return model_.parameters(); }
+  Parameters<float> gradients() override { return gradient_.parameters(); }
+  std::int64_t batches(std::int64_t /*step*/) const override {
+    return std::min(options_.accumulation_steps, options_.batch_size);
+  }
+  LossSum accumulate(std::int64_t step, std::int64_t batch, double scale, Pass& pass) override {
+    return model_.loss(training_batch(step, batch),
+                       {.label_smoothing = options_.label_smoothing, .scale = scale}, &gradient_,
+                       pass);
+  }
+  std::int64_t validation_batches() const override {
+    return (held_out_count() + options_.batch_size - 1) / options_.batch_size;
+  }
+  LossSum validate(std::int64_t batch, Pass& pass) override {
+    const std::int64_t first = batch * options_.batch_size;
+    const std::int64_t count = std::min(options_.batch_size, held_out_count() - first);
+    return model_.loss(held_out_batch(first, count), {}, nullptr, pass);
+  }
+  void save_model(const std::string& folder) override { model_.save(folder); }
+
+  // One of batches(step) micro-batches.
+  virtual Batch training_batch(std::int64_t step, std::int64_t batch) = 0;
+
+ protected:
+  TokenTask(TransformerConfig config, Tokenizer tokenizer, const TaskOptions& options)
+      : options_(options),
+        model_(std::move(config), std::move(tokenizer)),
+        gradient_(zeros_like<Model<float>>(model_)) {}
+
+  // How many sequences or pairs are held out, and `count` of them from `first` on.
+  virtual std::int64_t held_out_count() const noexcept = 0;
+  virtual Batch held_out_batch(std::int64_t first, std::int64_t count) const = 0;
+
+  TaskOptions options_;
+  WithTokenizer<Model<float>> model_;
+  Model<float> gradient_;
+};
+
+}  // namespace sextant
