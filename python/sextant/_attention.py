@@ -6,19 +6,37 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._options import Options, with_options
 
 if TYPE_CHECKING:
     from typing import Sequence
 
-    from typing_extensions import Unpack
+    from ._core import RotationTable
+    from ._types import Array, Bias, Causal, Stage
 
-    from ._types import Array, Stage
 
-
-@with_options
 def attention(
-    q: Array, k: Array, v: Array, *, out: Array | None = None, log_sum_exp: Array | None = None, **options: Unpack[Options]
+    q: Array,
+    k: Array,
+    v: Array,
+    *,
+    out: Array | None = None,
+    log_sum_exp: Array | None = None,
+    # The operator's options, by generate.py:
+    causal: Causal | None = None,
+    window: tuple[int, int] | None = None,
+    mask: Array | None = None,
+    bias: Bias | None = None,
+    slopes: Array | None = None,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    segments: Array | None = None,
+    key_segments: Array | None = None,
+    key_lengths: Array | None = None,
+    query_offsets: Array | None = None,
+    positions: Array | tuple[Array, Array] | None = None,
+    sinks: Array | None = None,
+    rotation: RotationTable | None = None,
+    threads: int = 0,
 ) -> Any:
     """softmax(scale q k^T + biases and masks) v, for every scheme, in memory that is linear in the length.
 
@@ -32,7 +50,26 @@ def attention(
         out: where the result goes: [batch, heads, q_len, v_dim], any strides, not overlapping the rest
         log_sum_exp: where log(sum(exp(scores))) of each row goes: [batch, heads, q_len] of float32
 
-    OPTIONS
+    Options, which may all be combined:
+        causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query
+            sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+        window: (left, right): how many keys before and after the diagonal are visible, -1 for all
+        mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
+            q_len, k_len], any strides
+        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
+            DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all
+            tokens
+        slopes: [heads]: adds -slope * |distance|
+        scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
+        softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        segments: packed sequences: where each begins, then the length (cu_seqlens)
+        key_segments: the same for keys
+        key_lengths: [batch]: keys from there on are padding
+        query_offsets: [batch]: the key on the diagonal of each sequence's query 0
+        positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
+        sinks: [heads]: a logit per head that takes part in the softmax
+        rotation: a RotationTable of float32 that rotates queries and keys inside the call
+        threads: 0: as many as there are cores; results do not depend on it
 
     Returns:
         out, or a new array [batch, heads, q_len, v_dim] of q's library and dtype.
@@ -44,7 +81,12 @@ def attention(
     Source:
         Vaswani et al. 2017, 1706.03762, equation 1; tiles with running maxima: Dao 2023, 2307.08691
     """
-    return _core.attention(q, k, v, out, log_sum_exp, options)  # type: ignore[arg-type]
+    options = dict(  # by generate.py
+        causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
+        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
+        positions=positions, sinks=sinks, rotation=rotation, threads=threads,
+    )
+    return _core.attention(q, k, v, out, log_sum_exp, options)
 
 
 @dataclass
@@ -61,7 +103,6 @@ class AttentionGradients:
     dterms: list[Any] | None = None  # of the parameters of each ScoreTerm of the bias; None for one that has none
 
 
-@with_options
 def attention_backward(
     dout: Array,
     q: Array,
@@ -70,7 +111,22 @@ def attention_backward(
     *,
     output: Array | None = None,
     log_sum_exp: Array | None = None,
-    **options: Unpack[Options],
+    # The operator's options, by generate.py:
+    causal: Causal | None = None,
+    window: tuple[int, int] | None = None,
+    mask: Array | None = None,
+    bias: Bias | None = None,
+    slopes: Array | None = None,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    segments: Array | None = None,
+    key_segments: Array | None = None,
+    key_lengths: Array | None = None,
+    query_offsets: Array | None = None,
+    positions: Array | tuple[Array, Array] | None = None,
+    sinks: Array | None = None,
+    rotation: RotationTable | None = None,
+    threads: int = 0,
 ) -> AttentionGradients:
     """The gradients of attention(q, k, v, **options). No array of q_len x k_len is made.
 
@@ -79,7 +135,26 @@ def attention_backward(
         q, k, v: as attention() got them
         output, log_sum_exp: what attention() gave; without them the forward pass is computed once more
 
-    OPTIONS
+    Options, which may all be combined:
+        causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query
+            sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+        window: (left, right): how many keys before and after the diagonal are visible, -1 for all
+        mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
+            q_len, k_len], any strides
+        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
+            DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all
+            tokens
+        slopes: [heads]: adds -slope * |distance|
+        scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
+        softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        segments: packed sequences: where each begins, then the length (cu_seqlens)
+        key_segments: the same for keys
+        key_lengths: [batch]: keys from there on are padding
+        query_offsets: [batch]: the key on the diagonal of each sequence's query 0
+        positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
+        sinks: [heads]: a logit per head that takes part in the softmax
+        rotation: a RotationTable of float32 that rotates queries and keys inside the call
+        threads: 0: as many as there are cores; results do not depend on it
 
     Returns:
         AttentionGradients, with the shapes of the inputs.
@@ -90,10 +165,14 @@ def attention_backward(
     Source:
         Dao 2023, 2307.08691, section 3.1
     """
-    return AttentionGradients(**_core.attention_backward(dout, q, k, v, output, log_sum_exp, options))  # type: ignore[arg-type]
+    options = dict(  # by generate.py
+        causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
+        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
+        positions=positions, sinks=sinks, rotation=rotation, threads=threads,
+    )
+    return AttentionGradients(**_core.attention_backward(dout, q, k, v, output, log_sum_exp, options))
 
 
-@with_options
 def attention_weights(
     q: Array,
     k: Array,
@@ -101,7 +180,22 @@ def attention_weights(
     stage: Stage = "probabilities",
     rows: Sequence[int] | Array | None = None,
     heads: Sequence[int] | Array | None = None,
-    **options: Unpack[Options],
+    # The operator's options, by generate.py:
+    causal: Causal | None = None,
+    window: tuple[int, int] | None = None,
+    mask: Array | None = None,
+    bias: Bias | None = None,
+    slopes: Array | None = None,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    segments: Array | None = None,
+    key_segments: Array | None = None,
+    key_lengths: Array | None = None,
+    query_offsets: Array | None = None,
+    positions: Array | tuple[Array, Array] | None = None,
+    sinks: Array | None = None,
+    rotation: RotationTable | None = None,
+    threads: int = 0,
 ) -> Any:
     """The weights of attention, of chosen heads and rows, in memory that is the result's.
 
@@ -114,7 +208,26 @@ def attention_weights(
         rows: which queries; None: all
         heads: which query heads; None: all
 
-    OPTIONS
+    Options, which may all be combined:
+        causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query
+            sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+        window: (left, right): how many keys before and after the diagonal are visible, -1 for all
+        mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
+            q_len, k_len], any strides
+        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
+            DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all
+            tokens
+        slopes: [heads]: adds -slope * |distance|
+        scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
+        softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        segments: packed sequences: where each begins, then the length (cu_seqlens)
+        key_segments: the same for keys
+        key_lengths: [batch]: keys from there on are padding
+        query_offsets: [batch]: the key on the diagonal of each sequence's query 0
+        positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
+        sinks: [heads]: a logit per head that takes part in the softmax
+        rotation: a RotationTable of float32 that rotates queries and keys inside the call
+        threads: 0: as many as there are cores; results do not depend on it
 
     Returns:
         [batch, heads, rows, k_len] of q's library and dtype.
@@ -122,7 +235,12 @@ def attention_weights(
     Raises:
         ValueError, TypeError: as attention()
     """
-    return _core.attention_weights(q, k, stage, rows, heads, options)  # type: ignore[arg-type]
+    options = dict(  # by generate.py
+        causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
+        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
+        positions=positions, sinks=sinks, rotation=rotation, threads=threads,
+    )
+    return _core.attention_weights(q, k, stage, rows, heads, options)
 
 
 @dataclass
@@ -136,8 +254,28 @@ class WeightStatistics:
     mass: Any  # [batch, heads, k_len]: the sum of a key's weights over all queries
 
 
-@with_options
-def attention_statistics(q: Array, k: Array, *, top: int = 5, **options: Unpack[Options]) -> WeightStatistics:
+def attention_statistics(
+    q: Array,
+    k: Array,
+    *,
+    top: int = 5,
+    # The operator's options, by generate.py:
+    causal: Causal | None = None,
+    window: tuple[int, int] | None = None,
+    mask: Array | None = None,
+    bias: Bias | None = None,
+    slopes: Array | None = None,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    segments: Array | None = None,
+    key_segments: Array | None = None,
+    key_lengths: Array | None = None,
+    query_offsets: Array | None = None,
+    positions: Array | tuple[Array, Array] | None = None,
+    sinks: Array | None = None,
+    rotation: RotationTable | None = None,
+    threads: int = 0,
+) -> WeightStatistics:
     """Statistics of attention weights of any length, without storing the weights.
 
     Args:
@@ -145,7 +283,26 @@ def attention_statistics(q: Array, k: Array, *, top: int = 5, **options: Unpack[
         k: [batch, kv_heads, k_len, head_dim]
         top: how many keys to list per row, 0 .. 1024
 
-    OPTIONS
+    Options, which may all be combined:
+        causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query
+            sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+        window: (left, right): how many keys before and after the diagonal are visible, -1 for all
+        mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
+            q_len, k_len], any strides
+        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
+            DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all
+            tokens
+        slopes: [heads]: adds -slope * |distance|
+        scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
+        softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        segments: packed sequences: where each begins, then the length (cu_seqlens)
+        key_segments: the same for keys
+        key_lengths: [batch]: keys from there on are padding
+        query_offsets: [batch]: the key on the diagonal of each sequence's query 0
+        positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
+        sinks: [heads]: a logit per head that takes part in the softmax
+        rotation: a RotationTable of float32 that rotates queries and keys inside the call
+        threads: 0: as many as there are cores; results do not depend on it
 
     Returns:
         WeightStatistics, arrays of float32 (top_keys: int64).
@@ -153,14 +310,58 @@ def attention_statistics(q: Array, k: Array, *, top: int = 5, **options: Unpack[
     Raises:
         ValueError, TypeError: as attention()
     """
-    return WeightStatistics(**_core.attention_statistics(q, k, top, options))  # type: ignore[arg-type]
+    options = dict(  # by generate.py
+        causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
+        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
+        positions=positions, sinks=sinks, rotation=rotation, threads=threads,
+    )
+    return WeightStatistics(**_core.attention_statistics(q, k, top, options))
 
 
-@with_options
-def plan(q: Array, k: Array, v: Array, **options: Unpack[Options]) -> _core.AttentionPlan:
+def plan(
+    q: Array,
+    k: Array,
+    v: Array,
+    *,
+    # The operator's options, by generate.py:
+    causal: Causal | None = None,
+    window: tuple[int, int] | None = None,
+    mask: Array | None = None,
+    bias: Bias | None = None,
+    slopes: Array | None = None,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    segments: Array | None = None,
+    key_segments: Array | None = None,
+    key_lengths: Array | None = None,
+    query_offsets: Array | None = None,
+    positions: Array | tuple[Array, Array] | None = None,
+    sinks: Array | None = None,
+    rotation: RotationTable | None = None,
+    threads: int = 0,
+) -> _core.AttentionPlan:
     """What attention(q, k, v, **options) will do: kernel, instruction set, tiles, threads, scratch memory.
 
-    OPTIONS
+    Options, which may all be combined:
+        causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query
+            sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+        window: (left, right): how many keys before and after the diagonal are visible, -1 for all
+        mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
+            q_len, k_len], any strides
+        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
+            DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all
+            tokens
+        slopes: [heads]: adds -slope * |distance|
+        scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
+        softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        segments: packed sequences: where each begins, then the length (cu_seqlens)
+        key_segments: the same for keys
+        key_lengths: [batch]: keys from there on are padding
+        query_offsets: [batch]: the key on the diagonal of each sequence's query 0
+        positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
+        sinks: [heads]: a logit per head that takes part in the softmax
+        rotation: a RotationTable of float32 that rotates queries and keys inside the call
+        threads: 0: as many as there are cores; results do not depend on it
 
     Returns:
         An AttentionPlan; explain() says it in a few lines, with what makes the call slower than it could be.
@@ -168,4 +369,9 @@ def plan(q: Array, k: Array, v: Array, **options: Unpack[Options]) -> _core.Atte
     Raises:
         ValueError, TypeError: as attention()
     """
-    return _core.plan(q, k, v, options)  # type: ignore[arg-type]
+    options = dict(  # by generate.py
+        causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
+        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
+        positions=positions, sinks=sinks, rotation=rotation, threads=threads,
+    )
+    return _core.plan(q, k, v, options)

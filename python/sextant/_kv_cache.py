@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core
-from ._options import Options, with_options
 
 if TYPE_CHECKING:
     from typing import Sequence
 
-    from typing_extensions import Unpack
-
-    from ._types import Array, DType
+    from ._core import RotationTable
+    from ._types import Array, Bias, Causal, DType
 
 
 class KvCache:
@@ -47,16 +45,61 @@ class KvCache:
         """Puts k [batch, kv_heads, count, head_dim] and v behind what is stored; of sequence b the first counts[b] positions."""
         self._cache.append(k, v, counts)
 
-    @with_options
-    def attend(self, q: Array, *, out: Array | None = None, log_sum_exp: Array | None = None, **options: Unpack[Options]) -> Any:
+    def attend(
+        self,
+        q: Array,
+        *,
+        out: Array | None = None,
+        log_sum_exp: Array | None = None,
+        # The operator's options, by generate.py:
+        causal: Causal | None = None,
+        window: tuple[int, int] | None = None,
+        mask: Array | None = None,
+        bias: Bias | None = None,
+        slopes: Array | None = None,
+        scale: float | None = None,
+        softcap: float = 0.0,
+        segments: Array | None = None,
+        key_segments: Array | None = None,
+        key_lengths: Array | None = None,
+        query_offsets: Array | None = None,
+        positions: Array | tuple[Array, Array] | None = None,
+        sinks: Array | None = None,
+        rotation: RotationTable | None = None,
+        threads: int = 0,
+    ) -> Any:
         """attention() of q [batch, heads, q_len, head_dim], the last q_len positions, with all stored keys and values.
 
-    OPTIONS
+        Options, which may all be combined:
+            causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
+                query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+            window: (left, right): how many keys before and after the diagonal are visible, -1 for all
+            mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
+                q_len, k_len], any strides
+            bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
+                DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all
+                tokens
+            slopes: [heads]: adds -slope * |distance|
+            scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
+            softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+            segments: packed sequences: where each begins, then the length (cu_seqlens)
+            key_segments: the same for keys
+            key_lengths: [batch]: keys from there on are padding
+            query_offsets: [batch]: the key on the diagonal of each sequence's query 0
+            positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
+            sinks: [heads]: a logit per head that takes part in the softmax
+            rotation: a RotationTable of float32 that rotates queries and keys inside the call
+            threads: 0: as many as there are cores; results do not depend on it
 
         Returns:
             out, or a new array [batch, heads, q_len, v_dim].
         """
-        return self._cache.attend(q, out, log_sum_exp, options)  # type: ignore[arg-type]
+        options = dict(  # by generate.py
+            causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
+            segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
+            positions=positions, sinks=sinks, rotation=rotation, threads=threads,
+        )
+        return self._cache.attend(q, out, log_sum_exp, options)
 
     def reserve(self, capacity: int) -> None:
         """Makes room for `capacity` positions, never fewer than before."""

@@ -279,7 +279,7 @@ Q = torch.zeros(1, 2, 3, 4)
     [
         ({"dropout_p": 0.1}, ValueError, r"dropout_p\] must be 0: weights are not dropped, got 0.1"),
         ({"is_causal": True, "causal": "top_left"}, ValueError, r"causal\] must not be given together with is_causal"),
-        ({"mask": Q}, TypeError, r"mask\] is called attn_mask here"),
+        ({"mask": Q}, TypeError, "got an unexpected keyword argument 'mask'"),
         ({"query": Q.numpy()}, TypeError, r"query\] must be a tensor, got ndarray"),
         ({"query": Q.to("meta")}, ValueError, r"query\] must be in the memory of the CPU, got a tensor on meta"),
         ({"query": Q[0, 0, 0]}, ValueError, r"query\] must be \[..., length, head_dim\], got the shape \[4\]"),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
-from .._options import with_options
 from ._function import attention
 from ._tensors import has_own_meaning, in_memory, refuse_tracing
+
+if TYPE_CHECKING:
+    from .._core import RotationTable
+    from .._types import Array, Bias, Causal
 
 NAME = "scaled_dot_product_attention"
 # What the operator calls them, for its errors.
@@ -18,7 +20,6 @@ NAMES = {"q": "query", "k": "key", "v": "value", "mask": "attn_mask"}
 DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
 
 
-@partial(with_options, without=("mask", "scale"))
 def scaled_dot_product_attention(
     query: torch.Tensor,
     key: torch.Tensor,
@@ -29,7 +30,20 @@ def scaled_dot_product_attention(
     *,
     scale: float | None = None,
     enable_gqa: bool = False,
-    **options: Any,
+    # The operator's options, by generate.py:
+    causal: Causal | None = None,
+    window: tuple[int, int] | None = None,
+    bias: Bias | None = None,
+    slopes: Array | None = None,
+    softcap: float = 0.0,
+    segments: Array | None = None,
+    key_segments: Array | None = None,
+    key_lengths: Array | None = None,
+    query_offsets: Array | None = None,
+    positions: Array | tuple[Array, Array] | None = None,
+    sinks: Array | None = None,
+    rotation: RotationTable | None = None,
+    threads: int = 0,
 ) -> torch.Tensor:
     """torch.nn.functional.scaled_dot_product_attention on the CPU, with every option of sextant.attention() by name.
 
@@ -47,7 +61,23 @@ def scaled_dot_product_attention(
         scale: of the scores; None: 1 / sqrt(head_dim)
         enable_gqa: key and value may have fewer heads, which divide those of query
 
-    OPTIONS
+    Options, which may all be combined:
+        causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query
+            sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+        window: (left, right): how many keys before and after the diagonal are visible, -1 for all
+        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
+            DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all
+            tokens
+        slopes: [heads]: adds -slope * |distance|
+        softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        segments: packed sequences: where each begins, then the length (cu_seqlens)
+        key_segments: the same for keys
+        key_lengths: [batch]: keys from there on are padding
+        query_offsets: [batch]: the key on the diagonal of each sequence's query 0
+        positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
+        sinks: [heads]: a logit per head that takes part in the softmax
+        rotation: a RotationTable of float32 that rotates queries and keys inside the call
+        threads: 0: as many as there are cores; results do not depend on it
 
     Returns:
         A tensor [..., heads, q_len, v_dim] of query's dtype.
@@ -58,9 +88,12 @@ def scaled_dot_product_attention(
         NotImplementedError: a second derivative, torch.func, gradients of a batch, a call that is traced
     """
     refuse_tracing(NAME)
-    given = dict(options)
-    if "mask" in given:
-        raise TypeError(f"[{NAME}.mask] is called attn_mask here, as in torch")
+    options = dict(  # by generate.py
+        causal=causal, window=window, bias=bias, slopes=slopes, softcap=softcap, segments=segments,
+        key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets, positions=positions,
+        sinks=sinks, rotation=rotation, threads=threads,
+    )
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if dropout_p != 0:
         raise ValueError(f"[{NAME}.dropout_p] must be 0: weights are not dropped, got {dropout_p}")
     if is_causal:
