@@ -1,16 +1,13 @@
-// Values, and the library that writes them.
+// Values: what they are, and access to their parts.
 #include "core/json.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "core/quoted_text.h"
 
 namespace sextant {
 namespace {
-
-using Library = nlohmann::ordered_json;
 
 std::string shown(std::string_view key) { return quoted_text(key); }
 
@@ -19,41 +16,6 @@ std::string shown(std::string_view key) { return quoted_text(key); }
 }
 
 }  // namespace
-
-struct JsonWriter {
-  static Library library_of(const Json& json) {
-    if (json.is<bool>()) return std::get<bool>(json.value_);
-    if (json.is<std::int64_t>()) return std::get<std::int64_t>(json.value_);
-    if (json.is<std::uint64_t>()) return std::get<std::uint64_t>(json.value_);
-    if (json.is<double>()) return std::get<double>(json.value_);
-    if (json.is_string()) return std::get<std::string>(json.value_);
-    if (json.is_array()) {
-      Library list = Library::array();
-      auto& elements = list.get_ref<Library::array_t&>();
-      elements.reserve(json.size());
-      for (const Json& each : json) elements.push_back(library_of(each));
-      return list;
-    }
-    if (json.is_object()) {
-      Library object = Library::object();
-      auto& members = object.get_ref<Library::object_t&>();
-      members.reserve(json.size());
-      for (const auto& [key, value] : json.items()) members.emplace_back(key, library_of(value));
-      return object;
-    }
-    return nullptr;
-  }
-};
-
-std::string Json::dump(int indent, JsonBytes bytes) const {
-  const auto handler = bytes == JsonBytes::replace ? Library::error_handler_t::replace
-                                                   : Library::error_handler_t::strict;
-  try {
-    return JsonWriter::library_of(*this).dump(indent, ' ', false, handler);
-  } catch (const Library::type_error&) {
-    throw JsonError("must have strings in UTF-8");
-  }
-}
 
 Json::Json() noexcept = default;
 Json::Json(std::nullptr_t) noexcept {}

@@ -1,5 +1,5 @@
-// JSON: a value, the one reader for every text of it, and its writer. Light to include: json.cc
-// alone knows the library behind it.
+// JSON: a value, the one reader for every text of it, and its writer. Light to include: the library
+// behind it is in json_read.cc and json_text.cc alone.
 #pragma once
 
 #include <concepts>
@@ -176,7 +176,7 @@ class Json {
   friend bool operator==(const Json& a, const Json& b);
 
  private:
-  friend struct JsonWriter;
+  friend class JsonWriter;
 
   template <class T>
   bool is() const noexcept {

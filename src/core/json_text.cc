@@ -1,56 +1,99 @@
-// JSON for a person to read.
+// The text of a value: on one line, indented, or for a person to read.
 #include "core/json_text.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 namespace sextant {
-namespace {
 
-std::string scalar_text(const Json& json) { return json.dump(-1, JsonBytes::replace); }
+class JsonWriter {
+ public:
+  std::string text;
 
-bool is_row(const Json& json) {
-  return json.is_array() && std::none_of(json.begin(), json.end(),
-                                         [](const Json& item) { return item.is_structured(); });
-}
+  // `indent` < 0: all on one line. `rows`: arrays of plain values are on one.
+  JsonWriter(int indent, bool rows, JsonBytes bytes)
+      : indent_(indent), rows_(rows), bytes_(bytes) {}
 
-// Objects one field per line; arrays of plain values on one line, so that a matrix looks like one.
-void append(std::string& out, const Json& json, std::size_t indent) {
-  if (!json.is_structured() || json.empty()) {
-    out += scalar_text(json);
-    return;
+  void add(const Json& json) {
+    std::visit([this](const auto& value) { write(value); }, json.value_);
   }
-  if (is_row(json)) {
-    const char* separator = "[";
-    for (const Json& item : json) {
-      out += separator + scalar_text(item);
-      separator = ", ";
+
+ private:
+  void write(std::monostate) { text += "null"; }
+  void write(bool value) { text += value ? "true" : "false"; }
+  void write(std::int64_t value) { text += std::to_string(value); }
+  void write(std::uint64_t value) { text += std::to_string(value); }
+  // The library's digits: those that were written before, the shortest but for a few.
+  void write(double value) {
+    if (!std::isfinite(value)) return write(std::monostate());
+    std::array<char, 64> digits{};
+    char* const first = digits.data();
+    text.append(first, nlohmann::detail::to_chars(first, first + digits.size(), value));
+  }
+  // The library looks after escapes and bytes that are not UTF-8.
+  void write(const std::string& value) {
+    const auto is_plain = [](char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\\'; };
+    if (std::ranges::all_of(value, is_plain)) {
+      text += '"' + value + '"';
+      return;
     }
-    out += "]";
-    return;
+    using Library = nlohmann::json;
+    const auto handler = bytes_ == JsonBytes::replace ? Library::error_handler_t::replace
+                                                      : Library::error_handler_t::strict;
+    try {
+      text += Library(value).dump(-1, ' ', false, handler);
+    } catch (const Library::type_error&) {
+      throw JsonError("must have strings in UTF-8");
+    }
   }
-  const std::string line = "\n" + std::string(indent + 2, ' ');
-  const char* separator = "";
-  const auto add = [&](const std::string& key, const Json& item) {
-    out += separator + line + key;
-    append(out, item, indent + 2);
-    separator = ",";
-  };
-  out += json.is_array() ? "[" : "{";
-  if (json.is_array()) {
-    for (const Json& item : json) add("", item);
-  } else {
-    for (const auto& [key, item] : json.items()) add(scalar_text(key) + ": ", item);
+  void write(const Json::Array& elements) {
+    const bool row = rows_ && std::ranges::none_of(elements, &Json::is_structured);
+    list(elements, "[]", row, [this](const Json& element) { add(element); });
   }
-  out += "\n" + std::string(indent, ' ') + (json.is_array() ? "]" : "}");
-}
+  void write(const Json::Object& members) {
+    list(members, "{}", false, [this](const Json::Member& member) {
+      write(member.key);
+      text += indent_ < 0 ? ":" : ": ";
+      add(member.value);
+    });
+  }
+  template <class List, class Write>
+  void list(const List& all, const char* brackets, bool row, const Write& write_one) {
+    text += brackets[0];
+    ++level_;
+    for (const auto& each : all) {
+      if (&each != all.data()) text += row ? ", " : ",";
+      if (!row) new_line();
+      write_one(each);
+    }
+    --level_;
+    if (!all.empty() && !row) new_line();
+    text += brackets[1];
+  }
+  void new_line() {
+    if (indent_ < 0) return;
+    text += '\n';
+    text.append(static_cast<std::size_t>(indent_ * level_), ' ');
+  }
 
-}  // namespace
+  int indent_;
+  bool rows_;
+  JsonBytes bytes_;
+  int level_ = 0;
+};
+
+std::string Json::dump(int indent, JsonBytes bytes) const {
+  JsonWriter writer(indent, false, bytes);
+  writer.add(*this);
+  return std::move(writer.text);
+}
 
 std::string to_text(const Json& json) {
-  std::string out;
-  append(out, json, 0);
-  return out;
+  JsonWriter writer(2, true, JsonBytes::replace);
+  writer.add(json);
+  return std::move(writer.text);
 }
 
 Json rows_as_json(View<const double> values) {

@@ -162,6 +162,12 @@ TEST(Json, LinesAndIndentationAreAsTheyWere) {
   EXPECT_EQ(out.str(), json.dump());
 }
 
+// A run that is resumed compares its files byte by byte.
+TEST(Json, NumbersAreWrittenAsEver) {
+  const Json json = Json::array({1e15, 1e16, 0.0001, 0.00001, 2e-320, INFINITY, -NAN});
+  EXPECT_EQ(json.dump(), "[1e+15,1e+16,0.0001,1e-05,2e-320,null,null]");
+}
+
 TEST(Json, FaultsNameTheirByte) {
   expect_refused("", "must be valid JSON, got an error at byte 1: ");
   expect_refused("{\"a\": }", "must be valid JSON, got an error at byte 7: ");
