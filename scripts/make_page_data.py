@@ -26,7 +26,7 @@ DATA = pathlib.Path(__file__).parent.parent / "web/data"
 
 
 def run(program, arguments, text, folder):
-    subprocess.run([program, *arguments, "--text", text, "-o", folder], check=True, env={**os.environ, "SEXTANT_TARGET": "AVX2"})
+    subprocess.run([program, *arguments, "--file", text, "-o", folder], check=True, env={**os.environ, "SEXTANT_TARGET": "AVX2"})
 
 
 def save_plays(folder, to):

@@ -14,6 +14,7 @@
 #include "options/argument_scope.h"
 #include "options/file_arguments.h"
 #include "options/help.h"
+#include "options/renamed.h"
 #include "sextant/core/error.h"
 #include "sextant/core/printable.h"
 #include "sextant/kernels.h"
@@ -148,6 +149,7 @@ int run(int argc, char** argv) {
     words.erase(words.begin());
     words.push_back("--help");
   }
+  rename_options(words);
   refuse_empty_values(program);
   try {
     check_requested_target();

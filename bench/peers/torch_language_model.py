@@ -1,7 +1,7 @@
 """Trains in PyTorch what a run of `sextant train lm` trained, in as many steps, and prints both losses on the same text.
 
-    sextant train lm --text plays.txt --minutes 20 -o plays
-    sextant train lm --text plays.txt --minutes 20 --steps 1 -o first
+    sextant train lm --file plays.txt --minutes 20 -o plays
+    sextant train lm --file plays.txt --minutes 20 --steps 1 -o first
     python torch_language_model.py plays first
 
 Same text, tokens, weights to start from, batches, optimiser and schedule; what differs is who computes, and which

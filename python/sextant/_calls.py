@@ -1167,7 +1167,7 @@ class Translates:
         self,
         text: str | Sequence[str],
         *,
-        beam: int = 4,
+        beams: int = 4,
         n_best: int = 1,
         length_penalty: float = 1.0,
         length_factor: float = 1.5,
@@ -1179,7 +1179,7 @@ class Translates:
 
         Args:
             text: a sentence, or a list of them
-            beam (1 .. 4096): number of hypotheses; 1: greedy
+            beams (1 .. 4096): number of hypotheses; 1: greedy
             n_best (>= 1): translations of each source
             length_penalty (0 .. 100): 0: none; larger: longer translations
             length_factor (0 .. 1000): tokens that a translation may have for each of the source
@@ -1196,7 +1196,7 @@ class Translates:
                 argument
             TypeError: an argument of another type
         """
-        return self._translate(text, {"beam": beam, "n_best": n_best, "length_penalty": length_penalty, "length_factor": length_factor, "extra_tokens": extra_tokens, "batch_size": batch_size, "threads": threads})
+        return self._translate(text, {"beams": beams, "n_best": n_best, "length_penalty": length_penalty, "length_factor": length_factor, "extra_tokens": extra_tokens, "batch_size": batch_size, "threads": threads})
 
     def _translate(self, text: str | Sequence[str], options: dict[str, Any]) -> Any:
         raise NotImplementedError
@@ -1209,7 +1209,7 @@ class ScoresPairs:
         *,
         reverse: bool = False,
         limit: int | None = None,
-        beam: int = 4,
+        beams: int = 4,
         length_penalty: float = 1.0,
         length_factor: float = 1.5,
         extra_tokens: int = 10,
@@ -1223,7 +1223,7 @@ class ScoresPairs:
                 list of tuples
             reverse: translate the second side into the first
             limit: use only the first pairs
-            beam (1 .. 4096): number of hypotheses; 1: greedy
+            beams (1 .. 4096): number of hypotheses; 1: greedy
             length_penalty (0 .. 100): 0: none; larger: longer translations
             length_factor (0 .. 1000): tokens that a translation may have for each of the source
             extra_tokens (1 .. 2^20): tokens that it may have besides
@@ -1238,7 +1238,7 @@ class ScoresPairs:
                 argument
             TypeError: an argument of another type
         """
-        return self._evaluate(pairs, {"beam": beam, "length_penalty": length_penalty, "length_factor": length_factor, "extra_tokens": extra_tokens, "batch_size": batch_size, "threads": threads}, reverse, limit)
+        return self._evaluate(pairs, {"beams": beams, "length_penalty": length_penalty, "length_factor": length_factor, "extra_tokens": extra_tokens, "batch_size": batch_size, "threads": threads}, reverse, limit)
 
     def _evaluate(self, pairs: Pairs, options: dict[str, Any], reverse: bool, limit: int | None) -> PairScore:
         raise NotImplementedError

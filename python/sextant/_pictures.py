@@ -26,12 +26,12 @@ def what_of(given: Any, call: str, several: bool = False) -> Any:
     return given
 
 
-def words_of(given: str | Sequence[str] | None, call: str, split: str = "words", lower: bool = False, name: str = "words") -> list[str] | None:
+def words_of(given: str | Sequence[str] | None, call: str, split: str = "words", lower_case: bool = False, name: str = "words") -> list[str] | None:
     """A text as its words; a list of words as it is."""
     if given is None:
         return None
     if isinstance(given, str):
-        return _core.split_text(given, split, lower, call, name)
+        return _core.split_text(given, split, lower_case, call, name)
     return strings_of(given, f"{call}.{name}")
 
 

@@ -90,7 +90,7 @@ def attend(
     width: int = 64,
     seed: int = 7,
     split: Split = "words",
-    lower: bool = False,
+    lower_case: bool = False,
 ) -> SentenceAttention:
     """Attention of a text with seeded random weights: softmax(q k^T / sqrt(head width)), in float64.
 
@@ -105,7 +105,7 @@ def attend(
         width: of the model, a multiple of the heads
         seed: of the weights, 0 .. 2^32 - 1
         split: of a text: "words" (Unicode words and punctuation marks) or "spaces"
-        lower: lower-case the text first
+        lower_case: lower-case the text first
 
     Returns:
         SentenceAttention, which shows itself.
@@ -114,8 +114,8 @@ def attend(
         ValueError: no word, or options that do not fit together
         TypeError: an argument of another type
     """
-    words = words_of(text, "attend", split, lower, "text")
-    others = words_of(second, "attend", split, lower, "second")
+    words = words_of(text, "attend", split, lower_case, "text")
+    others = words_of(second, "attend", split, lower_case, "second")
     options = dict(causal=causal, heads=heads, width=width, seed=seed)
     return SentenceAttention(**_core.attend(words or [], others or [], positions_of(positions, "attend.positions"), options))
 
@@ -129,7 +129,7 @@ def compare(
     width: int = 64,
     seed: int = 7,
     split: Split = "words",
-    lower: bool = False,
+    lower_case: bool = False,
 ) -> OrderVerdict:
     """Whether the order of the words matters: causal attention over two sentences, and the outputs of their last words.
 
@@ -139,7 +139,7 @@ def compare(
     Args:
         first: a sentence, or a list of words
         second: the same words in another order
-        positions, heads, width, seed, split, lower: as for attend()
+        positions, heads, width, seed, split, lower_case: as for attend()
 
     Returns:
         OrderVerdict, which shows itself; print() says it in a line.
@@ -148,7 +148,7 @@ def compare(
         ValueError: no word, other words in the second sentence, or options that do not fit together
         TypeError: an argument of another type
     """
-    words, others = words_of(first, "compare", split, lower, "first"), words_of(second, "compare", split, lower, "second")
+    words, others = words_of(first, "compare", split, lower_case, "first"), words_of(second, "compare", split, lower_case, "second")
     options = dict(heads=heads, width=width, seed=seed)
     found = _core.compare(words or [], others or [], positions_of(positions, "compare.positions"), options)
     return OrderVerdict(**{**found, "first": SentenceAttention(**found["first"]), "second": SentenceAttention(**found["second"])})

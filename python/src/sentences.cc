@@ -98,17 +98,17 @@ std::string report(const std::string& text, const Words& words) {
 void bind_sentences(nb::module_& module) {
   module.def(
       "split_text",
-      [](nb::handle text, nb::handle split, nb::handle lower, const std::string& call,
+      [](nb::handle text, nb::handle split, nb::handle lower_case, const std::string& call,
          const std::string& name) {
         constexpr std::string_view kHow[] = {"words", "spaces"};
         const figures::TextSplit how{
             .at_spaces = Argument{split, call, "split"}.index_in(kHow) == 1,
-            .lower = Argument{lower, call, "lower"}.flag()};
+            .lower_case = Argument{lower_case, call, "lower_case"}.flag()};
         return figures::tokens_to_draw(Argument{text, call, name}.text(), how, call + "." + name);
       },
-      nb::arg("text").none(), nb::arg("split").none(), nb::arg("lower").none(), nb::arg("call"),
-      nb::arg("name"),
-      nb::sig("def split_text(text: object, split: str, lower: bool, call: str, name: str) -> "
+      nb::arg("text").none(), nb::arg("split").none(), nb::arg("lower_case").none(),
+      nb::arg("call"), nb::arg("name"),
+      nb::sig("def split_text(text: object, split: str, lower_case: bool, call: str, name: str) -> "
               "list[str]"));
   module.def("attend", &attend, nb::arg("first"), nb::arg("second"), nb::arg("positions"),
              nb::arg("options"),

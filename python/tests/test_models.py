@@ -34,7 +34,7 @@ def test_the_shipped_translator_knows_dates(shipped: sextant.Translator) -> None
 
 
 def test_several_translations_come_with_their_scores(shipped: sextant.Translator) -> None:
-    best, second = shipped.translate("1 April 2024", beam=3, n_best=2)
+    best, second = shipped.translate("1 April 2024", beams=3, n_best=2)
     assert best.probability == pytest.approx(np.exp(best.log_probability)) and best.probability > 0.99 > second.probability
     assert best.text == "2024-04-01" and best.finished and best.score >= second.score
     assert shipped.tokenizer.decode(best.tokens) == best.text
@@ -183,7 +183,7 @@ def test_threads_may_share_a_model(model: sextant.LanguageModel) -> None:
         (lambda m: m.generate("a\udc80"), ValueError, "generate.prompt] must be text"),
         (lambda m: m.generate("a", top_p=0.0), ValueError, "generate.top_p] must be above 0"),
         (lambda m: m.generate("a", seed=1.5), TypeError, "generate.seed] must be a whole number"),
-        (lambda m: m.generate("a", beam=2), TypeError, "beam"),
+        (lambda m: m.generate("a", beams=2), TypeError, "beams"),
         (lambda m: m.logits([[]]), ValueError, "logits.ids"),
         (lambda m: m.logits([1.0]), ValueError, "logits.ids] must be whole numbers"),
         (lambda m: m.logits("a"), TypeError, "logits.ids"),
@@ -201,8 +201,8 @@ def test_threads_may_share_a_model(model: sextant.LanguageModel) -> None:
         (lambda m: sextant.load("nowhere"), ValueError, "nowhere"),
         (lambda m: sextant.load(7), TypeError, "load.path"),
         (lambda m: sextant.shipped().translate(["a", 7]), TypeError, "translate.text"),
-        (lambda m: sextant.shipped().translate("a", beam=0), ValueError, "translate.beam"),
-        (lambda m: sextant.shipped().translate("a", beam=2, n_best=3), ValueError, "n_best"),
+        (lambda m: sextant.shipped().translate("a", beams=0), ValueError, "translate.beams"),
+        (lambda m: sextant.shipped().translate("a", beams=2, n_best=3), ValueError, "n_best"),
         (lambda m: sextant.shipped().evaluate([("a",)]), TypeError, "evaluate.pairs"),
     ],
 )

@@ -27,7 +27,7 @@ def test_every_scheme_is_scored_at_every_length(tmp_path: Path) -> None:
     saved = json.loads((tmp_path / "run" / "results.json").read_text())
     assert saved["rows"][1]["label"] == "rotary base=500"
     # The command line takes the same folder, and has nothing to train.
-    said = tiny.program("extrapolate", "--text", str(text), "--schemes", "none,rotary:base=500,learned", "-o", str(tmp_path / "run"),
+    said = tiny.program("extrapolate", "--file", str(text), "--schemes", "none,rotary:base=500,learned", "-o", str(tmp_path / "run"),
                         "--json", *"--steps 3 --train-length 16 --test-lengths 16,32 --stride 16 --scored 64 --width 16 --heads 2 --layers 1".split())
     assert [row["seconds"] for row in json.loads(said)["rows"]] == [row.seconds for row in table.rows]
 

@@ -52,7 +52,7 @@ def test_every_kind_of_model_is_trained() -> None:
     reverse = sextant.train.translate(tiny.PAIRS, steps=40, pointer=True, **tiny.TRANSLATOR)
     assert reverse.training is not None and reverse.training.loss[-1] < reverse.training.loss[0]
     assert reverse.attention_maps("ab", "ba").copied.shape == (3, 2)  # type: ignore[union-attr]
-    assert reverse.evaluate(tiny.PAIRS[:5], limit=2).translations == reverse.translate(["ab", "cd"], beam=4)
+    assert reverse.evaluate(tiny.PAIRS[:5], limit=2).translations == reverse.translate(["ab", "cd"], beams=4)
     dates = sextant.train.dates(steps=2, width=16, heads=2, layers=1)
     assert dates.config["kind"] == "translator" and dates.training is not None and dates.training.steps == 2
 
@@ -75,7 +75,7 @@ def test_positions_have_their_parameters() -> None:
 
 def test_the_command_line_trains_the_same_bits(text: Path, tmp_path: Path) -> None:
     options = "--steps 12 --validate-every 4 --width 16 --heads 2 --layers 1 --length 16 --batch-size 4 --dropout 0.1 --seed 7 --rate 0.01"
-    tiny.program("train", "lm", "--text", str(text), "--scheme", "alibi", "-o", str(tmp_path / "cli"), *options.split())
+    tiny.program("train", "lm", "--file", str(text), "--scheme", "alibi", "-o", str(tmp_path / "cli"), *options.split())
     model = sextant.train.lm(text, positions="alibi", folder=tmp_path / "python", **{**tiny.OPTIONS, "steps": 12, "dropout": 0.1},
                              validate_every=4)
     same_weights(model, sextant.load(tmp_path / "cli"))

@@ -56,7 +56,7 @@ def test_input_comes_from_a_pipe_and_output_goes_into_one():
 def test_ctrl_c_ends_it_as_a_signal_does(tmp_path):
     text = tmp_path / "text.txt"
     text.write_text("to be or not to be. " * 200)
-    words = ["train", "lm", "--text", str(text), "--tokenizer", "character", "--minutes", "5", "--width", "16", "--heads", "1", "--layers", "1",
+    words = ["train", "lm", "--file", str(text), "--tokenizer", "character", "--minutes", "5", "--width", "16", "--heads", "1", "--layers", "1",
              "-o", str(tmp_path / "run")]  # fmt: skip
     process = subprocess.Popen([*MODULE, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
     deadline = time.monotonic() + 60

@@ -95,7 +95,7 @@ std::string attention_page(const HeadMaps& maps, const SentenceAttentionOptions&
 std::vector<std::string> tokens_to_draw(const std::string& text, const TextSplit& split,
                                         const std::string& where) {
   check_utf8(text, where);
-  const std::string cased = split.lower ? lower_case(text) : text;
+  const std::string cased = split.lower_case ? lower_case(text) : text;
   auto tokens = split.at_spaces ? split_spaces(cased) : split_words(cased);
   if (tokens.empty()) throw Error(where, "must hold at least one word, got none");
   if (tokens.size() > kMaxMapTokens) {

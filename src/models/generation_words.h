@@ -11,8 +11,7 @@
 
 namespace sextant {
 
-inline const std::vector<Wording> kSearchWords = {{.field = "beams", .option = "--beam"},
-                                                  {.field = "bos", .hidden = true},
+inline const std::vector<Wording> kSearchWords = {{.field = "bos", .hidden = true},
                                                   {.field = "eos", .hidden = true}};
 
 // What a person is told of a text that ended with the model's positions; `slide` is the option that

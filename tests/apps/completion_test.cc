@@ -126,7 +126,7 @@ TEST(Completion, OffersSchemesThatACommandTakesInBash) {
 }
 
 TEST(Completion, OffersFilesInBash) {
-  EXPECT_THAT(offered("sextant train lm --text pl"), ElementsAre("plays.txt"));
+  EXPECT_THAT(offered("sextant train lm --file pl"), ElementsAre("plays.txt"));
   EXPECT_THAT(offered("sextant identify m"), ElementsAre("my plays.txt"));
 }
 

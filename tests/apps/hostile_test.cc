@@ -72,7 +72,7 @@ void train_run(const Folder& folder) {
   for (int i = 0; i < 60; ++i) text += "abcdefghijklmnopqrstuvwxyz\n";
   put(folder / "text.txt", text);
   const Outcome made = shell("cd '" + folder.path().string() +
-                             "'; sextant train lm --text text.txt --length 16 -o run --width 16 "
+                             "'; sextant train lm --file text.txt --length 16 -o run --width 16 "
                              "--heads 2 --layers 1 --batch-size 4 --threads 1 --steps 2");
   if (made.code != 0) throw std::runtime_error(made.err);
 }

@@ -10,6 +10,7 @@
 namespace sextant::app_tests {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::Eq;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -103,6 +104,33 @@ TEST(Program, TheBeginningOfAnOptionOrACommandIsEnoughToNameIt) {
   EXPECT_THAT(sextant("attend --text 'the cat'").err, Not(HasSubstr("--left")));
 }
 
+TEST(Program, OldNamesOfOptionsAreTakenAndNotShown) {
+  const std::vector<std::vector<std::string>> renamed = {
+      {"attention", "--kv-lengths", "--key-lengths"},
+      {"attention", "--lse", "--log-sum-exp"},
+      {"attention", "--grad", "--dout"},
+      {"attend", "--lower", "--lower-case"},
+      {"compare", "--lower", "--lower-case"},
+      {"plot", "--lower", "--lower-case"},
+      {"translate", "--beam", "--beams"},
+      {"evaluate", "--beam", "--beams"},
+      {"similarity", "--minimum-count", "--min-count"},
+      {"train", "--text", "--file"},
+      {"extrapolate", "--text", "--file"},
+      {"evaluate", "--text", "--file"},
+      {"similarity", "--text", "--file"},
+      {"vocabulary", "--text", "--file"}};
+  for (const auto& names : renamed) {
+    const std::string help = sextant(names[0] + " --help").out;
+    EXPECT_THAT(help, HasSubstr(names[2] + " ")) << names[0];
+    EXPECT_THAT(help, Not(ContainsRegex(names[1] + "[^-a-z]"))) << names[0];
+    EXPECT_THAT(sextant(names[0] + " " + names[1] + " x").err, Not(HasSubstr("unknown option")));
+  }
+  EXPECT_EQ(sextant("attend 'The cat' --lower --json").out,
+            sextant("attend 'The cat' --lower-case --json").out);
+  EXPECT_EQ(sextant("attend 'a b' --json -- --lower").out.find("lower-case"), std::string::npos);
+}
+
 TEST(Program, AnOptionBeforeTheCommandIsShownItsPlace) {
   const Outcome wrong = sextant("--length 4 encode --width 4");
   EXPECT_EQ(wrong.code, 2);
@@ -183,7 +211,7 @@ TEST(Program, NamesInErrorsNeitherSteerNorFloodATerminal) {
                                      "list " + word,
                                      "convert-rotary " + word + " -o " + folder / "x.safetensors",
                                      "train " + word,
-                                     "train lm --text " + word + " -o " + folder / "run",
+                                     "train lm --file " + word + " -o " + folder / "run",
                                      "generate --prompt a --model " + word,
                                      "attention --q " + word + " --k " + word + " --v " + word,
                                      "encode --length 2 --config " + folder / "config.json"}) {

@@ -203,7 +203,7 @@ def test_what_cannot_be_opened_says_what_can(shared, tmp_path):
     page.locator("input[type=file]").set_input_files(tmp_path / "run")
     page.locator(".drop .problem", has_text="choose a checkpoint folder in it").wait_for()
     (tmp_path / "t.txt").write_text("to be, or not to be.\n" * 200)
-    sextant("train", "lm", "--text", str(tmp_path / "t.txt"), "--tokenizer", "word", "--steps", "2", "--width", "16", "--heads", "2", "--layers", "1",
+    sextant("train", "lm", "--file", str(tmp_path / "t.txt"), "--tokenizer", "word", "--steps", "2", "--width", "16", "--heads", "2", "--layers", "1",
             "-o", str(tmp_path / "words"))
     page.locator("input[type=file]").set_input_files((tmp_path / "words" / "last").resolve())
     page.locator(".drop .problem", has_text="The explorer opens causal models and translators of characters").wait_for(timeout=30000)
@@ -384,7 +384,7 @@ def test_shipped_lengths_and_a_file_of_ones_own(shared, tmp_path):
 
 def test_results_of_several_seeds_have_means_and_bands(explorer, tmp_path):
     (tmp_path / "text.txt").write_text("the cat sat on the mat, a dog\n" * 60)
-    sextant("extrapolate", "--text", str(tmp_path / "text.txt"), "--schemes", "none,learned", "--seeds", "3", "--seed", "7", "--steps", "2", "-o", str(tmp_path / "run"),
+    sextant("extrapolate", "--file", str(tmp_path / "text.txt"), "--schemes", "none,learned", "--seeds", "3", "--seed", "7", "--steps", "2", "-o", str(tmp_path / "run"),
             *"--train-length 8 --test-lengths 8,16 --stride 4 --scored 64 --width 8 --heads 2 --layers 1 --batch-size 2".split())
     one = explorer()
     page = one.open("view=lengths")

@@ -21,8 +21,9 @@ constexpr std::string_view kOfTrained[] = {"TARGET", "--part", "--layer", "--wit
 constexpr std::string_view kOfBoth[] = {"TEXT",   "--file",   "--second", "--head", "--lines",
                                         "--json", "--output", "--format", "--model"};
 // Of word vectors without weights.
-constexpr std::string_view kOfVectors[] = {"TEXT",    "--file", "--vectors", "--split", "--lower",
-                                           "--lines", "--json", "--output",  "--format"};
+constexpr std::string_view kOfVectors[] = {"TEXT",    "--file",       "--vectors",
+                                           "--split", "--lower-case", "--lines",
+                                           "--json",  "--output",     "--format"};
 
 // Throws Error for an option that would be ignored.
 void check_vectors(const CLI::App& command) {

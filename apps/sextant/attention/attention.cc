@@ -40,7 +40,7 @@ void add_attention(CLI::App& program, Job& job) {
       "  sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --alibi --causal top_left "
       "--window 511,0\n"
       "  sextant attention --q q.npy --k k.npy --v v.npy --weights w.npy --stage probabilities\n"
-      "  sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --grad dout.npy --dq dq.npy "
+      "  sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --dout dout.npy --dq dq.npy "
       "--dk dk.npy --dv dv.npy\n"
       "  sextant attention --q q.npy --k k.npy --v v.npy --rotary-base 10000 --explain\n"
       "  sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --scheme t5 --scheme-weights "

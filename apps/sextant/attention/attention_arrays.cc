@@ -29,7 +29,7 @@ AttentionArrays load_arrays(const AttentionCommand& command) {
 void check_types(const AttentionCommand& command, AttentionArrays& arrays) {
   std::optional<DType> wanted;
   if (!command.dtype.empty()) wanted = parse_dtype(command.dtype);
-  for (const char* name : {"q", "k", "v", "grad"}) {
+  for (const char* name : {"q", "k", "v", "dout"}) {
     const auto at = arrays.find(name);
     if (at == arrays.end()) continue;
     Array& array = at->second;

@@ -77,8 +77,8 @@ void check_attention(const AttentionCommand& command) {
   if (command.causal == Causal::at_offsets && !offsets) {
     fail("causal", "must go with --query-offsets to be at_offsets");
   }
-  if (command.causal == Causal::at_lengths && !command.inputs.contains("kv-lengths")) {
-    fail("causal", "must go with --kv-lengths to be at_lengths");
+  if (command.causal == Causal::at_lengths && !command.inputs.contains("key-lengths")) {
+    fail("causal", "must go with --key-lengths to be at_lengths");
   }
   if (offsets && command.causal && *command.causal != Causal::at_offsets &&
       *command.causal != Causal::none) {
@@ -87,10 +87,10 @@ void check_attention(const AttentionCommand& command) {
   }
   constexpr const char* kGradientNames[] = {"dq",    "dk",      "dv",     "dbias",
                                             "dmask", "dslopes", "dsinks", "dscheme"};
-  if (command.inputs.contains("grad") &&
+  if (command.inputs.contains("dout") &&
       std::none_of(std::begin(kGradientNames), std::end(kGradientNames),
                    [&](const char* name) { return command.wants(name); })) {
-    fail("grad",
+    fail("dout",
          "must go with at least one of --dq, --dk, --dv, --dbias, --dmask, --dslopes, --dsinks, "
          "--dscheme");
   }

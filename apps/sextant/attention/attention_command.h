@@ -25,8 +25,8 @@ struct RanksChoice {
 };
 
 struct AttentionCommand {
-  // Paths by the names of their options without dashes: "q", "kv-lengths"; those given only. "-" is
-  // stdin or stdout, each once.
+  // Paths by the names of their options without dashes: "q", "key-lengths"; those given only. "-"
+  // is stdin or stdout, each once.
   std::map<std::string, std::string> inputs, outputs;
   std::string dtype;  // of q, k, v; empty: what the file of q says
   bool alibi = false;

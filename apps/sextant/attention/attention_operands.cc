@@ -107,14 +107,14 @@ AttentionOperands<T>::AttentionOperands(const AttentionCommand& command,
         command.choice, positions("attention.scheme", forward), q.size(1), q.size(3));
     scheme_->add_to(options);
   }
-  if (arrays.contains("grad")) {
-    const Array& array = arrays.at("grad");
+  if (arrays.contains("dout")) {
+    const Array& array = arrays.at("dout");
     if (!(array.shape == output_shape())) {
-      throw Error("attention.grad", "must have the shape of the output, " +
+      throw Error("attention.dout", "must have the shape of the output, " +
                                         output_shape().to_string() + ", got " +
                                         array.shape.to_string());
     }
-    grad = four_axes<T>(arrays, "grad");
+    dout = four_axes<T>(arrays, "dout");
     if (command.wants("dmask") && !std::holds_alternative<FloatMask<T>>(options.mask)) {
       throw Error("attention.dmask", "must go with a mask of floats, got bool");
     }
@@ -152,12 +152,12 @@ void AttentionOperands<T>::align(const AttentionCommand& command, const Attentio
     offsets_ = whole_numbers(arrays, "query-offsets", batch, "one number per batch row");
     options.query_offsets = offsets_;
   }
-  if (!arrays.contains("kv-lengths")) return;
-  key_lengths_ = whole_numbers(arrays, "kv-lengths", batch, "one length per batch row");
+  if (!arrays.contains("key-lengths")) return;
+  key_lengths_ = whole_numbers(arrays, "key-lengths", batch, "one length per batch row");
   for (const std::int64_t length : key_lengths_) {
     if (length >= 0 && length <= k_len) continue;
-    throw Error("attention.kv-lengths", "must be in 0 .. " + std::to_string(k_len) +
-                                            ", the length of k, got " + std::to_string(length));
+    throw Error("attention.key-lengths", "must be in 0 .. " + std::to_string(k_len) +
+                                             ", the length of k, got " + std::to_string(length));
   }
   options.key_lengths = key_lengths_;
 }

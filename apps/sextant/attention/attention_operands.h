@@ -24,7 +24,7 @@ class AttentionOperands {
   AttentionOperands& operator=(const AttentionOperands&) = delete;
 
   View<const T> q, k, v;
-  View<const T> grad;  // no elements: not given
+  View<const T> dout;  // no elements: not given
   AttentionOptions<T> options;
 
   Shape output_shape() const { return {q.size(0), q.size(1), q.size(2), v.size(3)}; }

@@ -67,7 +67,7 @@ void add_visibility(CLI::App& program, AttentionCommand& command) {
               command.causal = parse_name<Causal>(text, where);
             },
             "top_left: query i attends to keys 0 .. i; bottom_right: the last query to all keys of "
-            "k; at_lengths: the last query to all keys before --kv-lengths; at_offsets: by "
+            "k; at_lengths: the last query to all keys before --key-lengths; at_offsets: by "
             "--query-offsets; none (default)"),
         names_of<Causal>())
       ->group(kPositions);
@@ -87,7 +87,7 @@ void add_visibility(CLI::App& program, AttentionCommand& command) {
             "or int64")
       ->group(kPositions)
       ->needs(segments);
-  add_input(program, command, "--kv-lengths",
+  add_input(program, command, "--key-lengths",
             "[batch]: keys from this index on are padding; with --causal at_lengths the key before "
             "it is the last query's own. int32 or int64")
       ->group(kPositions)
@@ -165,10 +165,10 @@ void add_more_results(CLI::App& program, AttentionCommand& command) {
             "stage of the weights: scores | capped | biased | probabilities (default)"),
         names_of<Stage>())
       ->needs(weights);
-  add_output(program, command, "--lse",
+  add_output(program, command, "--log-sum-exp",
              "log(sum(exp(scores))) of each row, [batch, heads, length]");
 
-  auto* grad = add_input(program, command, "--grad",
+  auto* grad = add_input(program, command, "--dout",
                          "the gradient of a loss with respect to the output, of its shape and type")
                    ->group(kGradients);
   const auto add = [&](const char* option, const char* of, const char* with) {

@@ -26,7 +26,7 @@ struct AttentionResults {
   void for_each(const Look& look) const {
     for (const auto& [name, values] : arrays) look(name, values);
     for (const auto& [name, values] : sums) look(name, values);
-    if (lse.rank() == 3) look(std::string("lse"), lse);
+    if (lse.rank() == 3) look(std::string("log-sum-exp"), lse);
   }
 };
 
@@ -47,7 +47,7 @@ void compute_gradients(const AttentionCommand& command, const AttentionOperands<
   want(results.sums, "dslopes", heads, wanted.bias.slopes);
   want(results.sums, "dsinks", heads, wanted.sinks);
   if (command.wants("dscheme")) call.scheme()->want(wanted);
-  attention_backward<T>(call.q, call.k, call.v, out, call.grad, wanted, call.options,
+  attention_backward<T>(call.q, call.k, call.v, out, call.dout, wanted, call.options,
                         std::as_const(results.lse).view());
   if (command.wants("dscheme")) results.scheme = call.scheme()->gradients();
 }
@@ -55,14 +55,14 @@ void compute_gradients(const AttentionCommand& command, const AttentionOperands<
 template <Floating T>
 AttentionResults<T> compute(const AttentionCommand& command, const AttentionOperands<T>& call) {
   AttentionResults<T> results;
-  const bool gradients = call.grad.rank() == 4;
-  if (command.wants("output") || command.wants("lse") || gradients) {
+  const bool gradients = call.dout.rank() == 4;
+  if (command.wants("output") || command.wants("log-sum-exp") || gradients) {
     Tensor<T> out(call.output_shape());
     results.lse = Tensor<float>(call.row_shape());
     attention<T>(call.q, call.k, call.v, out, call.options, results.lse);
     if (gradients) compute_gradients(command, call, out, results);
     if (command.wants("output")) results.arrays.emplace("output", std::move(out));
-    if (!command.wants("lse")) results.lse = Tensor<float>();
+    if (!command.wants("log-sum-exp")) results.lse = Tensor<float>();
   }
   if (command.wants("weights")) {
     WeightsOptions chosen;

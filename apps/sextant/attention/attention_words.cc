@@ -16,7 +16,7 @@ constexpr std::pair<std::string_view, std::string_view> kOptionNames[] = {
     {"query_offsets", "query-offsets"},
     {"query_positions", "query-positions"},
     {"key_positions", "key-positions"},
-    {"key_lengths", "kv-lengths"},
+    {"key_lengths", "key-lengths"},
     {"window.left", "window"},
     {"window.right", "window"},
     {"slopes", "alibi"},

@@ -75,7 +75,7 @@ void evaluate_pairs(const Evaluate& command) {
   Json json;
   for (const ModelFolder& folder : models.folders()) json["models"].push_back(folder.path);
   json["pairs"] = score.translations.size();
-  json["beam"] = options.search.beams;
+  json["beams"] = options.search.beams;
   json["length_penalty"] = options.search.length_penalty;
   json["bleu"] = json_of(score.bleu);
   json["source_bleu"] = score.source_bleu;

@@ -1,4 +1,4 @@
-// `sextant evaluate --text`: how well a language model predicts a text.
+// `sextant evaluate --file`: how well a language model predicts a text.
 #include <cmath>
 
 #include "models/evaluate_command.h"

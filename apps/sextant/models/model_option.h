@@ -29,7 +29,7 @@ struct ModelOption {
   std::string where_;  // "generate.model"
 };
 
-// --beam and --length-penalty; --n-best if asked for.
+// --beams and --length-penalty; --n-best if asked for.
 void add_search(CLI::App& command, BeamSearchOptions& search,
                 const Wording& n_best = {.field = "n_best", .hidden = true});
 

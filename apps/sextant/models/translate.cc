@@ -129,7 +129,7 @@ void add_translate(CLI::App& program, Job& job) {
   command.footer(
       "Examples:\n"
       "  sextant translate --model runs/dates \"the third of March 2021\"\n"
-      "  sextant translate --model runs/plays --beam 8 --file scene.txt > modern.txt\n"
+      "  sextant translate --model runs/plays --beams 8 --file scene.txt > modern.txt\n"
       "  tail -f lines.txt | sextant translate --model runs/plays -");
   command.callback([translate, &command, &job] {
     translate->text.check("translate.text");

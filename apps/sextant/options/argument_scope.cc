@@ -27,8 +27,7 @@ struct OtherName {
 };
 constexpr OtherName kOtherNames[] = {{"hidden", "--hide"},    {"minimum_count", "--min-count"},
                                      {"kind", "--tokenizer"}, {"vocabulary_size", "--vocabulary"},
-                                     {"peak", "--rate"},      {"clip_norm", "--clip"},
-                                     {"beams", "--beam"}};
+                                     {"peak", "--rate"},      {"clip_norm", "--clip"}};
 
 CLI::Option* option_of(CLI::App& command, const std::string& name) {
   return command.get_option_no_throw(name);

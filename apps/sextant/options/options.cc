@@ -80,12 +80,13 @@ void Splitting::add_to(CLI::App& command) {
                   "(default words)")
       ->type_name("HOW")
       ->check(one_of(command.get_name() + ".split", {"words", "spaces"}));
-  command.add_flag("--lower", lower, "lower-case the text first");
+  command.add_flag("--lower-case", lower_case, "lower-case the text first");
 }
 
 std::vector<std::string> Splitting::tokens(const std::string& text,
                                            const std::string& where) const {
-  return figures::tokens_to_draw(text, {.at_spaces = split == "spaces", .lower = lower}, where);
+  return figures::tokens_to_draw(text, {.at_spaces = split == "spaces", .lower_case = lower_case},
+                                 where);
 }
 
 void add_model(CLI::App& command, SentenceAttentionOptions& options) {

@@ -70,7 +70,7 @@ struct TextInput {
 // How a text becomes tokens, of which every one is drawn, or looks at every other.
 struct Splitting {
   std::string split = "words";
-  bool lower = false;
+  bool lower_case = false;
 
   void add_to(CLI::App& command);
   // Throws Error as figures::tokens_to_draw().

@@ -222,7 +222,7 @@ void add_compare(CLI::App& program, Job& job) {
       ->needs(lab);
   compare->splitting.add_to(command);
   add_model(command, compare->options);
-  for (const char* name : {"--split", "--lower", "--heads"}) {
+  for (const char* name : {"--split", "--lower-case", "--heads"}) {
     lab->excludes(command.get_option(name));  // the toy model has its own
   }
   compare->output.add_to(command, kCompareFormats,

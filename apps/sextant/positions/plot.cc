@@ -92,7 +92,7 @@ void check(const CLI::App& command, const PlotOptions& options) {
     throw Error("plot.text", "must be given with sinusoids only, got it with " + options.kind +
                                  " (a table from a file is --table FILE)");
   }
-  for (const std::string name : {"split", "lower"}) {
+  for (const std::string name : {"split", "lower-case"}) {
     if (given(name) && !options.text.is_given()) {
       throw Error("plot." + name, "must be given with a text only");
     }

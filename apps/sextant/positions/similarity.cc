@@ -71,7 +71,7 @@ void check(const Similarity& similarity) {
   similarity.output.format(kTextOrJson, "similarity");
   if (!is_made && !has_text) {
     throw CLI::RequiredError(
-        "--text FILE to train word vectors on, --vectors FILE.vec, or --model DIR,");
+        "--file FILE to train word vectors on, --vectors FILE.vec, or --model DIR,");
   }
   if (!similarity.nearest.empty()) {
     parse_word_sum(similarity.nearest, "similarity.nearest");
@@ -82,9 +82,9 @@ void check(const Similarity& similarity) {
     throw Error(
         "similarity.positions",
         has_text
-            ? "must not be given together with --text: with --vectors or --model a "
+            ? "must not be given together with --file: with --vectors or --model a "
               "text only gives the positions of the words"
-            : "must be given with --vectors or --model, unless --text is there to find them in");
+            : "must be given with --vectors or --model, unless --file is there to find them in");
   }
   similarity.choice.check();
 }
@@ -176,7 +176,7 @@ void add_similarity(CLI::App& program, Job& job) {
   add_integer(command, "--count", similarity->count, 1, kMaxInteger,
               "how many nearest words (default 10)")
       ->needs(nearest);
-  input_file(command.add_option("--text", similarity->text,
+  input_file(command.add_option("--file", similarity->text,
                                 "train the vectors on this file, lower-cased; - reads stdin"));
   auto* vectors = input_file(command.add_option("--vectors", similarity->vectors,
                                                 "load vectors from this .vec file instead"));
@@ -204,9 +204,11 @@ void add_similarity(CLI::App& program, Job& job) {
             .meaning = "of vectors and positions"},
            {.field = "window", .meaning = "training: context words on either side"},
            {.field = "epochs", .meaning = "training: passes over the text"},
-           {.field = "minimum_count", .meaning = "training: rarer words get no vector"},
+           {.field = "minimum_count",
+            .option = "--min-count",
+            .meaning = "training: rarer words get no vector"},
            {.field = "seed"}}));
-  for (const char* name : {"--window", "--epochs", "--minimum-count", "--seed"}) {
+  for (const char* name : {"--window", "--epochs", "--min-count", "--seed"}) {
     command.get_option(name)->excludes(vectors)->excludes(model);  // they are trained already
   }
   output_file(command.add_option("--save-vectors", similarity->save_vectors,
@@ -218,8 +220,8 @@ void add_similarity(CLI::App& program, Job& job) {
   });
   command.footer(
       "Examples:\n"
-      "  sextant similarity black brown --text story.txt --positions 2,10 --width 512\n"
-      "  sextant similarity black brown --text story.txt --positions 2,10 --doubled-exponent\n"
+      "  sextant similarity black brown --file story.txt --positions 2,10 --width 512\n"
+      "  sextant similarity black brown --file story.txt --positions 2,10 --doubled-exponent\n"
       "  sextant similarity king queen --vectors wiki.vec --positions 0,5 --json\n"
       "  sextant similarity --nearest \"king - boy + girl\" --vectors wiki.vec");
   command.callback([similarity, &command, &job] {

@@ -48,7 +48,7 @@ void add_vocabulary(CLI::App& program, Job& job) {
       "their letters, with a token for words that are not in it. The saved .json is what "
       "`sextant tokenize --vocabulary` reads.");
   auto words = std::make_shared<WordList>();
-  input_file(command.add_option("--text", words->files, "one or more files of text; - reads stdin"),
+  input_file(command.add_option("--file", words->files, "one or more files of text; - reads stdin"),
              "FILE ...")
       ->required();
   command.add_option("--oov", words->oov, "the token for unknown words (default OOV)")
@@ -56,8 +56,8 @@ void add_vocabulary(CLI::App& program, Job& job) {
   words->output.add_to(command, kTextOrJson, "save as .json");
   command.footer(
       "Examples:\n"
-      "  sextant vocabulary --text sentences.txt\n"
-      "  sextant vocabulary --text sentences.txt -o words.json");
+      "  sextant vocabulary --file sentences.txt\n"
+      "  sextant vocabulary --file sentences.txt -o words.json");
   command.callback([words, &job] {
     words->output.format(kTextOrJson, "vocabulary");
     job = [words] { run(*words); };

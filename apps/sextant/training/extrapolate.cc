@@ -153,13 +153,13 @@ void add_extrapolate(CLI::App& program, Job& job) {
   options->add_to(command);
   command.footer(
       "Examples:\n"
-      "  sextant extrapolate --text plays.txt --minutes 20 -o lengths\n"
-      "  sextant extrapolate --text plays.txt --schemes rotary,rotary:base=500000,alibi --steps "
+      "  sextant extrapolate --file plays.txt --minutes 20 -o lengths\n"
+      "  sextant extrapolate --file plays.txt --schemes rotary,rotary:base=500000,alibi --steps "
       "500\n"
-      "  sextant extrapolate --text plays.txt --schemes rotary,alibi --steps 500 --seeds 3\n"
-      "  sextant extrapolate --text plays.txt --train-length 64 --test-lengths 64,128,256 "
+      "  sextant extrapolate --file plays.txt --schemes rotary,alibi --steps 500 --seeds 3\n"
+      "  sextant extrapolate --file plays.txt --train-length 64 --test-lengths 64,128,256 "
       "--minutes 5\n"
-      "  mpirun -n 4 sextant extrapolate --text plays.txt --minutes 20 -o lengths   (built with "
+      "  mpirun -n 4 sextant extrapolate --file plays.txt --minutes 20 -o lengths   (built with "
       "MPI)\n"
       "Ctrl-C saves and ends with exit code 130; a closed terminal saves too.");
   command.callback([options, &command, &job] {

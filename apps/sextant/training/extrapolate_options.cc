@@ -46,7 +46,7 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
   run = default_extrapolation();
   run.folder = "extrapolation";
 
-  input_file(command.add_option("--text", texts, "one or more files of text"), "FILE ...")
+  input_file(command.add_option("--file", texts, "one or more files of text"), "FILE ...")
       ->required();
   output_file(
       command.add_option("-o,--output", run.folder,

@@ -54,7 +54,7 @@ void TrainOptions::add_to(CLI::App& command) {
       "--json-lines", json_lines,
       "every step's metrics as a line of JSON, as in metrics.jsonl; then the result as "
       "one line");
-  input_file(command.add_option("--text", texts_, "lm, mlm: one or more files of text"), "FILE ...")
+  input_file(command.add_option("--file", texts_, "lm, mlm: one or more files of text"), "FILE ...")
       ->group(kData);
   input_file(command.add_option("--pairs", pairs_,
                                 "translate: one pair per line, two columns separated by a tab"),
@@ -64,7 +64,7 @@ void TrainOptions::add_to(CLI::App& command) {
                                 "translate: the held-out pairs (default: as --held-out)"),
              "FILE.tsv")
       ->group(kData);
-  kinds_ = {{"--text", kTextTasks},
+  kinds_ = {{"--file", kTextTasks},
             {"--pairs", "translate"},
             {"--valid", "translate"},
             {"--from", "lm mlm translate"},
@@ -128,7 +128,7 @@ void TrainOptions::check(const CLI::App& command) const {
   }
   if (resume) return;
   if ((kind == "lm" || kind == "mlm") && texts_.empty()) {
-    throw CLI::RequiredError("--text");
+    throw CLI::RequiredError("--file");
   }
   if (kind == "translate" && pairs_.empty()) throw CLI::RequiredError("--pairs");
   if (given("--valid") && given("--held-out")) {

@@ -52,8 +52,8 @@ std::string attention_page(const HeadMaps& maps, const SentenceAttentionOptions&
 
 // How a text becomes tokens of which every one is drawn, or looks at every other.
 struct TextSplit {
-  bool at_spaces = false;  // at white space alone, not into words and punctuation marks
-  bool lower = false;      // lower-cased first
+  bool at_spaces = false;   // at white space alone, not into words and punctuation marks
+  bool lower_case = false;  // lower-cased first
 };
 inline constexpr std::size_t kMaxMapTokens = 2048;
 // Throws Error naming `where` for no token, for more than kMaxMapTokens, and as check_tokens().

@@ -59,7 +59,7 @@ TEST(Attend, TokensAreUnicodeWordsUnlessAskedOtherwise) {
     return sextant("attend \"Don't stop, Ärger.\" --json " + rest).json()["tokens"];
   };
   EXPECT_THAT(tokens(""), ElementsAre("Don't", "stop", ",", "Ärger", "."));
-  EXPECT_THAT(tokens("--split spaces --lower"), ElementsAre("don't", "stop,", "ärger."));
+  EXPECT_THAT(tokens("--split spaces --lower-case"), ElementsAre("don't", "stop,", "ärger."));
 }
 
 TEST(Attend, TextComesFromStdinOrAFile) {

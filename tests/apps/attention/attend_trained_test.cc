@@ -142,7 +142,7 @@ TEST(AttendTrained, SavesEveryFormatByItsEnding) {
 
 TEST(AttendTrained, RefusesOptionsOfRandomWeightsAndTheOtherWayRound) {
   for (const char* option : {"--heads 2", "--width 8", "--seed 3", "--causal", "--scheme none",
-                             "--base 100", "--split spaces", "--lower"}) {
+                             "--base 100", "--split spaces", "--lower-case"}) {
     const Outcome outcome = sextant(attend(std::string("'a b' ") + option));
     EXPECT_EQ(outcome.code, 2) << option;
     EXPECT_THAT(outcome.err, StartsWith("sextant: [attend.model] must not go with --")) << option;

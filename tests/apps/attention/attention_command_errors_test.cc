@@ -49,7 +49,7 @@ class AttentionRefusals : public AttentionFiles {
 
 TEST_F(AttentionRefusals, NoneForTheFilesAsTheyAre) {
   EXPECT_EQ(run("-o @out").code, 0);
-  EXPECT_EQ(sextant(expanded("attention --q @q --k @kk --v @vv -o @out --grad @g --dq @dq")).code,
+  EXPECT_EQ(sextant(expanded("attention --q @q --k @kk --v @vv -o @out --dout @g --dq @dq")).code,
             0);
 }
 
@@ -58,16 +58,16 @@ TEST_F(AttentionRefusals, LinesWithoutWhatIsNeeded) {
   refused("--q @q --k @k -o @out", 2, "--v is required");
   refused("--q @q --k @k --v @v", 2, "-o, another result, or --explain is required");
   refused("--q @q --k @k --v @v --json", 2, "-o, another result, or --explain is required");
-  wrong_line("--dq @dq", "--dq requires --grad");
-  wrong_line("--grad @g", "[attention.grad] must go with at least one of --dq");
-  wrong_line("--grad @g --dbias @x", "--dbias requires --bias");
-  wrong_line("--grad @g --dmask @x", "--dmask requires --mask");
-  wrong_line("--grad @g --dslopes @x", "--dslopes requires --alibi");
-  wrong_line("--grad @g --dsinks @x", "--dsinks requires --sinks");
+  wrong_line("--dq @dq", "--dq requires --dout");
+  wrong_line("--dout @g", "[attention.dout] must go with at least one of --dq");
+  wrong_line("--dout @g --dbias @x", "--dbias requires --bias");
+  wrong_line("--dout @g --dmask @x", "--dmask requires --mask");
+  wrong_line("--dout @g --dslopes @x", "--dslopes requires --alibi");
+  wrong_line("--dout @g --dsinks @x", "--dsinks requires --sinks");
   wrong_line("--stage scores", "--stage requires --weights");
   wrong_line("--causal at_offsets", "[attention.causal] must go with --query-offsets");
   wrong_line("--causal at_lengths",
-             "[attention.causal] must go with --kv-lengths to be at_lengths");
+             "[attention.causal] must go with --key-lengths to be at_lengths");
 }
 
 TEST_F(AttentionRefusals, WordsThatDoNotRead) {
@@ -95,7 +95,7 @@ TEST_F(AttentionRefusals, WordsThatDoNotRead) {
 }
 
 TEST_F(AttentionRefusals, OptionsThatExcludeEachOther) {
-  wrong_line("--segments @n --kv-lengths @n", "--segments excludes --kv-lengths");
+  wrong_line("--segments @n --key-lengths @n", "--segments excludes --key-lengths");
   wrong_line("--key-segments @n", "--key-segments requires --segments");
   wrong_line("--segments @n --query-offsets @n", "--segments excludes --query-offsets");
   wrong_line("--query-offsets @n --causal top_left",
@@ -107,10 +107,10 @@ TEST_F(AttentionRefusals, OptionsThatExcludeEachOther) {
           "[attention.output] must be a file with --json, which prints to stdout");
   refused("--q @q --k @k --v @v -o - --explain", 2,
           "[attention.output] must be a file with --explain, which prints to stdout");
-  refused("--q @q --k @k --v @v -o - --lse -", 2,
-          "[attention.output] must be a file of its own, got - for --lse too");
-  wrong_line("--lse " + folder_ / "." + "/out.npy",
-             "[attention.output] must be a file of its own, got @out for --lse too");
+  refused("--q @q --k @k --v @v -o - --log-sum-exp -", 2,
+          "[attention.output] must be a file of its own, got - for --log-sum-exp too");
+  wrong_line("--log-sum-exp " + folder_ / "." + "/out.npy",
+             "[attention.output] must be a file of its own, got @out for --log-sum-exp too");
 }
 
 TEST_F(AttentionRefusals, EndingsOfOtherFormats) {
@@ -145,12 +145,12 @@ TEST_F(AttentionRefusals, TypesThatDoNotFit) {
   unusable("--mask @whole",
            "[attention.mask] must hold bool, float32, float64 or float16, got int64");
   unusable("--bias @whole", "[attention.bias] must hold float32, float64 or float16, got int64");
-  unusable("--kv-lengths @q", "[attention.kv-lengths] must hold int32 or int64, got float32");
+  unusable("--key-lengths @q", "[attention.key-lengths] must hold int32 or int64, got float32");
   save_npy(file("s"), Tensor<std::int32_t>(Shape{4}));
   unusable("--sinks @s", "[attention.sinks] must hold float32, float64 or float16, got int32");
   save_npy(file("wide"), random_tensor<double>(Shape{2, 4, 3, 6}, 2));
-  unusable("--grad @wide --dq @dq",
-           "[attention.grad] must hold float32, as q does, got float64 in @wide");
+  unusable("--dout @wide --dq @dq",
+           "[attention.dout] must hold float32, as q does, got float64 in @wide");
 }
 
 TEST_F(AttentionRefusals, ShapesThatDoNotFit) {
@@ -169,8 +169,8 @@ TEST_F(AttentionRefusals, ShapesThatDoNotFit) {
   unusable("--bias @b --causal top_left",
            "[attention.bias] must hold the distances -2 .. 0, got [4, 3] with origin 1");
   unusable("--sinks @x", "[attention.sinks] must have one entry per head of q, [4], got [3, 8]");
-  unusable("--grad @q --dq @dq",
-           "[attention.grad] must have the shape of the output, [2, 4, 3, 6], got [2, 4, 3, 8]");
+  unusable("--dout @q --dq @dq",
+           "[attention.dout] must have the shape of the output, [2, 4, 3, 6], got [2, 4, 3, 8]");
 }
 
 TEST_F(AttentionRefusals, NumbersThatDoNotFit) {
@@ -178,14 +178,14 @@ TEST_F(AttentionRefusals, NumbersThatDoNotFit) {
     save<std::int64_t>("n", {static_cast<std::int64_t>(values.size())}, values);
   };
   list({});
-  unusable("--kv-lengths @n",
-           "[attention.kv-lengths] must be one length per batch row, [2], got [0]");
+  unusable("--key-lengths @n",
+           "[attention.key-lengths] must be one length per batch row, [2], got [0]");
   unusable_square(
       "--segments @n",
       "[attention.segments] must be where sequences begin and the last one ends, got [0]");
   unusable("--query-offsets @n", "[attention.query-offsets] must be one number per batch row, [2]");
   list({3, 6});
-  unusable("--kv-lengths @n", "[attention.kv-lengths] must be in 0 .. 5, the length of k, got 6");
+  unusable("--key-lengths @n", "[attention.key-lengths] must be in 0 .. 5, the length of k, got 6");
   unusable_square("--segments @n",
                   "[attention.segments] must ascend from 0 to the length 3, got 3");
   list({0, 3});
@@ -194,12 +194,13 @@ TEST_F(AttentionRefusals, NumbersThatDoNotFit) {
   unusable("--segments @n --key-segments @n",
            "[attention.key_segments] must ascend from 0 to the length 5, got 0 .. 3");
   list({2, -1});
-  unusable("--kv-lengths @n", "[attention.kv-lengths] must be in 0 .. 5, the length of k, got -1");
+  unusable("--key-lengths @n",
+           "[attention.key-lengths] must be in 0 .. 5, the length of k, got -1");
   unusable("--query-offsets @n --rotary-base 10",
            "[attention.rotary-base] must go with queries at positions 0 .. 2^24 - 1, got -1 for "
            "the first of batch row 1");
   list({4, 2});
-  unusable("--kv-lengths @n --causal at_lengths --rotary-base 10",
+  unusable("--key-lengths @n --causal at_lengths --rotary-base 10",
            "[attention.rotary-base] must go with queries at positions 0 .. 2^24 - 1, got -1 for "
            "the first of batch row 1");
   list({0, 9e15});
@@ -219,7 +220,7 @@ TEST_F(AttentionRefusals, WhatCountsFromAnUnnamedCorner) {
 
 TEST_F(AttentionRefusals, CombinationsThatFilesTell) {
   save<bool>("m", {1}, {1});
-  unusable("--mask @m --grad @g --dmask @x",
+  unusable("--mask @m --dout @g --dmask @x",
            "[attention.dmask] must go with a mask of floats, got bool");
   save_npy(file("odd"), Tensor<float>(Shape{1, 1, 3, 5}));
   refused("--q @odd --k @odd --v @odd -o @out --rotary-layout interleaved", 1,
@@ -229,14 +230,14 @@ TEST_F(AttentionRefusals, CombinationsThatFilesTell) {
 TEST_F(AttentionRefusals, PlacesThatCannotBeWrittenAreSeenBeforeTheWork) {
   const std::string folder = folder_ / "no", path = folder + "/l.npy";
   const std::string start = std::string("[").append(path) + "] cannot be written: ";
-  unusable("--lse " + path, start + "there is no folder " + folder);
+  unusable("--log-sum-exp " + path, start + "there is no folder " + folder);
   EXPECT_FALSE(std::filesystem::exists(folder_ / "no"));
   std::filesystem::create_directory(file("folder"));
-  unusable("--lse @folder", "[@folder] must be a file, got a folder");
+  unusable("--log-sum-exp @folder", "[@folder] must be a file, got a folder");
 }
 
 TEST_F(AttentionRefusals, TheOutputIsThereOnlyWhenEverythingElseIs) {
-  unusable("--lse /dev/full", "[/dev/full] cannot be written");
+  unusable("--log-sum-exp /dev/full", "[/dev/full] cannot be written");
 }
 
 TEST_F(AttentionRefusals, AFailedCallLeavesOldFilesAlone) {

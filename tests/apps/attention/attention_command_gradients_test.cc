@@ -79,7 +79,7 @@ TEST_F(AttentionDifferences, OfEveryInputWithEveryOption) {
       "--mask @m --bias @b --sinks @s --alibi --causal top_left --window 2,0 --softcap 4 "
       "--scale 0.4 --rotary-base 20 ";
   const Outcome outcome =
-      run("--grad @g --dq @dq --dk @dk --dv @dv --dmask @dm --dbias @db --dsinks @ds "
+      run("--dout @g --dq @dq --dk @dk --dv @dv --dmask @dm --dbias @db --dsinks @ds "
           "--dslopes @dl " +
           options);
   ASSERT_EQ(outcome.code, 0) << outcome.err;
@@ -105,8 +105,8 @@ TEST_F(AttentionDifferences, OfPaddedAndOfPackedSequences) {
   save_npy(file("n"), filled<std::int64_t>({2}, {4, 2}));
   save_npy(file("cu"), filled<std::int32_t>({3}, {0, 1, 4}));
   for (const std::string options :
-       {"--kv-lengths @n --causal at_lengths ", "--segments @cu --causal top_left "}) {
-    const Outcome outcome = run("--grad @g --dq @dq --dk @dk --dv @dv " + options);
+       {"--key-lengths @n --causal at_lengths ", "--segments @cu --causal top_left "}) {
+    const Outcome outcome = run("--dout @g --dq @dq --dk @dk --dv @dv " + options);
     ASSERT_EQ(outcome.code, 0) << outcome.err;
     expect_gradient(options, "q", "dq");
     expect_gradient(options, "k", "dk");

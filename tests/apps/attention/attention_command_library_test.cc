@@ -67,7 +67,7 @@ class AttentionByLibrary : public AttentionFiles {
   AttentionOptions<T> options;
   const std::string line =
       std::string(std::is_same_v<T, bfloat16> ? "--dtype bfloat16 " : "") +
-      "--causal at_lengths --kv-lengths @n --window 3,-1 --mask @m --bias @b --alibi --sinks @s "
+      "--causal at_lengths --key-lengths @n --window 3,-1 --mask @m --bias @b --alibi --sinks @s "
       "--rotary-base 50 --rotary-layout interleaved --softcap 3 --scale 0.3 ";
 };
 using Types = ::testing::Types<float, double, float16, bfloat16>;
@@ -80,7 +80,7 @@ TYPED_TEST(AttentionByLibrary, EveryOptionAtOnceHasTheSameBits) {
   attention<T>(this->q, this->k, this->v, out, this->options, lse);
   const auto weights = attention_weights(this->q, this->k, this->options);
 
-  const Outcome outcome = this->run("-o @out --lse @lse --weights @w " + this->line);
+  const Outcome outcome = this->run("-o @out --log-sum-exp @lse --weights @w " + this->line);
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(read_numbers<T>(this->file("out")), numbers(out));
   EXPECT_EQ(read_numbers<T>(this->file("w")), numbers(weights));
@@ -110,7 +110,7 @@ TYPED_TEST(AttentionByLibrary, GradientsHaveTheSameBits) {
                         std::as_const(lse).view());
 
   const Outcome outcome = this->run(
-      "--grad @g --dq @dq --dk @dk --dv @dv --dbias @db --dmask @dm --dslopes @dl --dsinks @ds " +
+      "--dout @g --dq @dq --dk @dk --dv @dv --dbias @db --dmask @dm --dslopes @dl --dsinks @ds " +
       this->line);
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_FALSE(this->exists("out"));
@@ -159,10 +159,10 @@ TEST_F(AttentionStreams, AFileMayBeAStream) {
 }
 
 TEST_F(AttentionStreams, SeveralResultsMayGoToOpenFiles) {
-  const Outcome outcome = shell(
-      expanded("sextant attention --q @q --k @k --v @v -o /dev/fd/3 --lse /dev/fd/4 3>@a 4>@b"));
+  const Outcome outcome = shell(expanded(
+      "sextant attention --q @q --k @k --v @v -o /dev/fd/3 --log-sum-exp /dev/fd/4 3>@a 4>@b"));
   EXPECT_EQ(outcome.code, 0) << outcome.err;
-  EXPECT_EQ(read_numbers<double>(file("a")), result("--lse @l"));
+  EXPECT_EQ(read_numbers<double>(file("a")), result("--log-sum-exp @l"));
   EXPECT_EQ(contents(file("b")), contents(file("l")));
 }
 
@@ -194,9 +194,9 @@ TEST_F(AttentionStreams, BfloatWithANameOfItsOwnNeedsNoOption) {
 TEST_F(AttentionStreams, JsonSumsUpWhatWasDone) {
   save<bool>("m", {2, 2}, {1, 1, 1, 1});
   const Outcome outcome =
-      run("-o @out --lse @l --mask @m --window 3,-1 --rotary-base 7 --threads 2 --json");
+      run("-o @out --log-sum-exp @l --mask @m --window 3,-1 --rotary-base 7 --threads 2 --json");
   EXPECT_EQ(outcome.code, 1);  // one channel cannot be turned
-  const Outcome done = run("-o @out --lse @l --mask @m --window 3,-1 --threads 2 --json");
+  const Outcome done = run("-o @out --log-sum-exp @l --mask @m --window 3,-1 --threads 2 --json");
   ASSERT_EQ(done.code, 0) << done.err;
   const auto json = done.json();
   EXPECT_EQ(json["dtype"], "float64");
@@ -208,9 +208,10 @@ TEST_F(AttentionStreams, JsonSumsUpWhatWasDone) {
   for (const char* off : {"causal", "scale", "rotary"}) EXPECT_TRUE(json["options"][off].is_null());
   EXPECT_EQ(json["options"]["softcap"], 0);
   EXPECT_EQ(json["outputs"]["output"]["shape"], (std::vector{1, 1, 2, 1}));
-  EXPECT_EQ(json["outputs"]["lse"]["dtype"], "float32");
+  EXPECT_EQ(json["outputs"]["log-sum-exp"]["dtype"], "float32");
   EXPECT_EQ(json["outputs"].size(), 2U);
-  EXPECT_EQ(run("-o @out --lse @l --mask @m --window 3,-1 --threads 2 --json").out, done.out);
+  EXPECT_EQ(run("-o @out --log-sum-exp @l --mask @m --window 3,-1 --threads 2 --json").out,
+            done.out);
 }
 
 TEST_F(AttentionStreams, EmptyArraysGiveEmptyResults) {
@@ -218,7 +219,7 @@ TEST_F(AttentionStreams, EmptyArraysGiveEmptyResults) {
   save<float>("k", {0, 2, 5, 4}, {});
   save<float>("v", {0, 2, 5, 4}, {});
   save_npy(file("n"), Tensor<std::int64_t>(Shape{0}));
-  EXPECT_THAT(result<float>("--kv-lengths @n --causal at_lengths"), IsEmpty());
+  EXPECT_THAT(result<float>("--key-lengths @n --causal at_lengths"), IsEmpty());
   EXPECT_EQ(load_npy(file("out")).shape, (Shape{0, 2, 3, 4}));
 }
 

@@ -51,7 +51,7 @@ TEST_F(AttentionScheme, SeveralGoTogether) {
   EXPECT_EQ(run("-o @out --scheme rotary+rotary_linear").code, 1);
   EXPECT_EQ(run("-o @out --scheme rotary+sinusoidal").code, 2);
   EXPECT_EQ(run("-o @out --scheme rotary+alibi --rotary-base 100").code, 2);
-  EXPECT_EQ(run("-o @out --grad @g --dscheme @d --scheme rotary+t5").code, 2);
+  EXPECT_EQ(run("-o @out --dout @g --dscheme @d --scheme rotary+t5").code, 2);
   EXPECT_EQ(run("-o @out --scheme rotary+t5 --scheme-weights @d").code, 2);
 }
 
@@ -85,7 +85,7 @@ TEST_F(AttentionScheme, GoesByIdsInsteadOfPlaces) {
 TEST_F(AttentionScheme, WritesTheGradientsOfItsWeights) {
   const std::string file = folder_ / "d.safetensors";
   const Outcome made =
-      run("--scheme t5 --num-buckets 8 --max-distance 6 --causal top_left --grad "
+      run("--scheme t5 --num-buckets 8 --max-distance 6 --causal top_left --dout "
           "@g --dscheme " +
           file + " --json");
   ASSERT_EQ(made.code, 0) << made.err;
@@ -118,7 +118,7 @@ TEST_F(AttentionScheme, WritesTheGradientsOfItsWeights) {
   };
   loss(0, 0);  // writes the weights
   ASSERT_EQ(
-      run("--scheme t5 --num-buckets 8 --max-distance 6 --causal top_left --grad @g --dscheme " +
+      run("--scheme t5 --num-buckets 8 --max-distance 6 --causal top_left --dout @g --dscheme " +
           file + " --scheme-weights " + file + ".w.safetensors")
           .code,
       0);
@@ -139,9 +139,9 @@ TEST_F(AttentionScheme, RefusesWhatCannotBe) {
   EXPECT_EQ(run("-o @out --scheme alibi --bias @bias").code, 2);
   EXPECT_EQ(run("-o @out --scheme rotary --rotary-base 7").code, 2);
   EXPECT_EQ(run("-o @out --scheme rotary --colour red").code, 2);
-  EXPECT_EQ(run("--grad @g --dscheme x.safetensors").code, 2);
-  EXPECT_EQ(run("--grad @g --scheme alibi --dscheme x.safetensors").code, 2);
-  EXPECT_EQ(run("--grad @g --scheme t5 --dscheme x.npy").code, 2);
+  EXPECT_EQ(run("--dout @g --dscheme x.safetensors").code, 2);
+  EXPECT_EQ(run("--dout @g --scheme alibi --dscheme x.safetensors").code, 2);
+  EXPECT_EQ(run("--dout @g --scheme t5 --dscheme x.npy").code, 2);
 }
 
 }  // namespace

@@ -92,21 +92,21 @@ TEST_F(AttentionByHand, LengthsOfKeysArePaddingAndMoveTheDiagonalOfAtLengthsAlon
   save<double>("k", {2, 1, 4, 1}, List(8));
   save<double>("v", {2, 1, 4, 1}, {1, 2, 4, 8, 1, 2, 4, 8});
   save_npy(file("n"), filled<std::int32_t>({2}, {3, 1}));
-  EXPECT_THAT(result("--kv-lengths @n"),
+  EXPECT_THAT(result("--key-lengths @n"),
               Pointwise(DoubleNear(kRounding), {7.0 / 3, 7.0 / 3, 1.0, 1.0}));
   // The last query's own key is the last one that is no padding: key 2 and key 0. Row 1's first
   // query stands before every key.
-  EXPECT_THAT(result("--kv-lengths @n --causal at_lengths"),
+  EXPECT_THAT(result("--key-lengths @n --causal at_lengths"),
               Pointwise(DoubleNear(kRounding), {1.5, 7.0 / 3, 0.0, 1.0}));
-  EXPECT_THAT(result("--kv-lengths @n --causal at_lengths --window 0,0"), ElementsAre(2, 4, 0, 1));
+  EXPECT_THAT(result("--key-lengths @n --causal at_lengths --window 0,0"), ElementsAre(2, 4, 0, 1));
   // bottom_right means the last key of k, padding or not, as in the library.
-  EXPECT_THAT(result("--kv-lengths @n --causal bottom_right"),
+  EXPECT_THAT(result("--key-lengths @n --causal bottom_right"),
               Pointwise(DoubleNear(kRounding), {7.0 / 3, 7.0 / 3, 1.0, 1.0}));
-  EXPECT_THAT(result("--kv-lengths @n --causal bottom_right --window 1,0"),
+  EXPECT_THAT(result("--key-lengths @n --causal bottom_right --window 1,0"),
               ElementsAre(3, 4, 0, 0));
-  EXPECT_THAT(result("--kv-lengths @n --causal top_left"), ElementsAre(1, 1.5, 1, 1));
+  EXPECT_THAT(result("--key-lengths @n --causal top_left"), ElementsAre(1, 1.5, 1, 1));
   save_npy(file("n"), filled<std::int64_t>({2}, {4, 0}));
-  EXPECT_THAT(result("--kv-lengths @n"), ElementsAre(3.75, 3.75, 0, 0));
+  EXPECT_THAT(result("--key-lengths @n"), ElementsAre(3.75, 3.75, 0, 0));
 }
 
 TEST_F(AttentionByHand, BiasesGoByDistance) {
@@ -194,7 +194,7 @@ TEST_F(AttentionByHand, RotationFollowsLengthsAndOffsets) {
     return list;
   };
   save_npy(file("n"), filled<std::int64_t>({1}, {2}));
-  EXPECT_THAT(scores("--kv-lengths @n --causal at_lengths"),
+  EXPECT_THAT(scores("--key-lengths @n --causal at_lengths"),
               Pointwise(DoubleNear(kTableRounding), {std::cos(1.0), 1.0}));
   save_npy(file("o"), filled<std::int64_t>({1}, {9}));  // beyond every key
   EXPECT_THAT(scores("--query-offsets @o"),
@@ -250,7 +250,7 @@ TEST_F(AttentionByHand, WeightsComeAtEveryStage) {
 
 TEST_F(AttentionByHand, LogSumExpIsOfEachRow) {
   save_means(2, 2);
-  const Outcome outcome = run("--lse @l --causal top_left");
+  const Outcome outcome = run("--log-sum-exp @l --causal top_left");
   EXPECT_EQ(outcome.code, 0) << outcome.err;
   EXPECT_EQ(load_npy(file("l")).shape, (Shape{1, 1, 2}));
   EXPECT_THAT(read_numbers<float>(file("l")), ElementsAre(0, static_cast<float>(std::log(2.0))));

@@ -35,7 +35,7 @@ TEST(EvaluateCommand, ComparesTranslationsWithReferences) {
   EXPECT_NEAR(json["exact_percent"].get<double>(), 100.0 * 36 / 38, 1e-12);
   EXPECT_EQ(json["reference_tokens"], 36 * 3 + 5 + 4);
   EXPECT_EQ(json["unknown_tokens"], 0);
-  EXPECT_EQ(json["beam"], 4);
+  EXPECT_EQ(json["beams"], 4);
 
   std::vector<std::string> made = turned_words().target, references = made;
   made.insert(made.end(), {"b a", "f e"});
@@ -50,7 +50,7 @@ TEST(EvaluateCommand, ComparesTranslationsWithReferences) {
   for (const std::string& line : made) lines += line + "\n";
   EXPECT_EQ(contents(folder / "made.txt"), lines);
 
-  const Outcome text = sextant(command + " --beam 1 --limit 36");
+  const Outcome text = sextant(command + " --beams 1 --limit 36");
   EXPECT_THAT(text.out, StartsWith("pairs       36\nBLEU        "));
   EXPECT_THAT(text.out, HasSubstr("exact       100.00 % of the translations\n"));
 }
@@ -92,7 +92,7 @@ TEST(EvaluateCommand, SeveralModelsAreEvaluatedTogether) {
   EXPECT_EQ(json["reference_tokens"], 6);
   put(folder / "text", "a b c");
   const Outcome text = sextant("evaluate --model " + alphabet_model() + " --model " +
-                               alphabet_model() + " --text " + folder / "text");
+                               alphabet_model() + " --file " + folder / "text");
   EXPECT_EQ(text.code, 1);
   EXPECT_EQ(text.err, "sextant: [evaluate.model] must be one folder here, got 2\n");
 }
@@ -132,7 +132,7 @@ TEST(EvaluateCommand, ScoresEveryTokenOfATextOnce) {
   std::string text = "abdcefghijabcdefghijjihgfabcdefghij";
   put(folder / "text", text);
   const auto json = sextant("evaluate --json --length 8 --stride 3 --model " + alphabet_model() +
-                            " --text " + folder / "text")
+                            " --file " + folder / "text")
                         .json();
   EXPECT_EQ(json["tokens"], text.size());
   EXPECT_EQ(json["characters"], text.size());
@@ -147,7 +147,7 @@ TEST(EvaluateCommand, ScoresEveryTokenOfATextOnce) {
   EXPECT_EQ(json["results"][0]["stride"], 8);
   EXPECT_EQ(json["results"][1]["stride"], 3);
   const Outcome shown =
-      sextant("evaluate --model " + alphabet_model() + " --text " + folder / "text");
+      sextant("evaluate --model " + alphabet_model() + " --file " + folder / "text");
   EXPECT_THAT(shown.out, StartsWith("35 tokens, 0 unknown, 35 characters\nwindows "));
 }
 
@@ -158,22 +158,22 @@ TEST(EvaluateCommand, RefusesWhatItCannotUse) {
   put(folder / "letter", "a");
   put(folder / "broken.tsv", "a\tb\nc\n");
   const std::string pairs = "--model " + turning_model() + " --pairs " + folder / "pairs.tsv";
-  const std::string text = "--model " + alphabet_model() + " --text " + folder / "text";
+  const std::string text = "--model " + alphabet_model() + " --file " + folder / "text";
   for (const std::string& wrong :
        {"--model " + turning_model(), "--pairs " + folder / "pairs.tsv",
-        pairs + " --text " + folder / "text", pairs + " --length 5", text + " --beam 1",
+        pairs + " --file " + folder / "text", pairs + " --length 5", text + " --beams 1",
         text + " --reverse", text + " --length 4 --stride 5", pairs + " --limit 0"}) {
     EXPECT_EQ(sextant("evaluate " + wrong).code, 2) << wrong;
   }
   for (const auto& [wrong, says] : std::vector<std::pair<std::string, std::string>>{
            {"--model " + alphabet_model() + " --pairs " + folder / "pairs.tsv",
             "[evaluate.model] must be a translator, got a causal language model in "},
-           {"--model " + turning_model() + " --text " + folder / "text",
+           {"--model " + turning_model() + " --file " + folder / "text",
             "[evaluate.model] must be a causal language model, got a translator in "},
-           {"--model nowhere --text " + folder / "text", "[nowhere] must be a model's folder"},
+           {"--model nowhere --file " + folder / "text", "[nowhere] must be a model's folder"},
            {"--model " + turning_model() + " --pairs nowhere", "[nowhere] "},
            {"--model " + turning_model() + " --pairs " + folder / "broken.tsv", "broken.tsv"},
-           {"--model " + alphabet_model() + " --text " + folder / "letter",
+           {"--model " + alphabet_model() + " --file " + folder / "letter",
             "must have at least 2 tokens, got 1"},
            {text + " --stride 1000", "[evaluate.stride] must be 1 .. 512, the length, got 1000"},
            {pairs + " -o " + folder / "no/folder", "no/folder"}}) {

@@ -52,7 +52,7 @@ TEST(TranslateCommand, AnswersLineByLine) {
   EXPECT_EQ(made.out, expected);
   EXPECT_EQ(shell("sextant " + translate("- < ") + folder / "lines").out, expected);
   EXPECT_EQ(sextant(translate("$'a b\\nf c'")).out, "b a\nc f\n");
-  EXPECT_EQ(sextant(translate("'a b' --beam 1")).out, "b a\n");
+  EXPECT_EQ(sextant(translate("'a b' --beams 1")).out, "b a\n");
 }
 
 TEST(TranslateCommand, AnswersALineBeforeTheNextOneComes) {
@@ -105,8 +105,8 @@ TEST(TranslateCommand, TheLengthPenaltyChangesScoresOnly) {
 }
 
 TEST(TranslateCommand, RefusesWhatItCannotUse) {
-  for (const char* wrong : {"", "'a' --beam 0", "'a' --n-best 5", "'a' --n-best 2 --beam 1",
-                            "'a' --length-penalty -1", "'a' --file b", "'a' --beam x"}) {
+  for (const char* wrong : {"", "'a' --beams 0", "'a' --n-best 5", "'a' --n-best 2 --beams 1",
+                            "'a' --length-penalty -1", "'a' --file b", "'a' --beams x"}) {
     const Outcome outcome = sextant(translate(wrong));
     EXPECT_EQ(outcome.code, 2) << wrong;
     EXPECT_EQ(outcome.out, "") << wrong;

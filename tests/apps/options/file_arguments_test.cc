@@ -16,7 +16,7 @@ using ::testing::StartsWith;
 class FileArguments : public ::testing::Test {
  protected:
   FileArguments() {
-    for (const char* name : {"q", "k", "v", "grad"}) {
+    for (const char* name : {"q", "k", "v", "dout"}) {
       save_npy(folder_ / std::string(name) + ".npy", Tensor<float>({1, 1, 4, 4}));
     }
     save_npy(folder_ / "table.npy", Tensor<float>({4, 4}));
@@ -62,9 +62,9 @@ TEST_F(FileArguments, AreNeverReadAndWrittenInOneCommand) {
   refuses(attention + "-o q.npy", "attention.output");
   refuses(attention + "-o k.npy", "attention.output");
   refuses(attention + "--weights v.npy", "attention.weights");
-  refuses(attention + "--lse q.npy", "attention.lse");
-  refuses(attention + "--grad grad.npy --dq grad.npy", "attention.dq");
-  refuses(attention + "--grad grad.npy --dk k.npy", "attention.dk");
+  refuses(attention + "--log-sum-exp q.npy", "attention.log-sum-exp");
+  refuses(attention + "--dout dout.npy --dq dout.npy", "attention.dq");
+  refuses(attention + "--dout dout.npy --dk k.npy", "attention.dk");
   refuses("encode --width 4 --ids-file ids.npy -o ids.npy", "encode.output");
   refuses("encode --config config.json --length 4 -o config.json", "encode.output");
   refuses("encode --scheme learned --scheme-file table.npy --length 4 --width 4 -o table.npy",
@@ -78,9 +78,8 @@ TEST_F(FileArguments, AreNeverReadAndWrittenInOneCommand) {
   refuses("report --file picture.png -o page.html --card picture.png", "report.card");
   refuses("plot distance --schemes none,learned:file=table.npy --length 4 -o table.npy",
           "plot.output");
-  refuses("similarity to be --text words.json --minimum-count 1 -o words.json",
-          "similarity.output");
-  refuses("similarity to be --text words.json --save-vectors words.json",
+  refuses("similarity to be --file words.json --min-count 1 -o words.json", "similarity.output");
+  refuses("similarity to be --file words.json --save-vectors words.json",
           "similarity.save-vectors");
   refuses(
       "convert-rotary letters/model.safetensors --config config.json --to interleaved -o "
@@ -90,7 +89,7 @@ TEST_F(FileArguments, AreNeverReadAndWrittenInOneCommand) {
       "convert-rotary letters/model.safetensors --config config.json --to interleaved -o "
       "config.json",
       "convert-rotary.output");
-  refuses("extrapolate --text text.svg --picture text.svg --steps 1 --schemes none -o run",
+  refuses("extrapolate --file text.svg --picture text.svg --steps 1 --schemes none -o run",
           "extrapolate.picture");
 }
 
@@ -106,7 +105,7 @@ TEST_F(FileArguments, AreSeenThroughLinksOtherSpellingsAndStreams) {
   refuses(attention + "--q - -o q.npy < q.npy", "attention.output");
   refuses(attention + "--q /dev/stdin -o q.npy < q.npy", "attention.output");
   refuses("attend --file text.svg --format svg >> text.svg", "stdout");
-  refuses(attention + "--q q.npy -o same.npy --lse link.npy", "attention.lse");
+  refuses(attention + "--q q.npy -o same.npy --log-sum-exp link.npy", "attention.log-sum-exp");
 }
 
 TEST_F(FileArguments, ThatAreDevicesOrOnlyLookAlikeAreFine) {
@@ -124,7 +123,8 @@ TEST_F(FileArguments, ThatAreDevicesOrOnlyLookAlikeAreFine) {
 TEST_F(FileArguments, ForTwoResultsAreTwo) {
   put(folder_ / "a.npy", "");
   fs::create_hard_link(folder_ / "a.npy", folder_ / "b.npy");
-  refuses("attention --q q.npy --k k.npy --v v.npy -o a.npy --lse b.npy", "attention.lse");
+  refuses("attention --q q.npy --k k.npy --v v.npy -o a.npy --log-sum-exp b.npy",
+          "attention.log-sum-exp");
 }
 
 }  // namespace

@@ -149,7 +149,7 @@ TEST(Plot, OptionsThatTheKindDoesNotHaveAreRefused) {
   for (const std::string& wrong :
        {std::string("heatmap 'a b'"), std::string("rows --file x"), std::string("rows --columns 1"),
         std::string("heatmap --rows 1"), std::string("similarity --measure dot"),
-        std::string("rows --dtype bfloat16"), std::string("sinusoids --lower"),
+        std::string("rows --dtype bfloat16"), std::string("sinusoids --lower-case"),
         std::string("heatmap --length 0"), std::string("heatmap --width 0"),
         "heatmap --length 2" + with_table, "heatmap --width 2" + with_table,
         std::string("heatmap --schemes rotary"),

@@ -25,7 +25,7 @@ class Similarity : public ::testing::Test {
  protected:
   void SetUp() override { put(text_, kChapter); }
   std::string command(const std::string& rest) const {
-    return "similarity black brown --text " + text_ + " " + rest;
+    return "similarity black brown --file " + text_ + " " + rest;
   }
   const Folder folder_;
   const std::string text_ = folder_ / "file.txt";
@@ -166,10 +166,10 @@ TEST_F(Similarity, WhatItWouldIgnoreIsRefused) {
   ASSERT_EQ(sextant(command("--width 8 --save-vectors " + file)).code, 0);
   const std::string loaded = "similarity black brown --vectors " + file;
   EXPECT_EQ(sextant(loaded + " --positions 2,10").code, 0);
-  EXPECT_EQ(sextant(loaded + " --text " + text_).code, 0);  // to find the words in
+  EXPECT_EQ(sextant(loaded + " --file " + text_).code, 0);  // to find the words in
   for (const std::string& wrong :
        {std::string(" --positions 2,10 --window 3"), std::string(" --positions 2,10 --epochs 3"),
-        std::string(" --positions 2,10 --seed 3"), " --positions 2,10 --text " + text_,
+        std::string(" --positions 2,10 --seed 3"), " --positions 2,10 --file " + text_,
         std::string(), std::string(" --positions 2,10 --scheme learned")}) {
     EXPECT_EQ(sextant(loaded + wrong).code, 2) << wrong;
   }
@@ -179,11 +179,11 @@ TEST_F(Similarity, WhatItWouldIgnoreIsRefused) {
 }
 
 TEST_F(Similarity, WordsThatAreNotThereAreNamed) {
-  const Outcome wrong = sextant("similarity black violet --text " + text_);
+  const Outcome wrong = sextant("similarity black violet --file " + text_);
   EXPECT_EQ(wrong.code, 1);
   EXPECT_THAT(wrong.err, HasSubstr("violet"));
   EXPECT_EQ(sextant("similarity black brown").code, 2);
-  EXPECT_EQ(sextant("similarity black brown --text no-such-file").code, 1);
+  EXPECT_EQ(sextant("similarity black brown --file no-such-file").code, 1);
   EXPECT_EQ(sextant(command("--positions 2")).code, 2);
   EXPECT_EQ(sextant("similarity black").code, 2);
 }

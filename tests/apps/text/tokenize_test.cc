@@ -29,7 +29,7 @@ class Tokens : public ::testing::Test {
   }
   std::string words() const {
     put(folder_ / "s.txt", "This is a sentence\nWhat is this?\n");
-    EXPECT_EQ(sextant("vocabulary --text " + folder_ / "s.txt" + " -o " + folder_ / "v.json").code,
+    EXPECT_EQ(sextant("vocabulary --file " + folder_ / "s.txt" + " -o " + folder_ / "v.json").code,
               0);
     return folder_ / "v.json";
   }
@@ -45,15 +45,15 @@ TEST_F(Tokens, AVocabularyIsSortedAndHasOov) {
   EXPECT_EQ(json["oov"], "OOV");
   EXPECT_EQ(Vocabulary::load(path).size(), 7);
   const std::string text = folder_ / "s.txt";
-  EXPECT_THAT(sextant("vocabulary --text " + text).out, HasSubstr("0  OOV\n1  a\n"));
+  EXPECT_THAT(sextant("vocabulary --file " + text).out, HasSubstr("0  OOV\n1  a\n"));
   const Json other =
-      shell("cat " + text + " | sextant vocabulary --text - --oov '<unk>' --json").json();
+      shell("cat " + text + " | sextant vocabulary --file - --oov '<unk>' --json").json();
   EXPECT_EQ(other["tokens"][0], "<unk>");
   EXPECT_EQ(other["oov"], "<unk>");
-  EXPECT_EQ(sextant("vocabulary --text - --text -").code, 2);
+  EXPECT_EQ(sextant("vocabulary --file - --file -").code, 2);
   EXPECT_EQ(sextant("vocabulary").code, 2);
   put(text, " \n");
-  EXPECT_EQ(sextant("vocabulary --text " + text).code, 1);
+  EXPECT_EQ(sextant("vocabulary --file " + text).code, 1);
 }
 
 TEST_F(Tokens, WordsBecomeTheirNumbersAndUnknownOnesOov) {

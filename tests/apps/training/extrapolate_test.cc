@@ -24,7 +24,7 @@ class Extrapolate : public ::testing::Test {
   std::string words(const std::string& more) const {
     std::string line = "extrapolate";
     for (const auto& [name, value] :
-         std::vector<std::pair<std::string, std::string>>{{"--text", folder_ / "text"},
+         std::vector<std::pair<std::string, std::string>>{{"--file", folder_ / "text"},
                                                           {"-o", folder_ / "runs"},
                                                           {"--schemes", "none,learned,kerple"},
                                                           {"--train-length", "8"},
@@ -199,9 +199,9 @@ TEST_F(Extrapolate, RefusesUnusableInput) {
     EXPECT_EQ(outcome.code, 1) << line;
     EXPECT_THAT(outcome.err, HasSubstr(message)) << line;
   };
-  refused("extrapolate --steps 1 --text " + folder_ / "none", "none");
+  refused("extrapolate --steps 1 --file " + folder_ / "none", "none");
   put(folder_ / "short", "too short");
-  refused("extrapolate --steps 1 --text " + folder_ / "short -o " + folder_ / "short_run",
+  refused("extrapolate --steps 1 --file " + folder_ / "short -o " + folder_ / "short_run",
           "[extrapolation.tokens]");
   refused(words("--steps 1 --schemes forgetting"), "forgetting");
   ASSERT_EQ(sextant(words("--steps 1")).code, 0);

@@ -32,7 +32,7 @@ class TrainSchemes : public ::testing::Test {
     put(pairs_, pairs);
   }
   std::string lm(const std::string& run, const std::string& more) const {
-    return "train lm --text " + text_ + kTiny + "-o " + (folder_ / run) + " " + more;
+    return "train lm --file " + text_ + kTiny + "-o " + (folder_ / run) + " " + more;
   }
   Tensor<double> weight(const std::string& run, const std::string& name) const {
     return load_safetensors(folder_ / run + "/last/model.safetensors")
@@ -96,7 +96,7 @@ TEST_F(TrainSchemes, LearnedPositionsAreLearnedByEveryTask) {
                                 learned + (folder_ / "pairs"));
   ASSERT_EQ(pairs.code, 0) << pairs.err;
   EXPECT_EQ(weight("pairs", "decoder_positions.table").size(0), 2 * 16 + 16);
-  const Outcome hidden = sextant("train mlm --tokenizer character --text " + text_ + kTiny +
+  const Outcome hidden = sextant("train mlm --tokenizer character --file " + text_ + kTiny +
                                  learned + (folder_ / "hidden"));
   ASSERT_EQ(hidden.code, 0) << hidden.err;
   const Outcome dates = sextant("train dates --width 16 --heads 2 --layers 1 --batch-size 2" +

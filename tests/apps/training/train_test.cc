@@ -48,7 +48,7 @@ class Train : public ::testing::Test {
     put(pairs_, pairs(100));
   }
   std::string lm(const std::string& run, const std::string& more) const {
-    return "train lm --text " + text_ + " --length 16 -o " + (folder_ / run) + kTiny + more;
+    return "train lm --file " + text_ + " --length 16 -o " + (folder_ / run) + kTiny + more;
   }
   std::string translate(const std::string& run, const std::string& more) const {
     return "train translate --pairs " + pairs_ + " --tokenizer word -o " + (folder_ / run) + kTiny +
@@ -113,7 +113,7 @@ TEST_F(Train, SaysWhatItCameToAndWhatToDoNext) {
 }
 
 TEST_F(Train, LearnsHiddenTokensAndPairsInEitherDirection) {
-  const Outcome masked = sextant("train mlm --text " + text_ + " --tokenizer character -o " +
+  const Outcome masked = sextant("train mlm --file " + text_ + " --tokenizer character -o " +
                                  (folder_ / "masked") + kTiny + "--length 16 --steps 2 --json");
   ASSERT_EQ(masked.code, 0) << masked.err;
   EXPECT_EQ(masked.json()["model"]["kind"], "masked");
@@ -291,7 +291,7 @@ TEST_F(Train, GoesOnFromAnotherModelOnOtherData) {
   const std::string other = folder_ / "other.txt";
   put(other, alphabet(70));
   const auto from = [&](const std::string& run, const std::string& more) {
-    return "train lm --text " + other + " --length 16 --batch-size 4 --from " +
+    return "train lm --file " + other + " --length 16 --batch-size 4 --from " +
            (folder_ / "first") + " -o " + (folder_ / run) + " " + more;
   };
   const Outcome next = sextant(from("next", "--steps 1 --rate 0.0001 --json"));
@@ -311,7 +311,7 @@ TEST_F(Train, GoesOnFromAnotherModelOnOtherData) {
                 HasSubstr("must not be given with --from"))
         << option;
   }
-  const Outcome masked = sextant("train mlm --text " + other + " --steps 1 --from " +
+  const Outcome masked = sextant("train mlm --file " + other + " --steps 1 --from " +
                                  (folder_ / "first") + " -o " + (folder_ / "masked"));
   EXPECT_EQ(masked.code, 1);
   EXPECT_THAT(masked.err,
@@ -320,7 +320,7 @@ TEST_F(Train, GoesOnFromAnotherModelOnOtherData) {
 
 TEST_F(Train, RefusesWhatItCannotUse) {
   const Outcome missing =
-      sextant("train lm --text no.txt --steps 1 -o " + (folder_ / "run") + kTiny);
+      sextant("train lm --file no.txt --steps 1 -o " + (folder_ / "run") + kTiny);
   EXPECT_EQ(missing.code, 1);
   EXPECT_THAT(missing.err, HasSubstr("no.txt]"));
   put(text_, " \n");
@@ -338,7 +338,7 @@ TEST_F(Train, RefusesAFolderThatIsTakenOrCannotBeWritten) {
   EXPECT_EQ(taken.code, 1);
   EXPECT_THAT(taken.err, HasSubstr("run"));
   const Outcome unwritable =
-      sextant("train lm --text " + text_ + " --length 16 --steps 1 -o " + text_ + "/run" + kTiny);
+      sextant("train lm --file " + text_ + " --length 16 --steps 1 -o " + text_ + "/run" + kTiny);
   EXPECT_EQ(unwritable.code, 1);
   EXPECT_THAT(unwritable.err, HasSubstr("text.txt/run"));
 }
@@ -353,23 +353,23 @@ TEST_F(Train, RefusesWrongCommandLines) {
   refused("train", "KIND");
   refused("train poem --steps 1" + to,
           "must be one of lm, mlm, translate, dates, copy, reverse, sort");
-  refused("train lm --text t --steps 1", "--output");
-  refused("train lm --steps 1" + to, "--text");
+  refused("train lm --file t --steps 1", "--output");
+  refused("train lm --steps 1" + to, "--file");
   refused("train translate --steps 1" + to, "--pairs");
-  refused("train lm --text t" + to, "--steps or --minutes");
-  refused("train lm --text t --steps 0" + to, "[train.steps]");
-  refused("train lm --text t --minutes -1" + to, "[train.minutes]");
-  refused("train lm --text t --steps 1 --pointer" + to, "[train.pointer] must be given with");
-  refused("train lm --text t --steps 1 --held-out 1" + to,
+  refused("train lm --file t" + to, "--steps or --minutes");
+  refused("train lm --file t --steps 0" + to, "[train.steps]");
+  refused("train lm --file t --minutes -1" + to, "[train.minutes]");
+  refused("train lm --file t --steps 1 --pointer" + to, "[train.pointer] must be given with");
+  refused("train lm --file t --steps 1 --held-out 1" + to,
           "[train.held-out] must be above 0 and below 1");
-  refused("train lm --text t --minutes 1 --decay cosine" + to, "[train.decay]");
-  refused("train lm --text t --steps 1 --activation tanh" + to, "[train.activation]");
-  refused("train lm --text t --steps 1 --tokenizer bytes" + to, "bytes");
+  refused("train lm --file t --minutes 1 --decay cosine" + to, "[train.decay]");
+  refused("train lm --file t --steps 1 --activation tanh" + to, "[train.activation]");
+  refused("train lm --file t --steps 1 --tokenizer bytes" + to, "bytes");
   refused("train translate --pairs p --steps 1 --augment swap,flip" + to,
           "[train.augment] must be of swap, shuffle, replace, join, separated by commas, got "
           "'swap,flip'");
-  refused("train lm --text t --steps 1 --augment swap" + to, "must be given with translate only");
-  refused("train lm --text t --steps 1 --widht 3" + to, "did you mean '--width'");
+  refused("train lm --file t --steps 1 --augment swap" + to, "must be given with translate only");
+  refused("train lm --file t --steps 1 --widht 3" + to, "did you mean '--width'");
 }
 
 TEST_F(Train, LossesOfOneRunAndOfSeveralAreDrawn) {

@@ -34,7 +34,7 @@ class AttentionOnRanks : public testing::Test {
   }
   std::string call(const std::string& more, const std::string& end) const {
     return sextant_program() + " attention --q " + path("q.npy") + " --k " + path("k.npy") +
-           " --v " + path("v.npy") + " -o " + path("out" + end) + " --lse " + path("lse" + end) +
+           " --v " + path("v.npy") + " -o " + path("out" + end) + " --log-sum-exp " + path("log-sum-exp" + end) +
            " " + more;
   }
   // Every file of the results has the bytes of one process's.
@@ -64,7 +64,7 @@ TEST_F(AttentionOnRanks, ReproducibleWritesTheFilesOfOneProcess) {
               "--ranks gather --divide zigzag --reproducible", {});
   expect_same(
       2,
-      "--mask " + path("mask.npy") + " --bias " + path("bias.npy") + " --grad " + path("dout.npy"),
+      "--mask " + path("mask.npy") + " --bias " + path("bias.npy") + " --dout " + path("dout.npy"),
       "--ranks ulysses --divide striped --reproducible", {"dq", "dk", "dv", "dmask", "dbias"});
 }
 

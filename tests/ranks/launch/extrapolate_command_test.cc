@@ -21,7 +21,7 @@ class ExtrapolateOnRanks : public testing::Test {
   }
   std::string path(const std::string& name) const { return folder_ + "/" + name; }
   std::string extrapolate(const std::string& more, const std::string& folder) const {
-    return sextant_program() + " extrapolate --text " + path("text.txt") +
+    return sextant_program() + " extrapolate --file " + path("text.txt") +
            " --width 16 --heads 2 --layers 1 --train-length 16 --test-lengths 16,32"
            " --batch-size 4 --stride 8 --scored 128 " +
            more + " -o " + path(folder);

@@ -35,7 +35,7 @@ class TrainOnRanks : public testing::Test {
     return sextant_program() + " train " + words + " -o " + path(folder);
   }
   std::string language_model(const std::string& folder, const std::string& more) const {
-    return train("lm --text " + path("text.txt") + kSmall + more, folder);
+    return train("lm --file " + path("text.txt") + kSmall + more, folder);
   }
   std::string model(const std::string& folder) const {
     return read_file(path(folder) + "/model.safetensors");
@@ -52,7 +52,7 @@ class TrainOnRanks : public testing::Test {
 };
 
 TEST_F(TrainOnRanks, WritesTheModelsOfOneProcess) {
-  const std::string text = " --text " + path("text.txt") + kSmall,
+  const std::string text = " --file " + path("text.txt") + kSmall,
                     pairs = " --pairs " + path("pairs.tsv") + kSmall;
   for (const auto& [kind, words, ranks] : {std::tuple{"lm", text, 4},
                                            {"mlm", text + "--tokenizer character ", 3},
@@ -100,7 +100,7 @@ TEST_F(TrainOnRanks, TellsOnceWhatDiffersBetweenRanks) {
       "sextant: [train.accumulation-steps] must be the same on all ranks, got 2 on rank 0 and 1");
   differ(language_model("other", steps), "sextant: [train.output] must be the same on all ranks");
   EXPECT_FALSE(fs::exists(path("other")));
-  differ(train("lm --text " + path("none.txt") + kSmall + steps, "r"),
+  differ(train("lm --file " + path("none.txt") + kSmall + steps, "r"),
          "none.txt] cannot be opened");
   differ(train("reverse " + std::string(kSmall) + steps, "r"), "must be the same on all ranks");
   const Ended few = launch(2, language_model("r", "--steps 4 --accumulation-steps 1"));

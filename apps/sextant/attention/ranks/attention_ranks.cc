@@ -19,7 +19,7 @@ namespace {
 
 using ranks::Communicator, ranks::Division, ranks::Layout, ranks::NpyFile;
 
-constexpr const char* kInParts[] = {"q", "k", "v", "grad"};
+constexpr const char* kInParts[] = {"q", "k", "v", "dout"};
 
 // Files of which a rank reads a part, by the names of their options.
 using PartFiles = std::map<std::string, NpyFile>;
@@ -83,7 +83,7 @@ class RanksRun {
     Tensor<float> logs({q.size(0), q.size(1), q.size(2)});
     ranks::attention<T>(comm_, q, k, v, out.view(), options, choice_, logs.view());
     if (grad_.shape.rank() == 4) gradients(q, k, v, out, logs);
-    if (command_.wants("lse")) save<float>("lse", logs, *q_layout_);
+    if (command_.wants("log-sum-exp")) save<float>("log-sum-exp", logs, *q_layout_);
     if (command_.wants("output")) save<T>("output", out, *q_layout_);
     if (command_.json && comm_.rank() == 0) print(to_text(summary()) + "\n");
   }
@@ -104,7 +104,7 @@ class RanksRun {
     q_ = part("q", *q_layout_);
     k_ = part("k", *k_layout_);
     v_ = part("v", *k_layout_);
-    if (files_.contains("grad")) grad_ = part("grad", *q_layout_);
+    if (files_.contains("dout")) grad_ = part("dout", *q_layout_);
     if (!arrays_.contains("query-positions")) return;
     query_ids_ = ranks::part_of<std::int64_t>(operands_->options.query_positions, *q_layout_,
                                               comm_.rank(), 1);
