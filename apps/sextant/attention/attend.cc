@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "attention/attend_command.h"
+#include "calls/calls.h"
 #include "commands.h"
 #include "lessons/sentence_fields.h"
 #include "options/field_options.h"
@@ -18,8 +19,9 @@ namespace {
 // The options of trained models, and those of both kinds; the rest are of random weights.
 constexpr std::string_view kOfTrained[] = {"TARGET", "--part", "--layer", "--without-positions",
                                            "--threads"};
-constexpr std::string_view kOfBoth[] = {"TEXT",   "--file",   "--second", "--head", "--lines",
-                                        "--json", "--output", "--format", "--model"};
+constexpr std::string_view kOfBoth[] = {"TEXT",    "--file",      "--second", "--head",
+                                        "--lines", "--json",      "--output", "--format",
+                                        "--model", "--print-call"};
 // Of word vectors without weights.
 constexpr std::string_view kOfVectors[] = {"TEXT",    "--file",       "--vectors",
                                            "--split", "--lower-case", "--lines",
@@ -79,6 +81,7 @@ void run(Attend& attend) {
                                      "attend.second");
   }
   const double queries = static_cast<double>(first.size());
+  if (attend.call.is_given()) return attend.call.print(call_of(attend, first, second));
   check_written(attend, static_cast<double>(attend.head < 0 ? attend.options.heads : 1) * queries *
                             (second.empty() ? queries : static_cast<double>(second.size())));
   const auto weights = attend.choice.weights();
@@ -138,6 +141,7 @@ void add_attend(CLI::App& program, Job& job) {
       command, kAttendFormats,
       "save as .svg .png .html (maps and lines) .json .csv or .npy, by the extension");
   attend->choice.add_to(command, "sinusoidal", nullptr, true);
+  attend->call.add_to(command);
   command.footer(
       "Examples:\n"
       "  sextant attend \"the cat sat on the mat\" --causal\n"
@@ -153,6 +157,9 @@ void add_attend(CLI::App& program, Job& job) {
     const bool is_trained = model->count() > 0;
     check(command, *attend, is_trained);
     job = [attend, is_trained] {
+      if (attend->call.is_given() && (is_trained || !attend->vectors.empty())) {
+        return attend->call.print(call_of(*attend, {}, {}));
+      }
       if (!attend->vectors.empty()) return attend_with_vectors(*attend);
       is_trained ? attend_trained(*attend) : run(*attend);
     };

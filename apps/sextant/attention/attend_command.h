@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "calls/printed_call.h"
 #include "core/field_words.h"
 #include "models/model_option.h"
 #include "options/options.h"
@@ -35,6 +36,7 @@ struct Attend {
   std::int64_t head = -1;
   bool lines = false;
   Output output;
+  CallChoice call;
 
   // Of seeded random weights.
   Splitting splitting;

@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "attention/attention_command.h"
+#include "calls/calls.h"
 #include "commands.h"
 #include "options/launcher.h"
 #include "options/options.h"
@@ -34,6 +35,7 @@ void add_attention(CLI::App& program, Job& job) {
       "print which kernel runs, its tiles, threads and memory; without -o nothing is computed");
   command.add_flag("--json", attention->json, "print a summary: files, shapes, types, options");
   attention->choice.add_to(command, "none", why_it_cannot_attend, true);
+  attention->call.add_to(command);
   command.footer(
       "Examples:\n"
       "  sextant attention --q q.npy --k k.npy --v v.npy -o out.npy --causal top_left\n"
@@ -50,6 +52,7 @@ void add_attention(CLI::App& program, Job& job) {
   command.callback([attention, &command, &job] {
     check_attention(*attention);
     job = [attention, &command] {
+      if (attention->call.is_given()) return attention->call.print(call_of(*attention));
       if (attention->ranks.is_given()) return run_attention_on_ranks(*attention, command);
       check_started_alone("attention.ranks", "must be given");
       run_attention(*attention);

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "calls/printed_call.h"
 #include "options/scheme_choice.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/error.h"
@@ -42,6 +43,7 @@ struct AttentionCommand {
   int threads = 0;
   bool explain = false;
   bool json = false;
+  CallChoice call;
 
   bool rotates() const { return rotary_base || rotary_layout; }
   bool wants(const std::string& output) const { return outputs.contains(output); }

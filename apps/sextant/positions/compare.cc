@@ -1,6 +1,7 @@
 // `sextant compare`: does the order of the words matter?
 #include <memory>
 
+#include "calls/calls.h"
 #include "commands.h"
 #include "options/file_arguments.h"
 #include "options/scheme_choice.h"
@@ -30,6 +31,7 @@ struct Compare {
   SentenceAttentionOptions options;
   SchemeChoice choice;
   Output output;
+  CallChoice call;
 };
 
 std::string numbers_in(View<const double> row) {
@@ -183,6 +185,9 @@ void run(Compare& compare) {
   compare.options.causal = true;
   const auto first = compare.splitting.tokens(compare.first, "compare.first");
   const auto second = compare.splitting.tokens(compare.second, "compare.second");
+  if (compare.call.is_given()) {
+    return compare.call.print(call_of(compare.options, first, second));
+  }
   if (wants_sum(compare)) {
     return write_sum(compare, {first, last_word_terms(first, compare.options)},
                      {second, last_word_terms(second, compare.options)});
@@ -229,7 +234,11 @@ void add_compare(CLI::App& program, Job& job) {
                          "save as .json, or the sum that the last token gets, word by word, as "
                          ".svg .png .html (both orders as walks) or .csv");
   compare->choice.add_to(command, "none", nullptr, true);
-  lab->excludes(command.get_option("--scheme-weights"));
+  compare->call.add_to(command);
+  for (const char* name : {"--scheme-weights", "--print-call"}) {
+    lab->excludes(command.get_option(name));
+  }
+  command.get_option("--print-call")->excludes(command.get_option("--scheme-weights"));
   command.footer(
       "Examples:\n"
       "  sextant compare \"the zebra chased the lion .\" \"the lion chased the zebra .\" --lab\n"

@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 
+#include "calls/calls.h"
 #include "commands.h"
 #include "options/file_arguments.h"
 #include "positions/encode_command.h"
@@ -149,6 +150,7 @@ void add_encode(CLI::App& program, Job& job) {
                         "save as .npy .csv .json .svg .png or .html, by the extension");
   encode->choice.add_to(command, "sinusoidal");
   encode->model.add_to(command);
+  encode->call.add_to(command);
   for (const char* other : {"--scheme", "--width", "--head-dim", "--heads"}) {
     command.get_option("--config")->excludes(command.get_option(other));
   }
@@ -165,6 +167,14 @@ void add_encode(CLI::App& program, Job& job) {
       throw CLI::RequiredError("--length, --positions or --ids-file");
     }
     encode->output.format(kTableFormats, "encode");
+    if (encode->call.is_given()) {
+      if (!encode->model.is_given()) {
+        encode->choice.check();
+        check_sizes(*encode);
+      }
+      job = [encode] { encode->call.print(call_of(*encode)); };
+      return;
+    }
     if (encode->model.is_given()) {
       job = [encode] {
         take_model(*encode);

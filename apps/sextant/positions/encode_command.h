@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "calls/printed_call.h"
 #include "options/model_config_option.h"
 #include "options/options.h"
 #include "options/scheme_choice.h"
@@ -28,6 +29,7 @@ struct Encode {
   ModelConfigOption model;
   std::optional<ModelLayer> layer;  // of the model
   Output output;
+  CallChoice call;
 };
 
 // Ids of rows, whether they come from a file or not.

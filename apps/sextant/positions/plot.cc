@@ -1,6 +1,7 @@
 // `sextant plot`: pictures of a table of positions.
 #include <memory>
 
+#include "calls/calls.h"
 #include "commands.h"
 #include "core/strings.h"
 #include "options/choices.h"
@@ -114,6 +115,7 @@ void run(const PlotOptions& options) {
     words =
         options.splitting.tokens(options.text.read("plot.text", kLongestShownText), "plot.text");
   }
+  if (options.call.is_given()) return options.call.print(call_of(options, kind.figure, words));
   Json about;
   const figures::Figure plot = make_plot(options, kind, words, about);
   auto format = options.output.format(kTableFormats, "plot");
@@ -217,6 +219,7 @@ void add_plot(CLI::App& program, Job& job) {
   plot->output.add_to(command, kTableFormats,
                       "save the picture (.svg .png .html) or its numbers (.npy .csv .json)");
   plot->choice.add_to(command, "sinusoidal");
+  plot->call.add_to(command);
   command.footer(
       "Examples:\n"
       "  sextant plot sinusoids \"I am a robot\" -o sines.svg\n"

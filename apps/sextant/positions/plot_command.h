@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "calls/printed_call.h"
 #include "options/options.h"
 #include "options/scheme_choice.h"
 #include "sextant/figures/figure.h"
@@ -35,6 +36,7 @@ struct PlotOptions {
   std::optional<std::int64_t> position;  // that the offset matrix is applied to
   SchemeChoice choice;
   Output output;
+  CallChoice call;
 };
 
 struct Kind {

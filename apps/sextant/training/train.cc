@@ -38,6 +38,7 @@ void add_train(CLI::App& program, Job& job) {
     options->check(command);
     if (!options->resume) options->plan(command);  // throws what the words alone tell
     job = [options, &command] {
+      if (options->print_call.is_given()) return options->print_call.print(options->call(command));
       on_ranks(
           command, [&](TrainingGroup* group) { return run_training(*options, command, group); },
           options->sequence_ranks);

@@ -94,6 +94,7 @@ void TrainOptions::add_to(CLI::App& command) {
               "for texts whose activations do not fit one (a divisor of the ranks; default 1)")
       ->group(kSteps);
   choice_.add_to(command, "rotary", why_it_cannot_learn, true);
+  print_call.add_to(command);
 }
 
 void TrainOptions::check(const CLI::App& command) const {
@@ -110,9 +111,9 @@ void TrainOptions::check(const CLI::App& command) const {
     const auto& names = option->get_lnames();
     const std::string name = names.empty() ? option->get_name() : "--" + names.front();
     const std::string where = "train." + name.substr(name.find_first_not_of('-'));
-    if (resume &&
-        !is_one_of(name, {"KIND", "--output", "--resume", "--json", "--json-lines", "--steps",
-                          "--minutes", "--patience", "--threads", "--sequence-ranks"})) {
+    if (resume && !is_one_of(name, {"KIND", "--output", "--resume", "--json", "--json-lines",
+                                    "--steps", "--minutes", "--patience", "--threads",
+                                    "--sequence-ranks", "--print-call"})) {
       throw Error(where, "must not be given with --resume: the run keeps its settings");
     }
     // Those of a scheme's parameters are in no group.

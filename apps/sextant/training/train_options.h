@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "calls/printed_call.h"
 #include "options/command_line.h"
 #include "options/scheme_choice.h"
 #include "training/plan_parts.h"
@@ -20,6 +21,7 @@ struct TrainOptions {
   bool resume = false;
   bool json = false;
   bool json_lines = false;
+  CallChoice print_call;
   int sequence_ranks = 1;  // of MPI, that hold a part of each sequence
 
   void add_to(CLI::App& command);
@@ -27,6 +29,7 @@ struct TrainOptions {
   void check(const CLI::App& command) const;
   // The defaults of the task, or what run.json says with --resume, changed by what was given.
   TrainingPlan plan(const CLI::App& command) const;
+  PrintedCall call(const CLI::App& command) const;
 
  private:
   // The options of one part of a plan.

@@ -65,6 +65,7 @@ inline const std::vector<Wording> kOptimiserWords = {{.field = "beta1", .hidden 
 // A part of a plan whose fields are options.
 template <class Options>
 struct PlanPart {
+  const char* member;  // of a plan, "trainer.schedule"
   const char* group;
   const std::vector<Wording>& words;
   Options& (*of)(TrainingPlan&);
@@ -74,20 +75,21 @@ struct PlanPart {
 template <class Use>
 void each_part(const Use& use) {
   using Plan = TrainingPlan;
-  use(PlanPart<TrainingSettings>{kData, kSettingsWords,
+  use(PlanPart<TrainingSettings>{"settings", kData, kSettingsWords,
                                  [](Plan& plan) -> TrainingSettings& { return plan.settings; }});
-  use(PlanPart<TaskOptions>{kData, kTaskWords,
+  use(PlanPart<TaskOptions>{"settings.task", kData, kTaskWords,
                             [](Plan& plan) -> TaskOptions& { return plan.settings.task; }});
-  use(PlanPart<TokenizerTraining>{kData, kTokenizerWords, [](Plan& plan) -> TokenizerTraining& {
-                                    return plan.settings.tokenizer;
-                                  }});
+  use(PlanPart<TokenizerTraining>{
+      "settings.tokenizer", kData, kTokenizerWords,
+      [](Plan& plan) -> TokenizerTraining& { return plan.settings.tokenizer; }});
   use(PlanPart<TransformerConfig>{
-      kModel, kModelWords, [](Plan& plan) -> TransformerConfig& { return plan.settings.model; }});
-  use(PlanPart<TrainerOptions>{kSteps, kTrainerWords,
+      "settings.model", kModel, kModelWords,
+      [](Plan& plan) -> TransformerConfig& { return plan.settings.model; }});
+  use(PlanPart<TrainerOptions>{"trainer", kSteps, kTrainerWords,
                                [](Plan& plan) -> TrainerOptions& { return plan.trainer; }});
-  use(PlanPart<Schedule>{kSteps, kScheduleWords,
+  use(PlanPart<Schedule>{"trainer.schedule", kSteps, kScheduleWords,
                          [](Plan& plan) -> Schedule& { return plan.trainer.schedule; }});
-  use(PlanPart<AdamWOptions>{kSteps, kOptimiserWords,
+  use(PlanPart<AdamWOptions>{"trainer.optimiser", kSteps, kOptimiserWords,
                              [](Plan& plan) -> AdamWOptions& { return plan.trainer.optimiser; }});
 }
 
