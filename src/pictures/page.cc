@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
+#include "core/embedded_text.h"
 #include "pictures/describe.h"
-#include "pictures/page_style.h"
+#include "pictures/page_files.h"
 #include "pictures/pixels.h"
 #include "pictures/readable_width.h"
 #include "pictures/text.h"
@@ -137,8 +138,8 @@ std::string Page::html() const {
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-      escape_html(title_) + "</title>\n<style>" + std::string(pictures::kPageStyle) + "</style>\n" +
-      head_ + "</head>\n<body>\n<main>\n<header>\n<h1>" + escape_html(title_) + "</h1>\n";
+      escape_html(title_) + "</title>\n<style>\n" + embedded_text(kPageCss) + "</style>\n" + head_ +
+      "</head>\n<body>\n<main>\n<header>\n<h1>" + escape_html(title_) + "</h1>\n";
   if (!subtitle_.empty()) page += "<p class=\"subtitle\">" + escape_html(subtitle_) + "</p>\n";
   page += "</header>\n" + body_.substr(0, contents_at_);
   if (sections_.size() > 2) {

@@ -1,9 +1,9 @@
 // The page of a report: one story, a claim per section, and its evidence.
 #include "sextant/figures/report.h"
 
+#include "core/embedded_text.h"
+#include "figures/report/page_files.h"
 #include "figures/report/parts.h"
-#include "figures/report/script.h"
-#include "figures/report/style.h"
 #include "sextant/figures/environment.h"
 #include "sextant/text/segment.h"
 
@@ -44,7 +44,7 @@ std::string report_page(const std::string& given, const ReportOptions& options) 
   page.insert_head(link_tags(text, options));
   constexpr std::int64_t kLongHeading = 120;  // characters
   const bool is_long = visible_length(heading_of(text)) > kLongHeading;
-  page.insert_head("<style>" + std::string(kReportStyle) +
+  page.insert_head("<style>\n" + embedded_text(kReportCss) +
                    (is_long ? "h1, .other { font-size: 1.15rem; }\n" : "") + "</style>\n");
   Json numbers;
   report_order(page, text, numbers);
@@ -63,7 +63,7 @@ std::string report_page(const std::string& given, const ReportOptions& options) 
   page.paragraph(here.line());
   numbers["environment"] = Json::parse(here.json());
   page.data("report.json", to_text(numbers));
-  page.insert("<script>" + std::string(kReportScript) + "</script>\n");
+  page.insert("<script>\n" + embedded_text(kReportJs) + "</script>\n");
   return page.html();
 }
 

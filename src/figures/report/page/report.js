@@ -1,12 +1,5 @@
 // The report's script. Without it everything can be read; it adds a map that answers questions.
 // State is in the address: #positions=rotary&head=2&mask=causal&show=weights&word=3.
-#pragma once
-
-#include <string_view>
-
-namespace sextant::figures {
-
-inline constexpr std::string_view kReportScript = R"js(
 "use strict";
 (() => {
   const make = (tag, attributes = {}, ...children) => {
@@ -266,6 +259,3 @@ inline constexpr std::string_view kReportScript = R"js(
   addEventListener("beforeprint", () => document.querySelectorAll("details")
     .forEach(element => element.open = true));
 })();
-)js";
-
-}  // namespace sextant::figures
