@@ -28,7 +28,7 @@ struct CopeWeights {
 std::shared_ptr<const ScoreTerm> cope(const Cope& options, const CopeWeights& weights);
 
 // The gradient of the weights from the term's gradient of attention_backward(), [1,
-// gradient_size()].
+// parameters].
 CopeWeights cope_backward(const Cope& options, const CopeWeights& weights,
                           View<const double> gradient);
 

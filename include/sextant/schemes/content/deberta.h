@@ -37,7 +37,7 @@ std::shared_ptr<const ScoreTerm> deberta(const Deberta& options, const DebertaWe
                                          std::span<const std::int64_t> positions = {});
 
 // The gradients of the weights from the term's gradient of attention_backward(), [1,
-// gradient_size()].
+// parameters].
 DebertaWeights deberta_backward(const Deberta& options, const DebertaWeights& weights,
                                 View<const double> gradient);
 

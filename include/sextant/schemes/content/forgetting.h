@@ -16,7 +16,7 @@ namespace sextant {
 // query's diagonal is visible; others are refused. Throws Error when a shape or a number is wrong.
 std::shared_ptr<const ScoreTerm> forgetting(View<const double> log_gates);
 
-// The gradient of log_gates from the term's gradient of attention_backward(), [1, gradient_size()]:
+// The gradient of log_gates from the term's gradient of attention_backward(), [1, parameters]:
 // that of F, summed from the end.
 Tensor<double> forgetting_backward(const Shape& log_gates, View<const double> gradient);
 

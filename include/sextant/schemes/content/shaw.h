@@ -21,13 +21,13 @@ struct ShawWeights {
 };
 
 // score(i, j) += scale <q_i, key_table[r]> and value_j += value_table[r] with r = clip(j - i, -K,
-// K) + K (equations 3 and 4), for attention's options.content. positions: the ids of tokens 0, 1,
+// K) + K (equations 3 and 4), for attention's options.terms. positions: the ids of tokens 0, 1,
 // ...; within +-2^53; empty: 0, 1, ... Throws Error when an option, a shape or a number is wrong.
 std::shared_ptr<const ScoreTerm> shaw(const Shaw& options, const ShawWeights& weights,
                                       std::span<const std::int64_t> positions = {});
 
 // The gradients of the weights from the term's gradient of attention_backward(), [1,
-// gradient_size()].
+// parameters].
 ShawWeights shaw_backward(const Shaw& options, const ShawWeights& weights,
                           View<const double> gradient);
 

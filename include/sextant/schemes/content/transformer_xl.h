@@ -35,7 +35,7 @@ std::shared_ptr<const ScoreTerm> transformer_xl(const TransformerXl& options,
                                                 std::span<const std::int64_t> positions = {});
 
 // The gradients of the weights from the term's gradient of attention_backward(), [1,
-// gradient_size()].
+// parameters].
 TransformerXlWeights transformer_xl_backward(const TransformerXl& options,
                                              const TransformerXlWeights& weights,
                                              View<const double> gradient);
