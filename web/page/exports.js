@@ -7,12 +7,12 @@
   const quoted = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'";
   explorer.command_text = (args) => 'sextant ' + args.map(quoted).join(' ');
 
-  // A parameter's text as Python writes it.
-  explorer.python_value = (parameter, text) => {
-    const {type} = parameter.values;
-    if (type === 'integer' || type === 'number') return text;
-    return type === 'flag' ? (text === 'yes' ? 'True' : 'False') : JSON.stringify(text);
-  };
+  // The calls that commands make, in a language: what the program prints of them; '' where it has none.
+  async function printed_calls(commands, language) {
+    const answers = await Promise.all(commands.map(([name, ...more]) => explorer.engine.run([name, '--print-call', language, ...more])));
+    const texts = answers.filter(({code}) => code === 0).map(({out}) => out.trim());
+    return texts.map((text, i) => i === 0 ? text : text.replace(/^import sextant\n+/, '')).join('\n\n');
+  }
 
   explorer.save = (name, content, type) => {
     const link = explorer.make('a', {href: URL.createObjectURL(new Blob([content], {type})), download: name});
@@ -37,7 +37,8 @@
   }
 
   // Buttons for the pictures in `picture` and their numbers, and the lines that make the same. `csv` is a
-  // promise of the numbers, or null; `code` is {command, python, cpp}, each may be absent.
+  // promise of the numbers, or null; `code` is {command, python, cpp}, each may be absent, or has `calls`, the
+  // arguments of commands, in place of the last two.
   explorer.show_exports = (place, {name, picture, csv = null, code}) => {
     const {make} = explorer, shown = () => [...picture.querySelectorAll('svg')].filter((svg) => svg.closest('[hidden]') === null);
     const each = async (ending, type, content) => {
@@ -45,6 +46,9 @@
     };
     const button = (text, onclick) => make('button', {type: 'button', onclick}, text);
     const names = {command: 'Command', python: 'Python', cpp: 'C++'};
+    const block = (kind, text) => make('details', {open: kind === 'command'}, make('summary', {}, names[kind]),
+      make('pre', {tabindex: 0, 'aria-label': names[kind]}, text));
+    const mine = place.asked = (place.asked || 0) + 1;
     place.replaceChildren(
       make('div', {class: 'row'},
         shown().length > 0 && button('SVG', () => each('.svg', 'image/svg+xml', (svg) => new XMLSerializer().serializeToString(svg))),
@@ -54,8 +58,10 @@
           await navigator.clipboard.writeText(location.href);
           event.target.textContent = 'Copied';
         })),
-      ...Object.keys(names).filter((kind) => code[kind]).map((kind) =>
-        make('details', {open: kind === 'command'}, make('summary', {}, names[kind]),
-          make('pre', {tabindex: 0, 'aria-label': names[kind]}, code[kind]))));
+      ...Object.keys(names).filter((kind) => code[kind]).map((kind) => block(kind, code[kind])));
+    if (code.calls) Promise.all(['python', 'c++'].map((language) => printed_calls(code.calls, language))).then(([python, cpp]) => {
+      if (mine !== place.asked) return;  // something newer is shown
+      place.append(...[['python', python], ['cpp', cpp]].filter(([, text]) => text !== '').map(([kind, text]) => block(kind, text)));
+    });
   };
 })();

@@ -84,8 +84,8 @@ def test_a_second_scheme_is_asked_for(explorer):
 def test_the_lines_of_code_name_what_is_shown(shared):
     page = opened(shared, "&scheme=rotary&p.base=500&length=9&width=8")
     python, cpp = (re.sub(r"\s+", " ", page.locator(f"pre[aria-label='{name}']").text_content()) for name in ("Python", "C++"))
-    assert python == "import sextant table = sextant.rotary(9, 8, base=500)"
-    assert 'request.head_dim = 8; request.parameters["base"] = "500";' in cpp and 'find_scheme("rotary")' in cpp
+    assert python == 'import sextant picture = sextant.plot.heatmap({"rotary": {"base": 500}}, length=9, head_dim=8)'
+    assert 'plot_scheme({"rotary", {{"base", "500"}}}, {.length = 9, .head_dim = 8});' in cpp
 
 
 @pytest.mark.parametrize("view", ["view=positions&length=9&width=8", "view=attention", ""])

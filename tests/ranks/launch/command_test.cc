@@ -35,7 +35,7 @@ class AttentionOnRanks : public testing::Test {
   std::string call(const std::string& more, const std::string& end) const {
     return sextant_program() + " attention --q " + path("q.npy") + " --k " + path("k.npy") +
            " --v " + path("v.npy") + " -o " + path("out" + end) + " --log-sum-exp " +
-           path("log-sum-exp" + end) + " " + more;
+           path("lse" + end) + " " + more;
   }
   // Every file of the results has the bytes of one process's.
   void expect_same(int count, const std::string& more, const std::string& ranks,

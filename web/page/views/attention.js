@@ -71,8 +71,8 @@
       });
 
       function show_exports() {
-        const code = {command: explorer.command_text(args(...drawn(), '-o', 'attention.svg')), ...explorer.sentence_code(scheme(), tokens('text', kStart), tokens('second', ''), step())};
-        if (step() === 'tokens') code.command = explorer.command_text(['tokenize', tokens('text', kStart).join(' ')]);
+        const code = step() === 'tokens' ? {command: explorer.command_text(['tokenize', tokens('text', kStart).join(' ')])}
+          : {command: explorer.command_text(args(...drawn(), '-o', 'attention.svg')), calls: [args('--step', step())]};
         explorer.show_exports(exports, {name: 'attention-' + step(), picture, code, csv: async () => step() === 'tokens'
           ? tokens('text', kStart).map((word, i) => `${i},${JSON.stringify(word)}\n`).join('')
           : (await explorer.engine.run(args(...(step() === 'weights' ? [] : ['--step', step()]), '--format', 'csv'))).out});

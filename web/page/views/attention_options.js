@@ -59,28 +59,4 @@
     }
     return {place, show};
   };
-
-  const list_of = (words, open, close) => open + words.map((word) => JSON.stringify(word)).join(', ') + close;
-
-  const kOfPython = ['causal', 'heads', 'width', 'seed'];
-
-  // The lines of C++ that compute what is shown, and of Python where its function has the options.
-  explorer.sentence_code = (scheme, words, second, step) => {
-    const given = explorer.given_parameters(scheme), asked = options.given();
-    const cpp = ['sextant::SentenceAttentionOptions options;'];
-    if (scheme.kind !== 'none') cpp.push(`options.positions = {{"${scheme.name}", ${list_of_pairs(given)}}};`);
-    const forms = {flag: (text) => String(text === 'yes'), list: (text) => `{${text}}`, text: (text) =>
-      '{' + (text.includes(':') ? text.split(',').map((pair) => '{' + pair.replaceAll('*', '-1').replace(':', ', ') + '}').join(', ') : text) + '}'};
-    for (const [{name, values}, text] of asked) cpp.push(`options.${name} = ${(forms[values.type] || String)(text)};`);
-    const texts = `${list_of(words, '{', '}')}, ${list_of(second, '{', '}')}`;
-    cpp.push(`const sextant::AttentionSteps steps = sextant::attention_steps(${texts}, options);`);
-    if (step !== 'tokens') cpp.push(`const sextant::Tensor<double>& ${step} = steps[sextant::AttentionStep::${step}];`);
-    const positions = scheme.kind === 'none' ? 'None' : given.length === 0 ? `"${scheme.name}"`
-      : `{"${scheme.name}": {${given.map(([one, value]) => `"${one.name}": ${explorer.python_value(one, value)}`).join(', ')}}}`;
-    const python = step !== 'weights' || asked.some(([{name}]) => !kOfPython.includes(name)) ? undefined
-      : `import sextant\nattention = sextant.attend(${list_of(words, '[', ']')}, ${second.length === 0 ? 'None' : list_of(second, '[', ']')},\n` +
-        `                           ${[`positions=${positions}`, ...asked.map(([one, text]) => `${one.name}=${explorer.python_value(one, text)}`)].join(', ')})\nattention.weights`;
-    return {cpp: cpp.join('\n'), python};
-  };
-  const list_of_pairs = (given) => '{' + given.map(([one, value]) => `{"${one.name}", ${JSON.stringify(value)}}`).join(', ') + '}';
 })();

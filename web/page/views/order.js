@@ -105,17 +105,9 @@
       });
 
       function show_exports() {
-        const quoted = texts().map((text) => '[' + text.split(' ').map((word) => JSON.stringify(word)).join(', ') + ']');
-        const given = explorer.given_parameters(scheme());
-        const parameters = given.map(([one, value]) => `{"${one.name}", ${JSON.stringify(value)}}`).join(', ');
-        const python = given.length === 0 ? `"${scheme().name}"`
-          : `{"${scheme().name}": {${given.map(([one, value]) => `"${one.name}": ${explorer.python_value(one, value)}`).join(', ')}}}`;
         explorer.show_exports(exports, {name: 'order', picture: sums,
           csv: async () => (await explorer.engine.run(args(scheme().name, '--format', 'csv'))).out,
-          code: {command: explorer.command_text(args(scheme().name)),
-            python: `import sextant\nprint(sextant.compare(${quoted[0]},\n                      ${quoted[1]},\n                      positions=${python}))`,
-            cpp: `sextant::SentenceAttentionOptions options;\noptions.positions = {{"${scheme().name}", {${parameters}}}};\n` +
-              `const sextant::OrderVerdict verdict = sextant::compare_order(\n    {${quoted[0].slice(1, -1)}},\n    {${quoted[1].slice(1, -1)}}, options);`}});
+          code: {command: explorer.command_text(args(scheme().name)), calls: [args(scheme().name)]}});
       }
 
       function read(text) {

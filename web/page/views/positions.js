@@ -87,10 +87,8 @@
       }));
 
       function show_exports(drawn) {
-        const codes = drawn.map((slot) => explorer.scheme_code(scheme_at(slot), prefix_of(slot), size));
         explorer.show_exports(exports, {name: first().name, picture: grid, csv: async () => (await Promise.all(drawn.map(async (slot) => (await explorer.engine.run([...args(slot), '--format', 'csv'])).out))).join('\n'),
-          code: {command: drawn.map((slot) => explorer.command_text([...args(slot), '-o', slot === 0 ? 'positions.svg' : `positions-${slot + 1}.svg`])).join('\n'),
-            python: 'import sextant\n' + codes.map((code) => code.python).join('\n'), cpp: codes.map((code) => code.cpp).join('\n\n')}});
+          code: {command: drawn.map((slot) => explorer.command_text([...args(slot), '-o', slot === 0 ? 'positions.svg' : `positions-${slot + 1}.svg`])).join('\n'), calls: drawn.map(args)}});
       }
 
       const options = make('div', {class: 'parameters'}), schemes = make('div', {class: 'slots'});

@@ -77,18 +77,4 @@
     }
     if (is_new()) says.textContent = `${here} They start to differ at length ${apart}.`;
   };
-
-  // Lines of Python and C++ that make the table of a scheme.
-  explorer.scheme_code = (scheme, prefix, size) => {
-    const {name, kind} = scheme, given = explorer.given_parameters(scheme, prefix);
-    const sizes = {added: `${size('length')}, ${size('width')}`, rotated: `${size('length')}, ${size('width')}`}[kind] || `${size('length')}, heads=${size('heads')}`;
-    const member = {added: 'width', rotated: 'head_dim'}[kind] || 'heads';
-    return {
-      python: `table = sextant.${name}(${[sizes, ...given.map(([one, value]) => `${one.name}=${explorer.python_value(one, value)}`)].join(', ')})`,
-      cpp: `std::vector<std::int64_t> ids(${size('length')});\nstd::iota(ids.begin(), ids.end(), ${size('first')});\nsextant::SchemeRequest request;\n` +
-        `request.positions = ids;\nrequest.${member} = ${size(member === 'heads' ? 'heads' : 'width')};\n` +
-        given.map(([one, value]) => `request.parameters["${one.name}"] = ${JSON.stringify(value)};\n`).join('') +
-        `const sextant::SchemeTable table = sextant::find_scheme("${name}").make(request);`,
-    };
-  };
 })();

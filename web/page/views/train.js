@@ -33,14 +33,8 @@
         explorer.show_svg(losses, answer.files['/losses.svg']);
         explorer.show_exports(exports, {name: 'losses', picture: losses, csv: async () => explorer.losses_csv(begun),
           code: {command: [...begun.map((run) => explorer.command_text(command(run.scheme, 'race/' + run.scheme))),
-            explorer.command_text(['plot', 'losses', ...begun.map((run) => 'race/' + run.scheme), '-o', 'losses.svg'])].join('\n'), ...code(begun[0].scheme)}});
+            explorer.command_text(['plot', 'losses', ...begun.map((run) => 'race/' + run.scheme), '-o', 'losses.svg'])].join('\n'), calls: begun.map((run) => command(run.scheme, 'race/' + run.scheme))}});
       }, 250);
-
-      const code = (scheme) => ({
-        python: `import sextant\nmodel = sextant.train.${value('task')}(positions="${scheme}", steps=${value('steps')}, width=${value('width')}, layers=${value('layers')}, rate=${value('rate')}, seed=${value('seed')})`,
-        cpp: `sextant::TrainingPlan plan = sextant::default_plan("${value('task')}");\nplan.settings.model.positions = {"${scheme}"};\nplan.settings.model.width = ${value('width')};\n` +
-          `plan.settings.model.layers = ${value('layers')};\nplan.trainer.steps = ${value('steps')};\nplan.trainer.schedule.peak = ${value('rate')};\nplan.trainer.seed = ${value('seed')};\n` +
-          'sextant::complete_plan(plan);\nauto made = sextant::make_task(plan, "");\nsextant::train(*made.task, plan.trainer);'});
 
       // What the model of the last checkpoint writes, and where it looks.
       async function look(run) {
