@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "sextant/models/language_model.h"
 #include "sextant/models/translator.h"
 
 namespace sextant::bench {

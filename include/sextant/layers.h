@@ -4,7 +4,7 @@
 #include "sextant/layers/activation.h"
 #include "sextant/layers/applied_positions.h"
 #include "sextant/layers/attention_layer.h"
-#include "sextant/layers/divided_sequence.h"
+#include "sextant/layers/context_parallel.h"
 #include "sextant/layers/embedding.h"
 #include "sextant/layers/feed_forward.h"
 #include "sextant/layers/linear.h"

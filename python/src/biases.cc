@@ -120,7 +120,8 @@ void bind_biases(nb::module_& module) {
         return "ScoreTerm(heads=" + std::to_string(self.heads) +
                ", length=" + std::to_string(self.length) + ")";
       });
-  show_as_heatmap(term, [](const PyScoreTerm& self) { return !self.term->needs().reads_rows(); });
+  show_as_heatmap<PyScoreTerm>(
+      term, [](const PyScoreTerm& self) { return !self.term->needs().reads_rows(); });
 }
 
 }  // namespace sextant::python

@@ -14,7 +14,9 @@
 #include "option_values.h"
 #include "sextant/core/error.h"
 #include "sextant/schemes/scheme.h"
+#include "sextant/training/tasks/language_task.h"
 #include "sextant/training/tasks/make_task.h"
+#include "sextant/training/tasks/translation_task.h"
 #include "watch.h"
 
 namespace sextant::python {
@@ -83,7 +85,7 @@ TrainingPlan plan_of(const std::string& kind, const nb::dict& sources, nb::handl
   const auto chosen = [&options](const char* name) {
     return options.contains(name) && !nb::object(options[name]).is_none();
   };
-  complete_plan(plan, {.decay = chosen("decay"), .warmup = chosen("warmup")});
+  fill_defaults(plan, {.decay = chosen("decay"), .warmup = chosen("warmup")});
   return plan;
 }
 
@@ -152,7 +154,7 @@ nb::dict run(TrainingPlan& plan, PlannedTask& made, nb::handle on_step) {
   result["folder"] = trained.folder;
   result["lost_best_step"] = trained.lost_best_step;
   result["parameters"] = made.parameters;
-  result["learned"] = made.learned;
+  result["learned"] = made.train;
   result["held_out"] = made.held_out;
   result["unit"] = made.unit;
   result["steps_per_epoch"] = made.steps_per_epoch;

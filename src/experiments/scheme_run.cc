@@ -55,7 +55,7 @@ void SchemeRun::report(ExtrapolationProgress progress) const {
 }
 
 Measured SchemeRun::measure(const std::function<double()>& clock) const {
-  constexpr std::int64_t kSteps = 5;  // behind the first, which makes memory and tables
+  constexpr std::int64_t kSteps = 5;  // after the first, which makes memory and tables
   report({.doing = "measuring"});
   LanguageTask own = task();
   AdamW optimiser(own.parameters());

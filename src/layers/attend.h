@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "sextant/core/error.h"
-#include "sextant/layers/divided_sequence.h"
+#include "sextant/layers/context_parallel.h"
 
 namespace sextant::layers {
 
@@ -12,8 +12,8 @@ template <class T>
 void attend(const Pass& pass, View<const T> q, View<const T> k, View<const T> v, View<T> out,
             const AttentionOptions<T>& options, View<float> log_sum_exp) {
   if constexpr (std::is_same_v<T, float>) {
-    if (pass.divided != nullptr) {
-      return pass.divided->attention(q, k, v, out, options, log_sum_exp);
+    if (pass.context_parallel != nullptr) {
+      return pass.context_parallel->attention(q, k, v, out, options, log_sum_exp);
     }
   }
   attention<T>(q, k, v, out, options, log_sum_exp);
@@ -24,8 +24,9 @@ void attend_backward(const Pass& pass, View<const T> q, View<const T> k, View<co
                      View<const T> out, View<const T> dout, const AttentionGradients<T>& gradients,
                      const AttentionOptions<T>& options, View<const float> log_sum_exp) {
   if constexpr (std::is_same_v<T, float>) {
-    if (pass.divided != nullptr) {
-      return pass.divided->attention_backward(q, k, v, out, dout, gradients, options, log_sum_exp);
+    if (pass.context_parallel != nullptr) {
+      return pass.context_parallel->attention_backward(q, k, v, out, dout, gradients, options,
+                                                       log_sum_exp);
     }
   }
   attention_backward<T>(q, k, v, out, dout, gradients, options, log_sum_exp);
@@ -33,7 +34,7 @@ void attend_backward(const Pass& pass, View<const T> q, View<const T> k, View<co
 
 // `what` has no way to work on a part of a batch.
 inline void check_whole(const Pass& pass, const char* what) {
-  if (pass.divided == nullptr) return;
+  if (pass.context_parallel == nullptr) return;
   throw Error(what,
               "must have all tokens in one process; only the loss of a language model in "
               "float32 works on a sequence that is divided");

@@ -112,7 +112,7 @@ void each_part(const AttentionCall<T>& call, bool cross, std::int64_t queries, s
     if (!runs.empty()) call.positions->set(whole.options, whole.length);
     return use(whole);
   }
-  if (pass.divided != nullptr) {
+  if (pass.context_parallel != nullptr) {
     throw Error("attention_layer.segments",
                 "must be of one length, or of lengths that have the same table of positions, where "
                 "sequences are divided");
@@ -217,7 +217,7 @@ void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> d
   const View<T> dkeys = cross ? pass.memory.take<T>({saved.context.size(0), 2 * k_width})
                               : dprojected.narrow(1, q_width, 2 * k_width);
   const PositionTables<T>* positions = positions_gradient ? saved.call.positions : nullptr;
-  const bool collects = pass.divided == nullptr || pass.divided->is_first();
+  const bool collects = pass.context_parallel == nullptr || pass.context_parallel->is_first();
   each_part(saved.call, cross, tokens, dkeys.size(0), pass, [&](const Part<T>& part) {
     AttentionGradients<T> gradients;
     gradients.q = part.of_queries(heads_of(dprojected, 0, heads, head_dim));

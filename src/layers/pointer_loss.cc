@@ -16,26 +16,26 @@ namespace {
 
 // A sequence: its rows [begin, end) of h and [key_begin, key_end) of the context, and where its
 // attention stands.
-struct Piece {
+struct Sequence {
   std::int64_t begin, end, key_begin, key_end, offset;
 
   std::int64_t rows() const noexcept { return end - begin; }
   std::int64_t keys() const noexcept { return key_end - key_begin; }
 };
 
-std::vector<Piece> pieces_of(std::span<const std::int64_t> segments,
-                             std::span<const std::int64_t> context_segments) {
+std::vector<Sequence> sequences_of(std::span<const std::int64_t> segments,
+                                   std::span<const std::int64_t> context_segments) {
   if (segments.size() != context_segments.size()) {
     throw Error("pointer.context_segments", "must have as many sequences as segments");
   }
-  std::vector<Piece> pieces;
+  std::vector<Sequence> sequences;
   std::int64_t offset = 0;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
-    pieces.push_back(
+    sequences.push_back(
         {segments[s], segments[s + 1], context_segments[s], context_segments[s + 1], offset});
-    offset += pieces.back().rows() * pieces.back().keys();
+    offset += sequences.back().rows() * sequences.back().keys();
   }
-  return pieces;
+  return sequences;
 }
 
 // In lanes side by side, which the compiler makes vectors of.
@@ -53,8 +53,8 @@ T largest(const T* x, std::int64_t count) {
 }
 
 // Of one row: its gate, the attention to the places that hold its target, and the gradient of that.
-struct RowMixture {
-  double gate = 0, copied = 0, dcopied = 0;
+struct CopyState {
+  double gate = 0, copied = 0, d_copied = 0;
 };
 
 template <class T>
@@ -66,17 +66,20 @@ class Mixture {
         input_(input),
         options_(options),
         pass_(pass),
-        pieces_(pieces_of(input.segments, input.context_segments)),
+        sequences_(sequences_of(input.segments, input.context_segments)),
         q_(pass.memory.take<T>(input.h.shape())),
         k_(pass.memory.take<T>(input.context.shape())),
         dgates_(pass.memory.zeros<T>({input.h.size(0), 1})),
         rows_(static_cast<std::size_t>(input.h.size(0))),
-        piece_of_(rows_.size()) {
+        sequence_of_(rows_.size()) {
     const std::int64_t pairs =
-        pieces_.empty() ? 0 : pieces_.back().offset + pieces_.back().rows() * pieces_.back().keys();
+        sequences_.empty()
+            ? 0
+            : sequences_.back().offset + sequences_.back().rows() * sequences_.back().keys();
     attention_ = pass.memory.take<T>({pairs});
-    for (std::size_t s = 0; s < pieces_.size(); ++s) {
-      std::fill(piece_of_.begin() + pieces_[s].begin, piece_of_.begin() + pieces_[s].end, s);
+    for (std::size_t s = 0; s < sequences_.size(); ++s) {
+      std::fill(sequence_of_.begin() + sequences_[s].begin,
+                sequence_of_.begin() + sequences_[s].end, s);
     }
   }
 
@@ -86,7 +89,7 @@ class Mixture {
     pointer_.to_q.forward(input_.h, q_, pass_);
     pointer_.to_k.forward(input_.context, k_, pass_);
     pointer_.gate.forward(input_.h, gates, pass_);
-    each_piece([&](const Piece& p, View<T> a) {
+    each_sequence([&](const Sequence& p, View<T> a) {
       layers::copy_attention<T>(q_.narrow(0, p.begin, p.rows()),
                                 k_.narrow(0, p.key_begin, p.keys()), a);
     });
@@ -106,19 +109,19 @@ class Mixture {
       if (want_gradient) std::fill_n(line, vocabulary, T{0});
       return {};
     }
-    RowMixture& mixture = rows_[at];
+    CopyState& mixture = rows_[at];
     const double g = mixture.gate, logit = static_cast<double>(line[target]);
-    const Rivals rivals = rivals_of(at, logits);
+    const SourceLogits others = logits_of(at, logits);
     const auto own =
         ops::cross_entropy<T>(logits, &target, options_.label_smoothing, 1, want_gradient, 1);
     const double p = std::exp(-own.loss);
     const double mixed = std::max(g * p + (1 - g) * mixture.copied, kLeast);
     const double loss = -std::log(mixed);
     const LossSum sum{loss, own.smoothed + (1 - options_.label_smoothing) * (loss - own.loss), 1,
-                      is_best(at, mixed, own.loss + logit, rivals) ? 1 : 0};
+                      is_best(at, mixed, own.loss + logit, others) ? 1 : 0};
     if (!want_gradient) return sum;
     const double main = options_.scale * (1 - options_.label_smoothing);
-    mixture.dcopied = -main * (1 - g) / mixed;
+    mixture.d_copied = -main * (1 - g) / mixed;
     dgates_(static_cast<std::int64_t>(at), 0) =
         static_cast<T>(-main * (p - mixture.copied) / mixed * g * (1 - g));
     // cross_entropy() left softmax - (1 - smoothing) target - smoothing / vocabulary; the part of
@@ -141,14 +144,14 @@ class Mixture {
   // From the rows' gradients to those of the maps, of h and of the context.
   void backward(View<T> dh, View<T> dcontext, Pointer<T>& gradient) {
     const View<T> dq = pass_.memory.zeros<T>(q_.shape()), dk = pass_.memory.zeros<T>(k_.shape());
-    each_piece([&](const Piece& p, View<T> a) {
-      // Scores' gradients are a_j (da_j - sum a da), with da_j = dcopied where j holds the target.
+    each_sequence([&](const Sequence& p, View<T> a) {
+      // Scores' gradients are a_j (da_j - sum a da), with da_j = d_copied where j holds the target.
       const double scale = 1 / std::sqrt(static_cast<double>(q_.size(1)));
       for (std::int64_t i = 0; i < p.rows(); ++i) {
         const auto at = static_cast<std::size_t>(p.begin + i);
         for (std::int64_t j = 0; j < p.keys(); ++j) {
           const double holds = source(p, j) == input_.targets[at] ? 1 : 0;
-          a(i, j) = static_cast<T>(scale * rows_[at].dcopied * (holds - rows_[at].copied) *
+          a(i, j) = static_cast<T>(scale * rows_[at].d_copied * (holds - rows_[at].copied) *
                                    static_cast<double>(a(i, j)));
         }
       }
@@ -167,22 +170,22 @@ class Mixture {
   static constexpr double kLeast = 1e-300;  // of a probability whose logarithm is taken
 
   template <class Body>
-  void each_piece(const Body& body) {
-    parallel_for(static_cast<std::int64_t>(pieces_.size()), pass_.threads, [&](std::int64_t s) {
-      const Piece& p = pieces_[static_cast<std::size_t>(s)];
+  void each_sequence(const Body& body) {
+    parallel_for(static_cast<std::int64_t>(sequences_.size()), pass_.threads, [&](std::int64_t s) {
+      const Sequence& p = sequences_[static_cast<std::size_t>(s)];
       if (p.rows() > 0 && p.keys() > 0) body(p, attention_of(p));
     });
   }
-  View<T> attention_of(const Piece& p) const {
+  View<T> attention_of(const Sequence& p) const {
     return View<T>(attention_.data() + p.offset, {p.rows(), p.keys()});
   }
-  std::int64_t source(const Piece& p, std::int64_t key) const {
+  std::int64_t source(const Sequence& p, std::int64_t key) const {
     return input_.source[static_cast<std::size_t>(p.key_begin + key)];
   }
 
   // The attention of a row to the places that hold a token.
   double copied(std::size_t at, std::int64_t token) const {
-    const Piece& p = pieces_[piece_of_[at]];
+    const Sequence& p = sequences_[sequence_of_[at]];
     const View<T> a = attention_of(p);
     double sum = 0;
     for (std::int64_t j = 0; j < p.keys(); ++j) {
@@ -194,26 +197,26 @@ class Mixture {
   }
 
   // The logits of a row's source, and the largest of all, before they become gradients.
-  struct Rivals {
+  struct SourceLogits {
     std::vector<double> of_source;
     double most;
   };
-  Rivals rivals_of(std::size_t at, View<T> logits) const {
-    const Piece& p = pieces_[piece_of_[at]];
-    Rivals rivals{{}, static_cast<double>(largest(logits.data(), logits.count()))};
+  SourceLogits logits_of(std::size_t at, View<T> logits) const {
+    const Sequence& p = sequences_[sequence_of_[at]];
+    SourceLogits others{{}, static_cast<double>(largest(logits.data(), logits.count()))};
     for (std::int64_t j = 0; j < p.keys(); ++j) {
-      rivals.of_source.push_back(static_cast<double>(logits.data()[source(p, j)]));
+      others.of_source.push_back(static_cast<double>(logits.data()[source(p, j)]));
     }
-    return rivals;
+    return others;
   }
   // Whether no token has a larger mixed probability: outside the source it is gate * softmax.
-  bool is_best(std::size_t at, double mixed, double log_total, const Rivals& rivals) const {
-    const Piece& p = pieces_[piece_of_[at]];
+  bool is_best(std::size_t at, double mixed, double log_total, const SourceLogits& others) const {
+    const Sequence& p = sequences_[sequence_of_[at]];
     const double g = rows_[at].gate;
     mixed *= 1 + 1e-12;  // what the rounding of the logarithms may take
-    bool best = mixed >= g * std::exp(rivals.most - log_total);
+    bool best = mixed >= g * std::exp(others.most - log_total);
     for (std::int64_t j = 0; j < p.keys() && best; ++j) {
-      const double logit = rivals.of_source[static_cast<std::size_t>(j)];
+      const double logit = others.of_source[static_cast<std::size_t>(j)];
       best = mixed >= g * std::exp(logit - log_total) + (1 - g) * copied(at, source(p, j));
     }
     return best;
@@ -230,10 +233,10 @@ class Mixture {
   const typename Pointer<T>::Input& input_;
   const TokenLossOptions& options_;
   Pass& pass_;
-  std::vector<Piece> pieces_;
+  std::vector<Sequence> sequences_;
   View<T> q_, k_, attention_, dgates_;
-  std::vector<RowMixture> rows_;
-  std::vector<std::size_t> piece_of_;
+  std::vector<CopyState> rows_;
+  std::vector<std::size_t> sequence_of_;
 };
 
 }  // namespace

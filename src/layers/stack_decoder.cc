@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string>
 
+#include "layers/forward_layers.h"
 #include "layers/ops.h"
-#include "layers/walk_stack.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -165,7 +165,7 @@ View<const float> StackDecoder::append(View<const float> x, Pass& pass) {
     return Saved{};
   };
   TransformerStack<float>::Saved saved;
-  layers::walk_stack(stack_, with_positions(x, pass), saved, self, cross, pass);
+  layers::forward_layers(stack_, with_positions(x, pass), saved, self, cross, pass);
   length_ = length;
   return saved.y;
 }

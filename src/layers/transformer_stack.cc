@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "layers/forward_layers.h"
 #include "layers/ops.h"
-#include "layers/walk_stack.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -100,7 +100,7 @@ typename TransformerStack<T>::Saved TransformerStack<T>::forward(View<const T> x
   const AttentionCall<T> self_call{options.causal, input.segments, {}, input.positions};
   const AttentionCall<T> cross_call{false, input.segments, input.context_segments, nullptr};
   Saved saved;
-  layers::walk_stack(
+  layers::forward_layers(
       *this, x, saved,
       [&](std::size_t i, View<const T> from, View<T> to) {
         return layers[i].self.forward(from, {}, self_call, to, pass);
@@ -125,12 +125,12 @@ void TransformerStack<T>::backward(const Saved& saved, View<T> d, View<T> dconte
                                    TransformerStack& gradient,
                                    SchemePositions<T>* positions_gradient, Pass& pass) const {
   const bool pre = options.pre_norm;
-  const auto say_ready = [&pass](const Tensor<T>& first) {
-    if (pass.ready) pass.ready(first.data());
+  const auto notify_ready = [&pass](const Tensor<T>& first) {
+    if (pass.on_gradients_ready) pass.on_gradients_ready(first.data());
   };
   if (final_norm) {
     final_norm->backward(*saved.final_norm, d, d, false, *gradient.final_norm, pass);
-    say_ready(gradient.final_norm->gain);
+    notify_ready(gradient.final_norm->gain);
   }
   for (std::size_t i = layers.size(); i-- > 0;) {
     const TransformerLayer<T>& layer = layers[i];
@@ -156,7 +156,7 @@ void TransformerStack<T>::backward(const Saved& saved, View<T> d, View<T> dconte
           layer.self.backward(kept.self.inner, dy, dx, {}, to.self, positions_gradient, pass);
         },
         pass);
-    say_ready(to.self.in.weight);
+    notify_ready(to.self.in.weight);
   }
 }
 

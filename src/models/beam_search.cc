@@ -30,12 +30,12 @@ struct Candidate {
   }
 };
 
-class Source {
+class BeamState {
  public:
-  Source(std::int64_t max_length, const BeamSearchOptions& options)
-      : options_(options), max_length_(max_length), alive_(1) {}
+  BeamState(std::int64_t max_length, const BeamSearchOptions& options)
+      : options_(options), max_length_(max_length), open_(1) {}
 
-  std::int64_t rows() const noexcept { return static_cast<std::int64_t>(alive_.size()); }
+  std::int64_t rows() const noexcept { return static_cast<std::int64_t>(open_.size()); }
 
   // Takes [rows(), vocabulary] log-probabilities; rows() is 0 afterwards when the source is done.
   // `parents` and `tokens` receive what the next call is asked, parents counted from `first`.
@@ -49,7 +49,7 @@ class Source {
       const Candidate& each = best[rank];
       const bool ends = each.token == options_.eos;
       if (ends ? rank >= beams() : next.size() == beams()) continue;
-      Hypothesis longer = alive_[static_cast<std::size_t>(each.row)];
+      Hypothesis longer = open_[static_cast<std::size_t>(each.row)];
       longer.log_probability = each.log_probability;
       longer.score = penalized(each.log_probability, length_, options_.length_penalty);
       longer.finished = ends;
@@ -62,21 +62,21 @@ class Source {
         tokens.push_back(each.token);
       }
     }
-    alive_ = std::move(next);
+    open_ = std::move(next);
     if (!is_done()) return;
     parents.resize(asked);
     tokens.resize(asked);
-    unfinished_ = std::exchange(alive_, {});
+    unfinished_ = std::exchange(open_, {});
   }
 
-  std::vector<Hypothesis> take() {
+  std::vector<Hypothesis> result() {
     const auto wanted = static_cast<std::size_t>(options_.n_best);
-    std::vector<Hypothesis> result = std::move(finished_);
+    std::vector<Hypothesis> best = std::move(finished_);
     for (Hypothesis& each : unfinished_) {
-      if (result.size() < wanted) result.push_back(std::move(each));
+      if (best.size() < wanted) best.push_back(std::move(each));
     }
-    if (result.size() > wanted) result.resize(wanted);
-    return result;
+    if (best.size() > wanted) best.resize(wanted);
+    return best;
   }
 
  private:
@@ -86,7 +86,7 @@ class Source {
     const std::size_t most = 2 * beams();
     std::vector<Candidate> best;  // a heap whose front is the worst
     for (std::int64_t row = 0; row < table.size(0); ++row) {
-      const double before = alive_[static_cast<std::size_t>(row)].log_probability;
+      const double before = open_[static_cast<std::size_t>(row)].log_probability;
       for (std::int64_t token = 0; token < table.size(1); ++token) {
         const float value = table(row, token);
         if (std::isnan(value) || value > 1e-3f) {
@@ -108,7 +108,7 @@ class Source {
     return best;
   }
 
-  // Behind all of the same or a better score.
+  // Inserts it after all of the same or a better score.
   void add_finished(Hypothesis hypothesis) {
     const auto place = std::upper_bound(
         finished_.begin(), finished_.end(), hypothesis,
@@ -117,19 +117,19 @@ class Source {
   }
 
   bool is_done() const {
-    if (alive_.empty() || length_ == max_length_ || finished_.size() >= beams()) return true;
+    if (open_.empty() || length_ == max_length_ || finished_.size() >= beams()) return true;
     const auto wanted = static_cast<std::size_t>(options_.n_best);
     if (finished_.size() < wanted) return false;
-    // Probabilities only fall, and the penalty forgives the longest most.
-    const double hope =
-        penalized(alive_.front().log_probability, max_length_, options_.length_penalty);
-    return hope <= finished_[wanted - 1].score;
+    // Log-probabilities only fall, and of equal ones the longest has the best score.
+    const double best_possible =
+        penalized(open_.front().log_probability, max_length_, options_.length_penalty);
+    return best_possible <= finished_[wanted - 1].score;
   }
 
   const BeamSearchOptions& options_;
   std::int64_t max_length_;
   std::int64_t length_ = 0;           // tokens of the hypotheses that go on
-  std::vector<Hypothesis> alive_;     // by falling probability
+  std::vector<Hypothesis> open_;      // by falling probability
   std::vector<Hypothesis> finished_;  // by falling score
   std::vector<Hypothesis> unfinished_;
 };
@@ -155,7 +155,7 @@ std::vector<std::vector<Hypothesis>> beam_search(std::span<const std::int64_t> m
                                                  const BeamStep& step,
                                                  const BeamSearchOptions& options) {
   check(max_lengths, step, options);
-  std::vector<Source> sources;
+  std::vector<BeamState> sources;
   std::vector<std::int64_t> parents;
   std::vector<std::int64_t> tokens;
   for (const std::int64_t length : max_lengths) {
@@ -173,7 +173,7 @@ std::vector<std::vector<Hypothesis>> beam_search(std::span<const std::int64_t> m
     parents.clear();
     tokens.clear();
     std::int64_t first = 0;
-    for (Source& source : sources) {
+    for (BeamState& source : sources) {
       const std::int64_t own = source.rows();
       if (own == 0) continue;
       const View<const float> part(&table(first, 0), Shape{own, table.size(1)});
@@ -182,7 +182,7 @@ std::vector<std::vector<Hypothesis>> beam_search(std::span<const std::int64_t> m
     }
   }
   std::vector<std::vector<Hypothesis>> results;
-  for (Source& source : sources) results.push_back(source.take());
+  for (BeamState& source : sources) results.push_back(source.result());
   return results;
 }
 

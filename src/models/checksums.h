@@ -11,7 +11,7 @@ namespace sextant {
 // below it. Throws Error when one cannot be read.
 Json checksums_of(const std::string& folder);
 
-// Writes them as folder/checksums.json, behind the other files.
+// Writes them as folder/checksums.json, after the other files.
 void write_checksums(const std::string& folder);
 
 // Compares the files with checksums.json, or the training.json of a checkpoint; optimiser states

@@ -17,8 +17,8 @@ std::vector<RowRange> rows_here(const TokenBatch& batch, std::int64_t vocabulary
                                 const Pass& pass) {
   batch.check(vocabulary);
   if constexpr (!std::is_same_v<T, float>) layers::check_whole(pass, "language_model.batch");
-  if (pass.divided == nullptr) return {};
-  return pass.divided->rows(std::ssize(batch.tokens));
+  if (pass.context_parallel == nullptr) return {};
+  return pass.context_parallel->rows(std::ssize(batch.tokens));
 }
 
 // What is here of an array with an element per token of the batch.

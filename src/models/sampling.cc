@@ -93,7 +93,7 @@ std::vector<double> token_probabilities(std::span<const float> logits,
   if (has_top_k || options.top_p < 1) {
     std::vector<std::size_t> order(values.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    // All in order, or as many as top_k keeps: what is behind them is zero below.
+    // All in order, or as many as top_k keeps: those after them become zero below.
     const auto sorted = has_top_k ? options.top_k : std::ssize(order);
     std::partial_sort(order.begin(), order.begin() + sorted, order.end(),
                       [&](std::size_t a, std::size_t b) {

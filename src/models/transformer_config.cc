@@ -16,7 +16,7 @@ constexpr int kFormat = 2;  // 2: a list of positions in place of one scheme
 constexpr std::string_view kRequired[] = {"kind",   "vocabulary", "width", "heads",
                                           "layers", "positions",  "length"};
 
-// Files of the first days have no number.
+// Throws for a format that is newer than this program. The oldest files have no number.
 void check_format(const Json& json, const std::string& where) {
   const Json* format = json.find("format");
   if (format == nullptr) return;

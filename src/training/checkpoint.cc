@@ -198,7 +198,7 @@ TrainingState RunFolder::last_state() const {
   std::error_code none;
   if (state.best_loss && !fs::is_directory(folder_of(state.best_step), none)) {
     state.best_loss.reset();
-    state.best_step = state.since_best = 0;
+    state.best_step = state.validations_since_best = 0;
   }
   return state;
 }

@@ -113,7 +113,7 @@ void GroupOrSelf::broadcast(const Parameters<float>& parameters, AdamW& optimise
   broadcast_value(*group_, state.tokens);
   broadcast_value(*group_, state.mean_loss);
   broadcast_value(*group_, state.best_step);
-  broadcast_value(*group_, state.since_best);
+  broadcast_value(*group_, state.validations_since_best);
   bool has_best = state.best_loss.has_value();
   double best = state.best_loss.value_or(0);
   broadcast_value(*group_, has_best);

@@ -27,7 +27,7 @@ class GroupOrSelf {
   // the (p / batches)-th part of each sequence hold.
   std::int64_t parts(std::int64_t batches) const noexcept;
   std::pair<std::int64_t, std::int64_t> own_parts(std::int64_t batches) const;  // [first, last)
-  DividedSequence* sequence() const noexcept {
+  ContextParallel* sequence() const noexcept {
     return group_ == nullptr ? nullptr : group_->sequence();
   }
 

@@ -36,7 +36,7 @@ void RunWriter::write(const StepMetrics& metrics, bool keep, TrainingTask& task,
   run_.save(task, optimiser, state);
 }
 
-std::string RunWriter::kept() const {
+std::string RunWriter::last_checkpoint_text() const {
   const auto last = run_.last_step();
   return last ? run_.path() + "/last keeps step " + std::to_string(*last) : "";
 }

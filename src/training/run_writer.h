@@ -25,7 +25,7 @@ class RunWriter {
   void write(const StepMetrics& metrics, bool keep, TrainingTask& task, AdamW& optimiser,
              TrainingState& state);
   // "FOLDER/last keeps step 6", or empty.
-  std::string kept() const;
+  std::string last_checkpoint_text() const;
   const RunFolder& folder() const noexcept { return run_; }
 
  private:

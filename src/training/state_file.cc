@@ -57,7 +57,7 @@ void check_ranges(const std::string& path, const TrainingState& state) {
   check("seconds", state.seconds, std::numeric_limits<double>::max());
   check("tokens", state.tokens, kMost);
   check("best_step", state.best_step, state.step);
-  check("since_best", state.since_best, state.step);
+  check("since_best", state.validations_since_best, state.step);
   check("metrics_bytes", state.metrics_bytes, kMost);
 }
 
@@ -75,7 +75,7 @@ Contents read_contents(const std::string& path) {
     state.mean_loss = json.at("mean_loss").get<double>();
     if (!json.at("best_loss").is_null()) state.best_loss = json["best_loss"].get<double>();
     state.best_step = json.at("best_step").get<std::int64_t>();
-    state.since_best = json.at("since_best").get<std::int64_t>();
+    state.validations_since_best = json.at("since_best").get<std::int64_t>();
     state.metrics_bytes = json.at("metrics_bytes").get<std::int64_t>();
     state.metrics_checksum = json.at("metrics_checksum").get<std::string>();
     check_ranges(path, state);
@@ -106,7 +106,7 @@ void write_state(const std::string& folder, const TrainingState& state) {
                {"mean_loss", state.mean_loss},
                {"best_loss", state.best_loss ? Json(*state.best_loss) : Json()},
                {"best_step", state.best_step},
-               {"since_best", state.since_best},
+               {"since_best", state.validations_since_best},
                {"metrics_bytes", state.metrics_bytes},
                {"metrics_checksum", state.metrics_checksum},
                {"files", checksums_of(folder)}};

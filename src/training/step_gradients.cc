@@ -30,8 +30,9 @@ void make_parts(TrainingTask& task, std::int64_t step, double scale, const Train
               .dropout = options.dropout,
               .random = {.seed = step_seed(options.seed, step)},
               .word_dropout = options.word_dropout,
-              .divided = group.sequence()};
-    if (sum != nullptr) pass.ready = [&](const void* gradient) { sum->ready(part, gradient); };
+              .context_parallel = group.sequence()};
+    if (sum != nullptr)
+      pass.on_gradients_ready = [&](const void* gradient) { sum->ready(part, gradient); };
     losses[static_cast<std::size_t>(part)] = task.accumulate(step, part % batches, scale, pass);
     if (sum != nullptr) sum->ready(part, nullptr);
   }

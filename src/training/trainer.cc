@@ -86,7 +86,7 @@ class Trainer {
     if (options_.minutes > 0 && state_.seconds >= options_.minutes * 60) {
       return TrainingEnd::minutes;
     }
-    if (options_.patience > 0 && state_.since_best >= options_.patience) {
+    if (options_.patience > 0 && state_.validations_since_best >= options_.patience) {
       return TrainingEnd::patience;
     }
     return std::nullopt;
@@ -104,7 +104,7 @@ class Trainer {
     if (std::isfinite(value)) return;
     group_.together([&] {
       if (!group_.is_first()) return;
-      const std::string kept = writer_ ? writer_->kept() : "";
+      const std::string kept = writer_ ? writer_->last_checkpoint_text() : "";
       throw Error(std::string("train.") + what,
                   "must be finite, got " + shortest(value) + " at step " + std::to_string(step) +
                       "; " + (kept.empty() ? "no checkpoint was made before" : kept));
@@ -152,9 +152,9 @@ class Trainer {
     if (best) {
       state_.best_loss = loss;
       state_.best_step = state_.step;
-      state_.since_best = 0;
+      state_.validations_since_best = 0;
     } else {
-      ++state_.since_best;
+      ++state_.validations_since_best;
     }
     return best;
   }

@@ -47,7 +47,7 @@ struct Gradients {
 
 template <class T>
 Gradients gradients_of(const LanguageModel<T>& model, const TokenBatch& batch, double dropout,
-                       DividedSequence* divided) {
+                       ContextParallel* divided) {
   LanguageModel<T> gradient = zeros_like<LanguageModel<T>>(model);
   Workspace memory;
   Pass pass{.memory = memory,
@@ -55,7 +55,7 @@ Gradients gradients_of(const LanguageModel<T>& model, const TokenBatch& batch, d
             .dropout = dropout,
             .random = {.seed = 7},
             .word_dropout = dropout / 2,
-            .divided = divided};
+            .context_parallel = divided};
   Gradients result;
   result.loss = model.loss(batch, {.label_smoothing = 0.1, .scale = 0.1}, &gradient, pass);
   for (const auto& each : gradient.parameters()) {
@@ -145,7 +145,7 @@ TEST(DividedSequences, MayBeShorterThanTheRanksAreMany) {
 TEST(DividedSequences, RefuseWhatWorksOnWholeOnesAlone) {
   RanksSequence sequence(world().duplicate());
   Workspace memory;
-  Pass pass{.memory = memory, .divided = &sequence};
+  Pass pass{.memory = memory, .context_parallel = &sequence};
   const LanguageModel<float> model(config_with("rotary"));
   const std::vector<std::int64_t> tokens = {1, 2, 3};
   for (const auto& call : std::vector<std::function<void()>>{

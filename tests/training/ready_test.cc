@@ -31,7 +31,7 @@ std::vector<std::string> ready_in(TrainingTask& task) {
   std::vector<std::string> names;
   Workspace memory;
   Pass pass{.memory = memory, .dropout = 0.2};
-  pass.ready = [&](const void* data) {
+  pass.on_gradients_ready = [&](const void* data) {
     const auto found = std::ranges::find_if(
         gradients, [&](const auto& each) { return each.tensor->data() == data; });
     ASSERT_NE(found, gradients.end());

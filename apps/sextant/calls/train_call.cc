@@ -76,7 +76,7 @@ PrintedCall TrainOptions::call(const CLI::App& command) const {
       .python = "model = sextant.train." + function + "(" + python.text() + ")",
       .cpp = "sextant::TrainingPlan plan = sextant::" +
              (resume ? "read_plan(" + in_quotes(folder) : "default_plan(" + in_quotes(kind)) +
-             ");\n" + cpp + (resume ? "" : "sextant::complete_plan(plan);\n") +
+             ");\n" + cpp + (resume ? "" : "sextant::fill_defaults(plan);\n") +
              "auto made = sextant::make_task(plan, " + (resume ? in_quotes(folder) : "\"\"") +
              ");\nplan.trainer.folder = " + in_quotes(folder) +
              ";\nsextant::train(*made.task, plan.trainer);"};

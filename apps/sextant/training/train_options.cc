@@ -165,7 +165,7 @@ TrainingPlan TrainOptions::plan(const CLI::App& command) const {
   if (plan.trainer.steps == 0 && plan.trainer.minutes == 0) {
     throw Error("train.steps", "must be above 0 when there are no --minutes");
   }
-  complete_plan(plan,
+  fill_defaults(plan,
                 {.decay = command.count("--decay") > 0, .warmup = command.count("--warmup") > 0});
   return plan;
 }

@@ -17,7 +17,7 @@ namespace {
 
 std::string data_of(const PlannedTask& made) {
   const auto count = [](std::size_t size) { return grouped(static_cast<std::int64_t>(size)); };
-  return count(made.learned) + " " + made.unit + " to learn from, " + count(made.held_out) +
+  return count(made.train) + " " + made.unit + " to learn from, " + count(made.held_out) +
          " held out";
 }
 

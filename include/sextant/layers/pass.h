@@ -53,7 +53,7 @@ class Workspace {
   Mark at_;
 };
 
-class DividedSequence;
+class ContextParallel;
 
 // Rows [first, first + count) of an array.
 struct RowRange {
@@ -94,10 +94,10 @@ struct Pass {
   double word_dropout = 0;
   // Where each sequence is divided among processes, of which this is one: for LanguageModel::loss()
   // alone, of float32. nullptr: all tokens are here.
-  DividedSequence* divided = nullptr;
+  ContextParallel* context_parallel = nullptr;
   // Called in a backward pass when gradients will get nothing more from it: with the data of one,
-  // for this and those behind it in the order of the model's parameters().
-  std::function<void(const void*)> ready{};
+  // for this and those after it in the order of the model's parameters().
+  std::function<void(const void*)> on_gradients_ready{};
 
   RandomKey next_random() noexcept {
     ++random.stream;

@@ -89,7 +89,7 @@ struct TransformerStack {
   // itself where there is none. In the pass's memory.
   View<const T> apply_final_norm(View<const T> x, Pass& pass) const;
   // d: [tokens, width], the gradient of the result, becomes that of x; dcontext is added to. Says
-  // to pass.ready when the gradients of a layer are.
+  // to pass.on_gradients_ready when the gradients of a layer are.
   void backward(const Saved& saved, View<T> d, View<T> dcontext, TransformerStack& gradient,
                 SchemePositions<T>* positions_gradient, Pass& pass) const;
 

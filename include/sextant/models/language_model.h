@@ -25,9 +25,9 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   explicit LanguageModel(const TransformerConfig& config);
 
   // The summed loss of a batch; adds the gradients of options.scale times the smoothed one to
-  // `gradient` (null: none), which begins as zeros_like(the model). Where pass.divided holds a part
-  // of each sequence, they are those of the tokens here: the sums over all processes are the
-  // batch's.
+  // `gradient` (null: none), which begins as zeros_like(the model). Where pass.context_parallel
+  // holds a part of each sequence, they are those of the tokens here: the sums over all processes
+  // are the batch's.
   LossSum loss(const TokenBatch& batch, const TokenLossOptions& options, LanguageModel* gradient,
                Pass& pass) const;
   // The log likelihood of each target, [tokens], 0 where there is none.

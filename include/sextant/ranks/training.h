@@ -24,7 +24,7 @@ class TrainingRanks final : public TrainingGroup {
   int rank() const noexcept override { return comm_.rank(); }
   int size() const noexcept override { return comm_.size(); }
   int sequence_ranks() const noexcept override { return sequence_ranks_; }
-  DividedSequence* sequence() noexcept override { return sequence_.get(); }
+  ContextParallel* sequence() noexcept override { return sequence_.get(); }
   std::unique_ptr<Messages> start(std::span<const Outgoing> sends,
                                   std::span<const Incoming> receives) override;
   void broadcast(std::span<std::byte> bytes) override { comm_.broadcast(0, bytes); }
@@ -40,7 +40,7 @@ class TrainingRanks final : public TrainingGroup {
  private:
   Communicator comm_, work_comm_;
   int sequence_ranks_;
-  std::unique_ptr<DividedSequence> sequence_;
+  std::unique_ptr<ContextParallel> sequence_;
   std::atomic<bool> stopped_ = false;  // rank 0: no more work is handed out
 };
 

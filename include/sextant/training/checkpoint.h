@@ -21,9 +21,9 @@ struct TrainingState {
   double mean_loss = 0;             // moving average that starts at 0: see Trainer
   std::optional<double> best_loss;  // lowest validation loss per token
   std::int64_t best_step = 0;       // when it was
-  std::int64_t since_best = 0;      // validations after it
-  std::int64_t metrics_bytes = 0;   // length of metrics.jsonl
-  std::string metrics_checksum{};   // of its lines
+  std::int64_t validations_since_best = 0;
+  std::int64_t metrics_bytes = 0;  // length of metrics.jsonl
+  std::string metrics_checksum{};  // of its lines
 };
 
 // One run's folder, locked against other processes while this object lives:

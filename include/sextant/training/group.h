@@ -13,7 +13,7 @@
 
 namespace sextant {
 
-class DividedSequence;
+class ContextParallel;
 
 // Ranks 0 .. size() - 1. Every call but those that say what the group is, is made by all of them,
 // in the same order.
@@ -28,7 +28,7 @@ class TrainingGroup {
   // (r % that number)-th ones, its part is the (r / that number)-th.
   virtual int sequence_ranks() const noexcept { return 1; }
   // Of those that share the sequences of this rank, where they are divided; else nullptr.
-  virtual DividedSequence* sequence() noexcept { return nullptr; }
+  virtual ContextParallel* sequence() noexcept { return nullptr; }
 
   // One that is sent meets one of the same length and tag (0 .. 1023) that is received, in the
   // order in which they are started. None to itself.

@@ -3,12 +3,12 @@
 
 #include <vector>
 
-#include "sextant/layers/divided_sequence.h"
+#include "sextant/layers/context_parallel.h"
 #include "sextant/ranks/attention.h"
 
 namespace sextant::ranks {
 
-class RanksSequence final : public DividedSequence {
+class RanksSequence final : public ContextParallel {
  public:
   explicit RanksSequence(Communicator comm) : comm_(std::move(comm)) {}
 

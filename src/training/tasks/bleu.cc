@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kOrders = 4;
 
-// The numbers of up to four tokens, -1 behind them.
+// The numbers of up to four tokens, -1 after them.
 using Gram = std::array<int, kOrders>;
 using Counts = std::map<Gram, std::int64_t>;
 

@@ -34,7 +34,7 @@ std::string_view name_of(LetterTask task) noexcept {
   return enum_name(task, {"copy", "reverse", "sort"});
 }
 
-std::string solved(LetterTask task, std::string letters) {
+std::string expected_answer(LetterTask task, std::string letters) {
   if (task == LetterTask::reverse) std::reverse(letters.begin(), letters.end());
   if (task == LetterTask::sort) std::sort(letters.begin(), letters.end());
   return letters;
@@ -59,7 +59,7 @@ SentencePairs letter_pairs(const LetterPairs& options) {
       letters += static_cast<char>('a' + draw(options.letters));
     }
     if (is_held_out(letters) != options.held_out) continue;
-    pairs.target.push_back(solved(options.task, letters));
+    pairs.target.push_back(expected_answer(options.task, letters));
     pairs.source.push_back(std::move(letters));
     ++i;
     tries = 0;

@@ -1,4 +1,4 @@
-// The data of each task, split into what is learned and what is held out.
+// The data of each task, split into what is trained on and what is held out.
 #include "sextant/training/tasks/make_task.h"
 
 #include <algorithm>
@@ -37,13 +37,13 @@ std::string read_data(DataFile& file) {
 }
 
 // What a run goes on from.
-struct Start {
+struct InitialWeights {
   std::string saved;                // a run to be resumed: its last checkpoint, or empty
   std::optional<ModelFolder> from;  // another model, where nothing is saved yet
 };
 
 // The model of --from, whose description becomes the plan's.
-ModelFolder open_start(TrainingPlan& plan) {
+ModelFolder open_initial_weights(TrainingPlan& plan) {
   TrainingSettings& settings = plan.settings;
   ModelFolder folder = open_model_folder(settings.from.front().path);
   const ModelKind wanted = settings.is_pairs() ? ModelKind::translator : settings.model.kind;
@@ -61,27 +61,27 @@ ModelFolder open_start(TrainingPlan& plan) {
   return folder;
 }
 
-Start start_of(TrainingPlan& plan, const std::string& resumed) {
+InitialWeights find_initial_weights(TrainingPlan& plan, const std::string& resumed) {
   const std::string saved = resumed + "/last";
   std::error_code problem;
   if (!resumed.empty() && std::filesystem::exists(saved + "/tokenizer.json", problem)) {
     return {saved, {}};
   }
   if (plan.settings.from.empty()) return {};
-  return {"", open_start(plan)};
+  return {"", open_initial_weights(plan)};
 }
 
-Tokenizer tokenizer_for(const TrainingPlan& plan, const Start& start,
+Tokenizer tokenizer_for(const TrainingPlan& plan, const InitialWeights& initial,
                         const std::vector<std::string>& texts) {
-  if (!start.saved.empty()) return Tokenizer::load(start.saved);
-  if (start.from) return start.from->tokenizer;
+  if (!initial.saved.empty()) return Tokenizer::load(initial.saved);
+  if (initial.from) return initial.from->tokenizer;
   return Tokenizer::train(texts, plan.settings.tokenizer);
 }
 
 // The table that the scheme starts from: the model gets as many positions as it has.
-void take_table(TrainingPlan& plan, const Start& start) {
+void load_position_table(TrainingPlan& plan, const InitialWeights& initial) {
   TrainingSettings& settings = plan.settings;
-  if (settings.table.empty() || !start.saved.empty()) return;
+  if (settings.table.empty() || !initial.saved.empty()) return;
   DataFile& file = settings.table.front();
   read_data(file);
   TransformerConfig& model = settings.model;
@@ -119,9 +119,9 @@ std::string checksum_of_tokens(std::span<const std::vector<std::int64_t>> lists)
 }
 
 template <class Task>
-PlannedTask finished(std::unique_ptr<Task> task, const Start& start, TrainingPlan& plan,
+PlannedTask finished(std::unique_ptr<Task> task, const InitialWeights& initial, TrainingPlan& plan,
                      PlannedTask result) {
-  if (start.from) load_parameters(start.from->path + "/model.safetensors", task->parameters());
+  if (initial.from) load_parameters(initial.from->path + "/model.safetensors", task->parameters());
   plan.settings.model = task->model().config;
   result.parameters = count_of(task->parameters());
   result.steps_per_epoch = task->steps_per_epoch();
@@ -135,22 +135,21 @@ TaskOptions task_options(const TrainingPlan& plan) {
   return options;
 }
 
-PlannedTask make_language_task(TrainingPlan& plan, const Start& start) {
+PlannedTask make_language_task(TrainingPlan& plan, const InitialWeights& initial) {
   TrainingSettings& settings = plan.settings;
   SplitTexts texts;
   for (DataFile& file : settings.files) {
     texts.add(parse_texts(read_data(file), TextUnit::file, file.path).front(), settings.held_out);
   }
-  LanguageData text = texts.encode(tokenizer_for(plan, start, texts.learned));
-  PlannedTask made{
-      .unit = "tokens", .learned = text.tokens.size(), .held_out = text.held_out.size()};
+  LanguageData text = texts.encode(tokenizer_for(plan, initial, texts.train));
+  PlannedTask made{.unit = "tokens", .train = text.tokens.size(), .held_out = text.held_out.size()};
   made.checksum = checksum_of_tokens(std::span(&text.tokens, 1));
   return finished(
-      std::make_unique<LanguageTask>(std::move(text), settings.model, task_options(plan)), start,
+      std::make_unique<LanguageTask>(std::move(text), settings.model, task_options(plan)), initial,
       plan, std::move(made));
 }
 
-PlannedTask make_pair_task(TrainingPlan& plan, const Start& start) {
+PlannedTask make_pair_task(TrainingPlan& plan, const InitialWeights& initial) {
   TrainingSettings& settings = plan.settings;
   SentencePairs pairs, held_out;
   if (is_built_in(settings.kind)) {
@@ -175,7 +174,7 @@ PlannedTask make_pair_task(TrainingPlan& plan, const Start& start) {
   }
   std::vector<std::string> texts = pairs.source;
   texts.insert(texts.end(), pairs.target.begin(), pairs.target.end());
-  const Tokenizer tokenizer = tokenizer_for(plan, start, texts);
+  const Tokenizer tokenizer = tokenizer_for(plan, initial, texts);
   if (settings.task.subword_dropout > 0 && tokenizer.kind() != TokenizerKind::subword) {
     throw Error("train.subword-dropout", std::string("must be given with sub-words only, got ") +
                                              "tokens of kind " +
@@ -186,21 +185,21 @@ PlannedTask make_pair_task(TrainingPlan& plan, const Start& start) {
   }
   TranslationData data{tokenizer, TokenPairs::encode(pairs, tokenizer),
                        TokenPairs::encode(held_out, tokenizer)};
-  PlannedTask made{.unit = "pairs",
-                   .learned = data.pairs.source.size(),
-                   .held_out = data.held_out.source.size()};
+  PlannedTask made{
+      .unit = "pairs", .train = data.pairs.source.size(), .held_out = data.held_out.source.size()};
   made.checksum = checksum_of_tokens(data.pairs.source) + checksum_of_tokens(data.pairs.target);
   return finished(
-      std::make_unique<TranslationTask>(std::move(data), settings.model, task_options(plan)), start,
-      plan, std::move(made));
+      std::make_unique<TranslationTask>(std::move(data), settings.model, task_options(plan)),
+      initial, plan, std::move(made));
 }
 
 }  // namespace
 
 PlannedTask make_task(TrainingPlan& plan, const std::string& resumed) {
-  const Start start = start_of(plan, resumed);
-  take_table(plan, start);
-  return plan.settings.is_pairs() ? make_pair_task(plan, start) : make_language_task(plan, start);
+  const InitialWeights initial = find_initial_weights(plan, resumed);
+  load_position_table(plan, initial);
+  return plan.settings.is_pairs() ? make_pair_task(plan, initial)
+                                  : make_language_task(plan, initial);
 }
 
 }  // namespace sextant

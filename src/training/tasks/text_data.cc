@@ -12,7 +12,7 @@
 namespace sextant {
 namespace {
 
-// Where the held-out end of a text begins: behind a line break if there is one.
+// Where the held-out end of a text begins: after a line break if there is one.
 std::size_t split_of(std::string_view text, double held_out) {
   const auto at = static_cast<std::size_t>(static_cast<double>(text.size()) * (1 - held_out));
   const std::size_t line = text.find('\n', at);
@@ -45,12 +45,12 @@ Tokenizer trained(const std::vector<std::string>& texts, TokenizerTraining train
 void SplitTexts::add(std::string_view text, double part) {
   check_range(kPortion, "language_data.held_out", part);
   const std::size_t split = split_of(text, part);
-  learned.emplace_back(text.substr(0, split));
+  train.emplace_back(text.substr(0, split));
   held_out.emplace_back(text.substr(split));
 }
 
 LanguageData SplitTexts::encode(Tokenizer tokenizer) const {
-  auto tokens = encode_all(tokenizer, learned), end = encode_all(tokenizer, held_out);
+  auto tokens = encode_all(tokenizer, train), end = encode_all(tokenizer, held_out);
   return {std::move(tokenizer), std::move(tokens), std::move(end)};
 }
 
@@ -60,7 +60,7 @@ LanguageData load_language_data(std::span<const std::string> paths,
   for (const std::string& path : paths) {
     texts.add(load_texts(path, TextUnit::file).front(), options.held_out);
   }
-  return texts.encode(trained(texts.learned, options.tokenizer, kSubwords));
+  return texts.encode(trained(texts.train, options.tokenizer, kSubwords));
 }
 
 LanguageData load_language_data(const std::string& path, const LanguageDataOptions& options) {

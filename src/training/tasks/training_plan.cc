@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <span>
 #include <system_error>
 
 #include "core/fields_json.h"
+#include "core/strings.h"
 #include "sextant/core/error.h"
 #include "sextant/training/tasks/text_data.h"
 #include "text/tokenizer_fields.h"
@@ -39,7 +41,7 @@ constexpr std::string_view kRequired[] = {
     "validate_every",   "checkpoint_every"};
 
 // What follows the warm-up depends on whether the number of steps is known.
-void complete_schedule(TrainerOptions& trainer, const ChosenSchedule& chosen) {
+void complete_schedule(TrainerOptions& trainer, const ScheduleOverrides& chosen) {
   Schedule& schedule = trainer.schedule;
   const bool counted = trainer.steps > 0;
   if (!chosen.decay) schedule.decay = counted ? Decay::cosine : Decay::inverse_square_root;
@@ -62,13 +64,8 @@ bool is_training_kind(std::string_view kind) noexcept {
 }
 
 std::string training_kinds() {
-  std::string text;
-  std::size_t left = std::size(kTrainingKinds);
-  for (const char* kind : kTrainingKinds) {
-    --left;
-    text += std::string(text.empty() ? "" : left == 0 ? " or " : ", ") + kind;
-  }
-  return text;
+  const std::span<const char* const> kinds = kTrainingKinds;
+  return joined(kinds.first(kinds.size() - 1), ", ") + " or " + kinds.back();
 }
 
 TrainingPlan default_plan(const std::string& kind) {
@@ -119,7 +116,7 @@ TrainingPlan default_plan(const std::string& kind) {
   return plan;
 }
 
-void complete_plan(TrainingPlan& plan, const ChosenSchedule& chosen) {
+void fill_defaults(TrainingPlan& plan, const ScheduleOverrides& chosen) {
   TrainingSettings& settings = plan.settings;
   TokenizerTraining& tokenizer = settings.tokenizer;
   if (tokenizer.kind == TokenizerKind::subword && tokenizer.vocabulary_size == 0) {

@@ -167,6 +167,7 @@ TEST(TrainHelp, SaysTheDefaultsOfEveryTask) {
     };
     const TrainingPlan plan = default_plan(task);
     compare(plan.settings);
+    compare(plan.settings.task, {"seed"});
     compare(plan.settings.tokenizer);
     compare(plan.trainer);
     compare(plan.trainer.optimiser);

@@ -33,7 +33,7 @@ class Deadly final : public TrainingGroup {
   void broadcast(std::span<std::byte> bytes) override { ranks_.broadcast(bytes); }
   bool any(bool value) override { return ranks_.any(value); }
   int sequence_ranks() const noexcept override { return ranks_.sequence_ranks(); }
-  DividedSequence* sequence() noexcept override { return ranks_.sequence(); }
+  ContextParallel* sequence() noexcept override { return ranks_.sequence(); }
   void together(const std::function<void()>& work) override { ranks_.together(work); }
   void together_on_sequences(const std::function<void()>& work) override {
     ranks_.together_on_sequences(work);

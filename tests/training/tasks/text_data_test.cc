@@ -21,7 +21,7 @@ using TextData = RunFolders;
 TEST_F(TextData, TheEndIsHeldOutFromALineOn) {
   SplitTexts texts;
   texts.add("one\ntwo\nthree\nfour\n", 0.5);  // the middle lies inside "three"
-  EXPECT_EQ(texts.learned[0], "one\ntwo\nthree\n");
+  EXPECT_EQ(texts.train[0], "one\ntwo\nthree\n");
   EXPECT_EQ(texts.held_out[0], "four\n");
   texts.add("abcdefgh", 0.25);
   EXPECT_EQ(texts.held_out[1], "gh");
@@ -34,7 +34,7 @@ TEST_F(TextData, TheEndIsHeldOutFromALineOn) {
 TEST_F(TextData, ACharacterIsNotSplit) {
   SplitTexts texts;
   texts.add("aa\u00e9bb", 0.5);  // 6 bytes, of which the second half begins inside the third letter
-  EXPECT_EQ(texts.learned[0], "aa\u00e9");
+  EXPECT_EQ(texts.train[0], "aa\u00e9");
   EXPECT_EQ(texts.held_out[0], "bb");
 }
 

@@ -45,7 +45,7 @@ class Plans : public RunFolders {
 
   // `steps`: other than those that the schedule is made for; 0: these.
   static TrainingResult run(TrainingPlan& plan, std::int64_t steps = 0) {
-    complete_plan(plan);
+    fill_defaults(plan);
     const PlannedTask made = make_task(plan, "");
     plan.trainer.settings = format_settings(plan);
     if (steps > 0) plan.trainer.steps = steps;
@@ -68,7 +68,7 @@ TEST_F(Plans, WhatFollowsIsFilledIn) {
   plan.settings.model.positions = {{"rotary", {{"file", "none"}, {"base", "500"}}}};
   plan.trainer.seed = 7;
   plan.trainer.steps = 1000;
-  complete_plan(plan);
+  fill_defaults(plan);
   EXPECT_EQ(plan.settings.tokenizer.vocabulary_size, 12000);
   EXPECT_EQ(plan.settings.model.length, 2 * 128 + 16);
   EXPECT_EQ(plan.settings.model.seed, 7u);
@@ -81,7 +81,7 @@ TEST_F(Plans, WhatFollowsIsFilledIn) {
   TrainingPlan masked = default_plan("mlm");
   masked.trainer.minutes = 1;
   masked.settings.model.positions[0].parameters["file"] = "table.npy";
-  complete_plan(masked);
+  fill_defaults(masked);
   EXPECT_EQ(masked.settings.tokenizer.vocabulary_size, 4000);
   EXPECT_EQ(masked.settings.model.length, 128);
   EXPECT_EQ(masked.trainer.schedule.decay, Decay::inverse_square_root);
@@ -94,12 +94,12 @@ TEST_F(Plans, AChosenScheduleStays) {
   plan.trainer.steps = 100;
   plan.trainer.schedule.decay = Decay::constant;
   plan.trainer.schedule.warmup = 90;
-  complete_plan(plan, {.decay = true, .warmup = true});
+  fill_defaults(plan, {.decay = true, .warmup = true});
   EXPECT_EQ(plan.trainer.schedule.decay, Decay::constant);
   EXPECT_EQ(plan.trainer.schedule.warmup, 90);
   plan.trainer.steps = 0;
   plan.trainer.schedule.decay = Decay::cosine;
-  EXPECT_THROW(complete_plan(plan, {.decay = true}), Error);
+  EXPECT_THROW(fill_defaults(plan, {.decay = true}), Error);
   EXPECT_THROW(default_plan("rhymes"), Error);
 }
 
@@ -215,8 +215,8 @@ TEST_F(Plans, AResumedTaskIsThatOfTheRun) {
   TrainingPlan again = read_plan(path("run"));
   const PlannedTask made = make_task(again, path("run"));
   EXPECT_STREQ(made.unit, "tokens");
-  EXPECT_EQ(made.learned + made.held_out, 40u * 11);
-  EXPECT_EQ(made.steps_per_epoch, static_cast<std::int64_t>(made.learned / 16 - 1) / 2);
+  EXPECT_EQ(made.train + made.held_out, 40u * 11);
+  EXPECT_EQ(made.steps_per_epoch, static_cast<std::int64_t>(made.train / 16 - 1) / 2);
   again.trainer.steps = 6;
   again.trainer.threads = 1;
   EXPECT_EQ(train(*made.task, again.trainer).step, 6);
@@ -234,7 +234,7 @@ TEST_F(Plans, GoOnFromAnotherModel) {
   next.settings.from = {data_file(path("run"))};
   next.settings.task.length = 16;
   next.trainer.steps = 1;
-  complete_plan(next);
+  fill_defaults(next);
   const PlannedTask made = make_task(next, "");
   EXPECT_EQ(next.settings.model.width, 16);
   TextModel model = TextModel::load(path("run"));
@@ -262,10 +262,10 @@ TEST_F(Plans, PairsAreSplitAndTurnedAround) {
   plan.settings.held_out = 0.2;
   plan.settings.task.batch_size = 100;
   plan.trainer.steps = 1;
-  complete_plan(plan);
+  fill_defaults(plan);
   const PlannedTask made = make_task(plan, "");
   EXPECT_STREQ(made.unit, "pairs");
-  EXPECT_EQ(made.learned, 8u);
+  EXPECT_EQ(made.train, 8u);
   EXPECT_EQ(made.held_out, 2u);
   // A target of one letter and its end; the other way round three and theirs.
   const std::int64_t tokens = made.task->target_tokens(0);

@@ -15,7 +15,7 @@ enum class LetterTask { copy, reverse, sort };
 std::string_view name_of(LetterTask task) noexcept;
 
 // What the task makes of letters.
-std::string solved(LetterTask task, std::string letters);
+std::string expected_answer(LetterTask task, std::string letters);
 
 struct LetterPairs {
   LetterTask task = LetterTask::copy;
@@ -23,7 +23,7 @@ struct LetterPairs {
   // Whether the pairs are for the held-out data. A hash of the letters alone says which ones are,
   // about one in ten: none of them is in the training data, with any seed.
   bool held_out = false;
-  std::int64_t letters = 8;   // 2 .. 26: a and those behind it
+  std::int64_t letters = 8;   // 2 .. 26: a and those after it
   std::int64_t shortest = 3;  // letters of a source, 1 .. longest
   std::int64_t longest = 8;   // .. 1000
   std::uint32_t seed = 0;

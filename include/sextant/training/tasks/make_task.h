@@ -12,9 +12,9 @@ namespace sextant {
 
 struct PlannedTask {
   std::unique_ptr<TrainingTask> task;
-  const char* unit = "";                  // "tokens" or "pairs"
-  std::size_t learned = 0, held_out = 0;  // how many of them
-  std::int64_t parameters = 0;            // numbers that are learned
+  const char* unit = "";                // "tokens" or "pairs"
+  std::size_t train = 0, held_out = 0;  // how many of them
+  std::int64_t parameters = 0;          // numbers that are learned
   std::int64_t steps_per_epoch = 0;
   std::string checksum;  // of the tokens to learn from: equal where tasks learn from the same
 };

@@ -1,4 +1,4 @@
-// Texts and pairs to learn from: split into what is learned and what is held out, and tokens.
+// Texts and pairs to learn from: split into what is trained on and what is held out, and tokens.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct LanguageData {
 
 // Texts whose ends are held out.
 struct SplitTexts {
-  std::vector<std::string> learned, held_out;
+  std::vector<std::string> train, held_out;
 
   // Holds out the last part of a text, 0 < part < 1: from a line's beginning on if there is one.
   void add(std::string_view text, double part);

@@ -55,10 +55,10 @@ TrainingPlan default_plan(const std::string& kind);
 // and seed, the table that its scheme starts from, and the schedule, which depends on whether the
 // number of steps is known; its decay and its warm-up are kept if they were chosen. Throws Error
 // for a cosine without an end.
-struct ChosenSchedule {
+struct ScheduleOverrides {
   bool decay = false, warmup = false;
 };
-void complete_plan(TrainingPlan& plan, const ChosenSchedule& chosen = {});
+void fill_defaults(TrainingPlan& plan, const ScheduleOverrides& chosen = {});
 
 // A path as run.json keeps it. Throws Error for one that cannot be made absolute.
 DataFile data_file(const std::string& path);

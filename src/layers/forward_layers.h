@@ -1,5 +1,5 @@
-// The way of an activation through a stack: what training and decoding share. They differ in how a
-// layer attends.
+// Takes an activation through a stack, for training and for decoding, which differ in how a layer
+// attends.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +34,9 @@ View<T> forward_block(const Norm<T>& norm, bool pre_norm, View<const T> x, Saved
 // self(layer, from, to) and cross(layer, from, to) attend and say what is to be kept; saved.y is
 // the result.
 template <class T, class Self, class Cross>
-void walk_stack(const TransformerStack<T>& stack, View<const T> x,
-                typename TransformerStack<T>::Saved& saved, const Self& self, const Cross& cross,
-                Pass& pass) {
+void forward_layers(const TransformerStack<T>& stack, View<const T> x,
+                    typename TransformerStack<T>::Saved& saved, const Self& self,
+                    const Cross& cross, Pass& pass) {
   const bool pre = stack.options.pre_norm;
   saved.layers.resize(stack.layers.size());
   for (std::size_t i = 0; i < stack.layers.size(); ++i) {

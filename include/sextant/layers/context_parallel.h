@@ -1,5 +1,5 @@
-// A batch of tokens that several processes hold a part of each: what layers ask of them. In
-// sextant/ranks there is one on MPI.
+// Says what layers ask of processes that hold a part of each sequence. In sextant/ranks there is
+// one on MPI.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ namespace sextant {
 
 // Everything but attention goes token by token, so that each process works on its own. All of them
 // make the same calls, in the same order; what the batch and its options are is the same on all.
-class DividedSequence {
+class ContextParallel {
  public:
-  virtual ~DividedSequence() = default;
+  virtual ~ContextParallel() = default;
 
   // Which rows of a packed batch of `tokens` tokens are here, one range after the other.
   virtual std::vector<RowRange> rows(std::int64_t tokens) const = 0;
