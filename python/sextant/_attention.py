@@ -57,8 +57,8 @@ def attention(
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
         bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
-            DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all
-            tokens
+            DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the
+            heads of q and for all tokens
         slopes: [heads]: adds -slope * |distance|
         scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
@@ -142,8 +142,8 @@ def attention_backward(
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
         bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
-            DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all
-            tokens
+            DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the
+            heads of q and for all tokens
         slopes: [heads]: adds -slope * |distance|
         scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
@@ -215,8 +215,8 @@ def attention_weights(
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
         bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
-            DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all
-            tokens
+            DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the
+            heads of q and for all tokens
         slopes: [heads]: adds -slope * |distance|
         scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
@@ -290,8 +290,8 @@ def attention_statistics(
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
         bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
-            DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all
-            tokens
+            DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the
+            heads of q and for all tokens
         slopes: [heads]: adds -slope * |distance|
         scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
@@ -349,8 +349,8 @@ def plan(
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
         bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
-            DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all
-            tokens
+            DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the
+            heads of q and for all tokens
         slopes: [heads]: adds -slope * |distance|
         scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off

@@ -199,7 +199,7 @@ def mlm(
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
-        mask_probability (> 0, < 1): fraction of the tokens to predict
+        mask_probability (> 0, <= 1): fraction of the tokens to predict
         label_smoothing (>= 0, < 1): of the targets
         tokenizer (word | character | subword): what a token is. word: a whole word; character: one
             character; subword: a part of a word, learned from the text

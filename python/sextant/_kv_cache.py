@@ -77,8 +77,8 @@ class KvCache:
             mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
                 q_len, k_len], any strides
             bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
-                DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all
-                tokens
+                DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for
+                the heads of q and for all tokens
             slopes: [heads]: adds -slope * |distance|
             scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
             softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off

@@ -66,8 +66,8 @@ def scaled_dot_product_attention(
             sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
         window: (left, right): how many keys before and after the diagonal are visible, -1 for all
         bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
-            DistanceBias, IndexedBias, ContentTerm, or a list with one of each; made for the heads of q and for all
-            tokens
+            DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the
+            heads of q and for all tokens
         slopes: [heads]: adds -slope * |distance|
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
         segments: packed sequences: where each begins, then the length (cu_seqlens)
