@@ -37,7 +37,12 @@ def identify(
         ValueError: NaN, no values, or a shape that cannot be a table
         TypeError: what is no array of numbers
     """
-    numbers: Any = array.array() if isinstance(array, _core.ScoreTerm) else array
+    numbers: Any = array
+    if isinstance(array, _core.ScoreTerm):
+        try:
+            numbers = array.array()
+        except ValueError as error:
+            raise TypeError("[identify.array] must be numbers, or a ScoreTerm that depends on positions alone") from error
     if str(getattr(numbers, "dtype", "")).rpartition(".")[2].startswith("complex"):
         import numpy as np
 

@@ -51,6 +51,7 @@ void PositionTables<T>::want(AttentionGradients<T>& gradients, std::int64_t leng
   if (positions_->learns(SchemeKind::distance_bias)) {
     gradients.bias.values = pass.memory.take<Wide>(tables.bias->values.shape());
   }
+  gradients.terms.clear();
   for (const auto& [term, kind] : {std::pair(tables.indexed, SchemeKind::indexed_bias),
                                    std::pair(tables.content, SchemeKind::content)}) {
     if (!term) continue;
@@ -72,9 +73,10 @@ void PositionTables<T>::collect(const AttentionGradients<T>& gradients, std::int
     }
   };
   sum_up(SchemeKind::distance_bias, gradients.bias.values, gradients.bias.values.shape());
-  std::size_t n = 0;
+  if (gradients.terms.empty()) return;
+  const auto& applied = tables_of(length).applied;
+  std::size_t n = 0;  // as want() lists them
   for (const SchemeKind kind : {SchemeKind::indexed_bias, SchemeKind::content}) {
-    const auto& applied = tables_of(length).applied;
     if (!(kind == SchemeKind::content ? applied.content : applied.indexed)) continue;
     const MemberView<double>& sums = gradients.terms[n++];
     sum_up(kind, sums, {1, sums.count()});

@@ -42,7 +42,9 @@ def prepared(options: dict[str, Any]) -> tuple[Call, list[torch.Tensor | None]]:
     options = {name: value for name, value in options.items() if value is not None}
     bias = options.pop("bias", None)
     learned: dict[str, torch.Tensor] = {}
-    tables, term, index = [], None, 0
+    tables: list[Any] = []
+    term: LearnedTerm | None = None
+    index = 0
     for part in bias if isinstance(bias, (list, tuple)) else [] if bias is None else [bias]:
         if isinstance(part, torch.Tensor):
             if "bias" in learned:
