@@ -83,8 +83,12 @@ class ForgettingTerm final : public ScoreTerm {
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       const std::int64_t diagonal = tile.diagonal_key(i);
       if (diagonal < 0) continue;  // no visible keys
+      Real* scores = tile.scores + i * tile.stride;
+      const double from = f[diagonal];
+      const double* of_keys = f + tile.first_key;
+      // Finite, so that hidden scores stay -infinity.
       for (std::int64_t j = 0; j < tile.keys; ++j) {
-        tile.add(i, j, static_cast<Real>(f[diagonal] - f[tile.first_key + j]));
+        scores[j] += static_cast<Real>(from - of_keys[j]);
       }
     }
   }

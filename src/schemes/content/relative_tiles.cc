@@ -2,6 +2,7 @@
 #include "schemes/content/relative_tiles.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "kernels/attention/geometry.h"
 #include "kernels/attention/row_products.h"
@@ -31,6 +32,12 @@ Tensor<float> transposed(const Tensor<double>& table, std::int64_t columns) {
     }
   }
   return to;
+}
+
+// Products with the rows of hidden pairs may be anything.
+float plus(float score, float term) noexcept {
+  constexpr float kHidden = -std::numeric_limits<float>::infinity();
+  return score == kHidden ? kHidden : score + term;
 }
 
 }  // namespace
@@ -95,6 +102,7 @@ void RelativeTiles::add_products(const Products& p) const noexcept {
   for (std::int64_t i = 0; i < tile.queries; ++i) {
     const std::int64_t diagonal = tile.diagonal_key(i);
     if (id_count > 0 && (diagonal < 0 || diagonal >= id_count)) continue;  // no visible keys
+    float* to = tile.scores + i * tile.stride;
     std::int64_t j = 0;
     const auto general = [&](std::int64_t end) {
       for (; j < end; ++j) {
@@ -106,7 +114,7 @@ void RelativeTiles::add_products(const Products& p) const noexcept {
         const std::int64_t at = std::clamp(distance, -max_distance_, max_distance_) + max_distance_;
         const std::int64_t column = v_.rows[static_cast<std::size_t>(at)] - p.first;
         if (column < 0 || column >= p.columns) continue;
-        tile.add(i, j, scale * p.products[(p.by_key ? j : i) * kChunk + column]);
+        to[j] = plus(to[j], scale * p.products[(p.by_key ? j : i) * kChunk + column]);
       }
     };
     if (id_count == 0 && ascends_by_one_ && !p.by_key) {
@@ -118,7 +126,7 @@ void RelativeTiles::add_products(const Products& p) const noexcept {
       const std::int64_t begin = std::clamp<std::int64_t>(first - shift, 0, tile.keys);
       const std::int64_t end = std::clamp<std::int64_t>(last - shift, begin, tile.keys);
       general(begin);
-      for (; j < end; ++j) tile.add(i, j, scale * p.products[i * kChunk + shift + j]);
+      for (; j < end; ++j) to[j] = plus(to[j], scale * p.products[i * kChunk + shift + j]);
     }
     general(tile.keys);
   }
@@ -144,7 +152,8 @@ void RelativeTiles::add(const ScoreTile<float>& tile) const noexcept {
                            .c_row = kQueryGroup});
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {
-        tile.add(i, j, scale * products[j * kQueryGroup]);
+        float& to = tile.scores[i * tile.stride + j];
+        to = plus(to, scale * products[j * kQueryGroup]);
       }
     }
   }
