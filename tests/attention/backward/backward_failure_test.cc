@@ -71,16 +71,35 @@ std::atomic<const MemoryEndsForTheSecond*> without_memory{nullptr};
 }  // namespace
 }  // namespace sextant
 
-// Every allocation of the test's program. Never inline: compilers would compare new with free.
+// Every allocation of the test's program, in all forms: memory of one form is given back to free().
+// Never inline: compilers would compare new with free.
+namespace {
+void* allocate(std::size_t bytes) noexcept { return std::malloc(bytes == 0 ? 1 : bytes); }
+}  // namespace
 [[gnu::noinline]] void* operator new(std::size_t bytes) {
   if (sextant::worker == 1 && sextant::without_memory != nullptr) {
     sextant::without_memory.load()->end_memory();
   }
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  if (void* memory = allocate(bytes)) return memory;
   throw std::bad_alloc();
 }
+[[gnu::noinline]] void* operator new[](std::size_t bytes) { return operator new(bytes); }
+[[gnu::noinline]] void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate(bytes);
+}
+[[gnu::noinline]] void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
+  return allocate(bytes);
+}
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete[](void* memory, const std::nothrow_t&) noexcept {
+  std::free(memory);
+}
 
 namespace sextant {
 namespace {
