@@ -71,6 +71,15 @@ std::atomic<const MemoryEndsForTheSecond*> without_memory{nullptr};
 }  // namespace
 }  // namespace sextant
 
+// ThreadSanitizer has a new of its own, which cannot be replaced.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define SEXTANT_KEEPS_NEW 1
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define SEXTANT_KEEPS_NEW 1
+#endif
+#ifndef SEXTANT_KEEPS_NEW
 // Every allocation of the test's program, in all forms: memory of one form is given back to free().
 // Never inline: compilers would compare new with free.
 namespace {
@@ -100,11 +109,15 @@ void* allocate(std::size_t bytes) noexcept { return std::malloc(bytes == 0 ? 1 :
 [[gnu::noinline]] void operator delete[](void* memory, const std::nothrow_t&) noexcept {
   std::free(memory);
 }
+#endif
 
 namespace sextant {
 namespace {
 
 TEST(BackwardFailure, OfATaskKeepsTheOthersInOrder) {
+#ifdef SEXTANT_KEEPS_NEW
+  GTEST_SKIP() << "memory cannot end here";
+#endif
   const Deadline deadline;
   NumpyRandom random(1);
   const std::int64_t q_len = 3 * 128, k_len = 256;  // three tasks
