@@ -241,6 +241,84 @@ class Constant final : public ScoreTerm {
   float value_;
 };
 
+// Adds 0.5 <q, k> after the softcap: without one it is a larger scale.
+class Products final : public ScoreTerm {
+ public:
+  TermNeeds needs() const override { return {.q = true, .k = true, .parameters = 1}; }
+  void check(const CallExtents&) const override {}
+  void add(const ScoreTile<float>& tile) const noexcept override { add_products(tile); }
+  void add(const ScoreTile<double>& tile) const noexcept override { add_products(tile); }
+  void backward(const ScoreGradient& tile) const noexcept override {
+    for (std::int64_t i = 0; i < tile.queries; ++i) {
+      for (std::int64_t j = 0; j < tile.keys; ++j) {
+        const double ds = tile.dscores[i * tile.stride + j];
+        tile.parameters[0] += ds * product(tile, i, j);
+        for (std::int64_t c = 0; c < tile.head_dim; ++c) {
+          tile.dq[i * tile.head_dim + c] += 0.5 * ds * tile.k[j * tile.k_stride + c];
+          tile.dk[j * tile.head_dim + c] += 0.5 * ds * tile.q[i * tile.q_stride + c];
+        }
+      }
+    }
+  }
+
+ private:
+  template <class Real>
+  static Real product(const ScoreInputs<Real>& tile, std::int64_t i, std::int64_t j) noexcept {
+    Real sum = 0;
+    for (std::int64_t c = 0; c < tile.head_dim; ++c) {
+      sum += tile.q[i * tile.q_stride + c] * tile.k[j * tile.k_stride + c];
+    }
+    return sum;
+  }
+  template <class Real>
+  static void add_products(const ScoreTile<Real>& tile) noexcept {
+    for (std::int64_t i = 0; i < tile.queries; ++i) {
+      for (std::int64_t j = 0; j < tile.keys; ++j) {
+        tile.add(i, j, static_cast<Real>(0.5) * product<Real>(tile, i, j));
+      }
+    }
+  }
+};
+
+template <class T>
+class TermOfRows : public ::testing::Test {};
+using Elements = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(TermOfRows, Elements);
+
+TYPED_TEST(TermOfRows, AfterTheSoftcapIsALargerScaleWhereThereIsNone) {
+  using T = TypeParam;
+  for (const std::int64_t q_len : {150, 3}) {
+    NumpyRandom random(3);
+    const auto q = normal<T>(Shape{2, kHeads, q_len, kDim}, random),
+               k = normal<T>(Shape{2, kKeyHeads, 150, kDim}, random),
+               v = normal<T>(k.shape(), random), dout = normal<T>(q.shape(), random);
+    const Products term;
+    const auto run = [&](const AttentionOptions<T>& options) {
+      Results<T> all{Tensor<T>(q.shape()), Tensor<T>(q.shape()),     Tensor<T>(k.shape()),
+                     Tensor<T>(v.shape()), Tensor<double>(Shape{1}), {}};
+      attention<T>(q, k, v, all.out, options);
+      all.weights.push_back(attention_weights<T>(q, k, options));
+      AttentionGradients<T> wanted{.q = all.dq, .k = all.dk, .v = all.dv};
+      if (!options.terms.empty()) wanted.terms = {all.parameters};
+      attention_backward<T>(q, k, v, all.out, dout, wanted, options);
+      return all;
+    };
+    const auto with = run({.causal = Causal::bottom_right, .terms = {&term}, .scale = 0.25});
+    const auto larger = run({.causal = Causal::bottom_right, .scale = 0.75});
+    // Scores below 20 are rounded in another order, gradients are sums of 150 of them.
+    const double most = std::is_same_v<T, double> ? 1e-12 : 2e-4;
+    const auto near = [&](const Tensor<T>& a, const Tensor<T>& b) {
+      for (std::int64_t n = 0; n < a.count(); ++n) ASSERT_NEAR(a.data()[n], b.data()[n], most) << n;
+    };
+    near(with.out, larger.out);
+    near(with.weights[0], larger.weights[0]);
+    near(with.dq, larger.dq);
+    near(with.dk, larger.dk);
+    near(with.dv, larger.dv);
+    EXPECT_NE(with.parameters(0), 0);
+  }
+}
+
 TEST(TermList, AddsUpInAnyNumberAndKeepsHiddenPairsHidden) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   NumpyRandom random(2);
