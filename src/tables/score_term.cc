@@ -9,6 +9,17 @@ namespace sextant {
 void ScoreTerm::add(const ScoreTile<double>& tile) const noexcept {
   constexpr std::int64_t kKeys = 128;
   float values[kKeys];
+  std::vector<float> q, k;  // rows, for terms that read any
+  const auto rounded = [&](const double* from, std::int64_t stride, std::int64_t rows,
+                           std::vector<float>& to) -> const float* {
+    if (from == nullptr) return nullptr;
+    to.resize(static_cast<std::size_t>(rows * tile.head_dim));
+    for (std::int64_t r = 0; r < rows; ++r) {
+      std::transform(from + r * stride, from + r * stride + tile.head_dim,
+                     to.data() + r * tile.head_dim, [](double x) { return static_cast<float>(x); });
+    }
+    return to.data();
+  };
   for (std::int64_t i = 0; i < tile.queries; ++i) {
     for (std::int64_t begin = 0; begin < tile.keys; begin += kKeys) {
       ScoreTile<float> part{};
@@ -22,6 +33,10 @@ void ScoreTerm::add(const ScoreTile<double>& tile) const noexcept {
       part.head_dim = tile.head_dim;
       part.scale = tile.scale;
       part.scratch = reinterpret_cast<float*>(tile.scratch);
+      part.q = rounded(tile.q == nullptr ? nullptr : tile.q + i * tile.q_stride, 0, 1, q);
+      part.k = rounded(tile.k == nullptr ? nullptr : tile.k + begin * tile.k_stride, tile.k_stride,
+                       part.keys, k);
+      part.q_stride = part.k_stride = tile.head_dim;
       part.scores = values;
       part.stride = kKeys;
       std::fill_n(values, part.keys, 0.0F);

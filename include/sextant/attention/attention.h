@@ -78,16 +78,17 @@ struct AttentionOptions {
   // `causal` with the lengths of that sequence. Empty: as the queries, so q_len = k_len.
   std::span<const std::int64_t> key_segments{};
   // Position ids: [batch or 1, q_len] and [batch or 1, k_len], any strides, both or neither, within
-  // +-2^53, in any order. Rotation rows, distances of `bias` and generators use them: a pair's
-  // distance is its key's id minus its query's, and tables must have the rows of all ids and every
-  // distance that causal, window and key_lengths leave. Causal, window, key_lengths, segments,
-  // masks and content terms still use the index in the sequence. Empty: diagonal_key(i) and j.
+  // +-2^53, in any order. Rotation rows, distances of `bias` and terms by position use them: a
+  // pair's distance is its key's id minus its query's, and tables must have the rows of all ids and
+  // every distance that causal, window and key_lengths leave. Causal, window, key_lengths,
+  // segments, masks and terms before the softcap still use the index in the sequence. Empty:
+  // diagonal_key(i) and j.
   MemberView<const std::int64_t> query_positions{}, key_positions{};
   // Added. A table has 1 or heads_q rows and must hold every distance that causal, window and
   // key_lengths leave; slopes are of heads_q heads.
   const DistanceBias* bias = nullptr;
-  // Added as well: generated in tiles, never all at once. At most one of them may be added before
-  // the softcap.
+  // Added as well: generated in tiles, never all at once. Refused: null pointers, two that are
+  // added before the softcap, and what a term's check() refuses.
   std::vector<const ScoreTerm*> terms{};
   // [heads_q] or empty: a logit per head that takes part in the softmax, as if a key with value 0
   // had this score. Within +-1e38, or -infinity.
@@ -160,7 +161,7 @@ void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<
 // What attention_weights() gives: ONNX Attention's qk_matmul_output_mode 0 to 3.
 enum class Stage {
   scores,         // scale q k^T, of hidden pairs too
-  capped,         // after content term and softcap, of hidden pairs too, which have no term
+  capped,         // after the softcap; hidden pairs too, which have no term before it
   biased,         // after biases and masks; hidden pairs are -infinity
   probabilities,  // after the softmax; hidden pairs are 0, and rows without visible keys
 };

@@ -110,8 +110,8 @@ class ScoreTerm {
 
   // Adds the term to each score: to the logits, or to the sum of the biases, which begins with 0.
   virtual void add(const ScoreTile<float>& tile) const noexcept = 0;
-  // The same for float64 calls; by default the numbers of the other function, for terms that
-  // read no rows.
+  // The same for float64 calls; by default the numbers of the other function, from rows
+  // rounded to float.
   virtual void add(const ScoreTile<double>& tile) const noexcept;
 
   // Adds the gradients of what the term reads and of its parameters; a term of whole rows may

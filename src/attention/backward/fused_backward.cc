@@ -250,7 +250,7 @@ void recompute_plainly(const BackwardArguments<T>& b, BackwardSums<T>& sums,
   of_slices.mask = nullptr;
   of_slices.wanted.terms.clear();
   if (b.wants_distances_by_ids()) of_slices.wanted.bias = {};
-  for_each_row(static_cast<std::int64_t>(slices.size()), kBlockWork, b.scores.threads,
+  for_each_row(static_cast<std::int64_t>(slices.size()), kRowThreadWork, b.scores.threads,
                plain_backward_scratch(b), [&](std::int64_t n, double* memory) {
                  plain_backward_slice(of_slices, slices[static_cast<std::size_t>(n)], sums, memory);
                });

@@ -46,7 +46,7 @@ class QueryBlock {
   QueryBlock& operator=(const QueryBlock&) = delete;
 
  protected:
-  // The kernel's tasks have up to kQueries queries, its blocks of keys kKeys keys.
+  // The most queries of a task of the kernel, and the keys of its blocks.
   struct Sizes {
     std::int64_t queries, keys;
   };

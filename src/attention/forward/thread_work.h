@@ -12,7 +12,7 @@ namespace sextant::attention_detail {
 // Multiply-adds that justify a second thread, some ten microseconds of each path.
 inline constexpr double kThreadWork = 1 << 20;
 inline constexpr double kDecodeThreadWork = 1 << 18;
-inline constexpr double kRowThreadWork = 1 << 14;
+inline constexpr std::int64_t kRowThreadWork = 1 << 14;
 // Threads take short tasks in chunks, but at least this many chunks each: an atomic operation on
 // the shared counter waits for earlier stores.
 inline constexpr std::int64_t kMinChunks = 8;

@@ -12,15 +12,12 @@
 
 namespace sextant::attention_detail {
 
-// Multiply-adds of a block of rows.
-inline constexpr auto kBlockWork = static_cast<std::int64_t>(kRowThreadWork);
-
 // How rows are distributed over threads.
 struct RowGrid {
   std::int64_t block_rows = 0, blocks = 0, workers = 0;
 };
 inline RowGrid row_grid(std::int64_t rows, std::int64_t row_work, int threads) {
-  const std::int64_t block_rows = 1 + kBlockWork / (row_work + 1);
+  const std::int64_t block_rows = 1 + kRowThreadWork / (row_work + 1);
   const std::int64_t blocks = (rows + block_rows - 1) / block_rows;
   return {block_rows, blocks, std::min<std::int64_t>(blocks, allowed_threads(threads))};
 }

@@ -309,7 +309,7 @@ void plain_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   }
   BackwardOrder order(slices, true, [](std::int64_t) { return 1; });
   const std::int64_t workers = row_grid(slices, slice_work, threads).workers;
-  for_each_row(workers, kBlockWork, threads, doubles, [&](std::int64_t, double* memory) {
+  for_each_row(workers, kRowThreadWork, threads, doubles, [&](std::int64_t, double* memory) {
     BackwardOrder::TaskCursor walk(order, 1);
     for (BackwardOrder::TaskCursor::Task task{}; walk.next(task);) {
       const BackwardOrder::TurnGuard ticket(order, task);

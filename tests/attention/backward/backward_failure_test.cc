@@ -71,7 +71,8 @@ std::atomic<const MemoryEndsForTheSecond*> without_memory{nullptr};
 }  // namespace
 }  // namespace sextant
 
-// ThreadSanitizer has a new of its own, which cannot be replaced.
+// ThreadSanitizer has a new of its own, which cannot be replaced. What this rests on, the order of
+// tasks of which one throws, is tested there too: order_test.cc.
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define SEXTANT_KEEPS_NEW 1

@@ -280,12 +280,35 @@ class Products final : public ScoreTerm {
   }
 };
 
-template <class T>
-class TermOfRows : public ::testing::Test {};
-using Elements = ::testing::Types<float, double>;
-TYPED_TEST_SUITE(TermOfRows, Elements);
+// The same with float tiles alone: float64 calls have its numbers.
+class FloatProducts final : public ScoreTerm {
+ public:
+  TermNeeds needs() const override { return products_.needs(); }
+  void check(const CallExtents&) const override {}
+  void add(const ScoreTile<float>& tile) const noexcept override { products_.add(tile); }
 
-TYPED_TEST(TermOfRows, AfterTheSoftcapIsALargerScaleWhereThereIsNone) {
+ private:
+  Products products_;
+};
+
+TEST(TermOfRows, OfFloatTilesAloneIsRoundedInFloat64Calls) {
+  NumpyRandom random(4);
+  const auto q = normal<double>(Shape{1, kHeads, 9, kDim}, random),
+             k = normal<double>(Shape{1, kKeyHeads, 300, kDim}, random);
+  const Products exact;
+  const FloatProducts rounded;
+  const auto with = attention_weights<double>(q, k, {.terms = {&exact}}, {.stage = Stage::biased});
+  const auto got = attention_weights<double>(q, k, {.terms = {&rounded}}, {.stage = Stage::biased});
+  // Eight products of two rounded numbers below 5, and their sum.
+  for (std::int64_t n = 0; n < got.count(); ++n) ASSERT_NEAR(got.data()[n], with.data()[n], 1e-4);
+}
+
+template <class T>
+class TermsOfRows : public ::testing::Test {};
+using Elements = ::testing::Types<float, double>;
+TYPED_TEST_SUITE(TermsOfRows, Elements);
+
+TYPED_TEST(TermsOfRows, AfterTheSoftcapIsALargerScaleWhereThereIsNone) {
   using T = TypeParam;
   for (const std::int64_t q_len : {150, 3}) {
     NumpyRandom random(3);
@@ -315,7 +338,12 @@ TYPED_TEST(TermOfRows, AfterTheSoftcapIsALargerScaleWhereThereIsNone) {
     near(with.dq, larger.dq);
     near(with.dk, larger.dk);
     near(with.dv, larger.dv);
-    EXPECT_NE(with.parameters(0), 0);
+    // dq = 0.75 sum dS k, so that <q, dq> is 0.75 times the sum of dS <q, k>.
+    double products = 0;
+    for (std::int64_t n = 0; n < q.count(); ++n)
+      products += double(q.data()[n]) * double(with.dq.data()[n]);
+    EXPECT_NEAR(with.parameters(0), products / 0.75, 100 * most);
+    EXPECT_GT(std::abs(with.parameters(0)), 1e-3);
   }
 }
 
