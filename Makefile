@@ -62,13 +62,13 @@ test: build      ## build everything and run every test
 test-torch: build ## sextant.torch beside PyTorch and transformers, which it installs in build/torch (1.5 GB); CI leaves it out
 	@test -x build/torch/bin/python || $(SYSTEM_PYTHON) -m venv build/torch
 	build/torch/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt -r python/requirements-torch.txt
-	OMP_WAIT_POLICY=passive PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/torch/bin/python -m pytest -q -p no:cacheprovider -rs \
+	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/torch/bin/python -m pytest -q -p no:cacheprovider -rs \
 	  python/tests/test_torch_*.py
 
 test-libraries: build ## arrays of MLX and jax, which it installs in build/libraries (0.5 GB); CI leaves it out
 	@test -x build/libraries/bin/python || $(PYTHON) -m venv build/libraries
 	build/libraries/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt -r python/requirements-libraries.txt
-	OMP_WAIT_POLICY=passive PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/libraries/bin/python -m pytest -q -p no:cacheprovider -rs \
+	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/libraries/bin/python -m pytest -q -p no:cacheprovider -rs \
 	  python/tests/test_other_libraries.py
 
 asan:            ## the library's tests and a moment of every fuzz target under the address and undefined-behaviour sanitizers

@@ -176,7 +176,6 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   try {
-    pin_threads(argv);
     return run(parse(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "attention: %s\n", error.what());

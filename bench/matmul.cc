@@ -127,7 +127,7 @@ Rates measure(const Case& test, int threads, double seconds) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  pin_threads(argv);
+  pin_openmp_threads(argv);
   double seconds = 1;
   const char* part = "";
   for (int i = 1; i < argc; ++i) {

@@ -200,7 +200,6 @@ class Bench {
 
 int main(int argc, char** argv) {
   try {
-    bench::pin_threads(argv);
     Bench(parse(argc, argv)).run();
   } catch (const std::exception& error) {
     std::fprintf(stderr, "schemes: %s\n", error.what());

@@ -182,7 +182,6 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
   try {
-    pin_threads(argv);
     return run(parse(argc, argv));
   } catch (const std::exception& error) {
     std::fprintf(stderr, "training: %s\n", error.what());

@@ -30,7 +30,7 @@ function(sextant_component name)
   foreach(target sextant_flags ${arg_BUILD_ONLY})
     target_link_libraries(sextant_${name} PRIVATE $<BUILD_INTERFACE:${target}>)
   endforeach()
-  if(NOT name MATCHES "^(core|pictures|ranks)$")  # OpenMP, librsvg and MPI have flags that change what the compiler defines
+  if(NOT name MATCHES "^(pictures|ranks)$")  # librsvg and MPI have flags that change what the compiler defines
     target_precompile_headers(sextant_${name} REUSE_FROM sextant_precompiled)
   endif()
   list(FILTER arg_PRIVATE INCLUDE REGEX "^sextant_")

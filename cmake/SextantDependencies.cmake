@@ -2,7 +2,7 @@
 if(EMSCRIPTEN)
   include(SextantWebHeaders)
 else()
-  find_package(OpenMP REQUIRED COMPONENTS CXX)
+  find_package(Threads REQUIRED)
   find_package(hwy 1.0.3 CONFIG REQUIRED)
   find_package(nlohmann_json REQUIRED)
 endif()

@@ -25,8 +25,7 @@ new_schemes() {  # the tests of a copy of the tree with one new scheme of each k
   done
   (cd "$tree" && cmake --preset dev && cmake --build --preset dev --target schemes_tests && build/dev/tests/schemes_tests --gtest_brief=1)
 }
-sanitizer_options=(OMP_WAIT_POLICY=passive UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=ignore_noninstrumented_modules=1
-  "LSAN_OPTIONS=suppressions=$PWD/tests/leaks.txt:print_suppressions=0")
+sanitizer_options=(UBSAN_OPTIONS=print_stacktrace=1 "LSAN_OPTIONS=suppressions=$PWD/tests/leaks.txt:print_suppressions=0")
 
 step "format" make check-format
 step "places to break" scripts/mutate.py --check

@@ -39,7 +39,7 @@ def command_of(build, program):
     if program.endswith(".py"):
         python = ROOT / "build/venv/bin/python"
         paths = [f"PYTHONPATH={ROOT / build}/python", f"SEXTANT_PROGRAM={ROOT / build}/bin/sextant"]
-        return ["sextant_python", "sextant_app"], ["env", "OMP_WAIT_POLICY=passive", *paths, python, "-m", "pytest", "-q", "-rf", "--tb=no", "-p", "no:cacheprovider", program]
+        return ["sextant_python", "sextant_app"], ["env", *paths, python, "-m", "pytest", "-q", "-rf", "--tb=no", "-p", "no:cacheprovider", program]
     folder, start = (f"{build}/tests/ranks", MPIRUN) if program == "ranks_tests" else (f"{build}/tests", [])
     return [program], [*start, f"{folder}/{program}", "--gtest_brief=1", "--gtest_color=no"]
 

@@ -3,7 +3,7 @@
 #   scripts/setup.sh [build|python|ranks|ci|asan|tsan|fuzz|pages|peers|format|tidy|site|web|web-test|firefox]...        default: build
 set -euo pipefail
 
-sanitizers="clang libclang-rt-dev libomp-dev llvm"
+sanitizers="clang libclang-rt-dev llvm"
 declare -A packages=(
   # libprotobuf-dev: from Debian 13 on pkg-config asks for it beside SentencePiece.
   [build]="g++ cmake ninja-build pkg-config libhwy-dev libicu-dev libsentencepiece-dev libprotobuf-dev libfasttext-dev libcli11-dev
@@ -17,7 +17,7 @@ declare -A packages=(
   [pages]="chromium python3"
   [peers]="libdnnl-dev python3-venv python3-dev"
   [format]="clang-format git"
-  [tidy]="clang-tidy clang libomp-dev"
+  [tidy]="clang-tidy clang"
   [site]="doxygen"
   [web]="emscripten python3"
   [web-test]="emscripten chromium python3-venv"

@@ -158,7 +158,7 @@ Json measure_case(const Case& test, Arrays& arrays, int threads, double seconds)
 }  // namespace
 
 int main(int, char** argv) {
-  pin_threads(argv);
+  pin_openmp_threads(argv);
   const auto answer = [](const Json& content) { std::cout << content << std::endl; };
   const dnnl_version_t& v = *dnnl_version();
   answer({{"peers",

@@ -12,7 +12,6 @@ import warnings
 import numpy
 import onnx_peer
 import onnxruntime
-import threadpoolctl
 import torch
 from onnx import TensorProto, helper
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
@@ -24,12 +23,13 @@ import sextant
 warnings.filterwarnings("ignore", module="torch")
 onnx_peer.DAZ = True  # denormal numbers as zeros: its faster setting
 HEADS, HEAD_DIM, BASE = 8, 64, 10000.0
+OURS = {}  # what every call of ours is given
 VERSIONS = {"sextant": sextant.__version__, "torch": torch.__version__, "onnxruntime": onnxruntime.__version__, "numpy": numpy.__version__}
 
 
 def use_threads(count):
-    """Of OpenMP, ours and PyTorch's; sessions of ONNX Runtime are made with theirs."""
-    threadpoolctl.threadpool_limits(count, user_api="openmp")
+    """Ours and PyTorch's; sessions of ONNX Runtime are made with theirs."""
+    OURS["threads"] = count
     torch.set_num_threads(count)
 
 
@@ -77,7 +77,7 @@ class Sines:
                 "ORT graph": lambda: self.graph(threads)}
 
     def ours(self):
-        return returns(lambda: sextant.sinusoidal(self.length, self.width, out=self.out))
+        return returns(lambda: sextant.sinusoidal(self.length, self.width, out=self.out, **OURS))
 
     def eager(self):
         """The usual lines of a model."""
@@ -122,7 +122,7 @@ class Rotation:
     def ours(self):
         table = sextant.rotary(self.length, HEAD_DIM, layout="half_split")
         q, k = numpy.zeros_like(self.q), numpy.zeros_like(self.k)
-        return first(lambda: (sextant.rotate(self.q, table, out=q), sextant.rotate(self.k, table, out=k)))
+        return first(lambda: (sextant.rotate(self.q, table, out=q, **OURS), sextant.rotate(self.k, table, out=k, **OURS)))
 
     def tables(self):
         angles = numpy.outer(numpy.arange(self.length), frequencies(HEAD_DIM))
@@ -162,7 +162,7 @@ class Forward:
 
     def ours(self):
         out = numpy.zeros_like(self.arrays[0])
-        return returns(lambda: sextant.attention(*self.arrays, causal="top_left", slopes=self.slopes, out=out))
+        return returns(lambda: sextant.attention(*self.arrays, causal="top_left", slopes=self.slopes, out=out, **OURS))
 
     def bias(self, causal_too):
         return common.score_bias({"queries": self.length, "heads": HEADS, "bias": "slopes", "causal": True, "window": 0}, causal_too)[None]
@@ -212,8 +212,8 @@ class Backward:
 
     def ours(self):
         sums = numpy.zeros(self.dout.shape[:3], numpy.float32)
-        out = sextant.attention(*self.arrays, causal="top_left", log_sum_exp=sums)
-        return returns(lambda: sextant.attention_backward(self.dout, *self.arrays, causal="top_left", output=out, log_sum_exp=sums).dq)
+        out = sextant.attention(*self.arrays, causal="top_left", log_sum_exp=sums, **OURS)
+        return returns(lambda: sextant.attention_backward(self.dout, *self.arrays, causal="top_left", output=out, log_sum_exp=sums, **OURS).dq)
 
     def autograd(self):
         inputs = [torch.from_numpy(x).requires_grad_() for x in self.arrays]
@@ -242,7 +242,7 @@ class Decode:
         def step():
             cache.rewind(self.length - 1)
             cache.append(k, v)
-            return cache.attend(self.q, out=out)
+            return cache.attend(self.q, out=out, **OURS)
 
         return returns(step)
 
@@ -280,7 +280,7 @@ class Call:
 
     def ours(self):
         out = numpy.zeros_like(self.arrays[0])
-        return returns(lambda: sextant.attention(*self.arrays, out=out))
+        return returns(lambda: sextant.attention(*self.arrays, out=out, **OURS))
 
     def product(self):
         q, k, v = (torch.from_numpy(x) for x in self.arrays)

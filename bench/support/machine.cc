@@ -76,7 +76,7 @@ std::string commit() {
   return text;
 }
 
-void pin_threads(char** argv) {
+void pin_openmp_threads(char** argv) {
   if (std::getenv("OMP_PROC_BIND") != nullptr || std::getenv("OMP_PLACES") != nullptr ||
       std::getenv("GOMP_CPU_AFFINITY") != nullptr) {
     return;

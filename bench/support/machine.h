@@ -11,9 +11,9 @@ processor();  // as it calls itself, with family and model: "AMD EPYC (family 26
 std::string compiler();
 std::string commit();  // of the sources, with "-dirty" behind it; "" where git does not say
 
-// Starts the program again with its OpenMP threads pinned, one to a core, unless the environment
-// says something about that already. Call it first in main().
-void pin_threads(char** argv);
+// Starts the program again with the threads of OpenMP, which rivals use, pinned one to a core,
+// unless the environment says something about that already. Call it first in main().
+void pin_openmp_threads(char** argv);
 
 // Share of the machine's cores that other processes used since the last call, 0 .. 1; from Linux'
 // counters of 10 ms, so only good over a second or so. 0 where there are none.

@@ -12,7 +12,7 @@
 #include <optional>
 #include <thread>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 
 namespace sextant::python {
 

@@ -1,33 +1,8 @@
 // The module: what `import sextant` stands on. Python's files beside it have the signatures, the
 // defaults and the help texts.
 #include <nanobind/nanobind.h>
-#include <pthread.h>
-
-#include <atomic>
-#include <cstdint>
-#include <thread>
-#include <vector>
 
 #include "bindings.h"
-#include "sextant/core/parallel.h"
-
-namespace sextant::python {
-namespace {
-
-// After fork() the child has none of OpenMP's threads, and GNU's run-time library would wait for
-// them: the child starts threads of its own, for each call.
-void run_in_new_threads(std::int64_t count, int threads, TaskRef body) {
-  std::atomic<std::int64_t> next{0};
-  const auto work = [&] {
-    for (std::int64_t i = next++; i < count; i = next++) body(i);
-  };
-  std::vector<std::jthread> others;
-  for (int i = 1; i < threads; ++i) others.emplace_back(work);
-  work();
-}
-
-}  // namespace
-}  // namespace sextant::python
 
 NB_MODULE(_core, module) {
   namespace py = sextant::python;
@@ -55,5 +30,4 @@ NB_MODULE(_core, module) {
   py::bind_chart_pictures(module);
   py::bind_sentences(module);
   py::bind_program(module);
-  pthread_atfork(nullptr, nullptr, [] { sextant::set_executor(py::run_in_new_threads); });
 }

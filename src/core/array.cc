@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/each_dtype.h"
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "sextant/core/npy.h"
 
 namespace sextant {

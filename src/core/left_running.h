@@ -6,7 +6,7 @@
 #include <thread>
 #include <utility>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 
 namespace sextant {
 

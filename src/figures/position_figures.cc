@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "figures/curves.h"
 #include "sextant/core/error.h"
 #include "sextant/layers/applied_positions.h"

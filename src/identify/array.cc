@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/fields.h"
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "identify/bias/names.h"
 #include "identify/numbers.h"
 #include "identify/rotation/rotations.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "sextant/core/dtype.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"

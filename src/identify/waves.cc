@@ -7,7 +7,7 @@
 #include <complex>
 #include <numbers>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 
 namespace sextant::identify {
 namespace {

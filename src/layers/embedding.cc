@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/fields.h"
+#include "core/threads/useful_threads.h"
 #include "kernels/layers/embed_rows.h"
 #include "kernels/simd/stored_rows.h"
 #include "sextant/core/error.h"
@@ -182,7 +183,7 @@ template <class T>
 void Embedding<T>::backward(std::span<const std::int64_t> indices, double scale, View<const T> dy,
                             Embedding& gradient, const Pass& pass) const {
   const T factor = static_cast<T>(scale);
-  const std::int64_t threads = pass.threads == 0 ? default_threads() : pass.threads;
+  const std::int64_t threads = allowed_threads(pass.threads);
   const std::int64_t groups = (width() + kColumns - 1) / kColumns;
   const std::int64_t columns = (groups + threads - 1) / threads * kColumns;
   parallel_for((width() + columns - 1) / columns, pass.threads, [&](std::int64_t task) {

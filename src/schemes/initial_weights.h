@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "schemes/descriptors.h"
 #include "sextant/core/random.h"
 

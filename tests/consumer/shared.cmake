@@ -1,8 +1,7 @@
 # Shared libraries: they bring along what they stand on, are named by their version, and find each other wherever they lie.
 include(${CMAKE_CURRENT_LIST_DIR}/steps.cmake)
 install_components(shared -DBUILD_SHARED_LIBS=ON)
-use(attention shared-user -DCMAKE_PREFIX_PATH=${work}/shared -DCMAKE_DISABLE_FIND_PACKAGE_hwy=ON
-    -DCMAKE_DISABLE_FIND_PACKAGE_OpenMP=ON)
+use(attention shared-user -DCMAKE_PREFIX_PATH=${work}/shared -DCMAKE_DISABLE_FIND_PACKAGE_hwy=ON)
 step(readelf -d ${work}/shared/lib/libsextant_attention.so)
 file(STRINGS ${ROOT}/version.txt version)
 string(REGEX MATCH "^[0-9]+\\.[0-9]+" name ${version})

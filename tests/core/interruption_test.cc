@@ -1,5 +1,5 @@
 // Calls that are ended from outside: what ends, what does not begin, and what is thrown.
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 
 #include <gtest/gtest.h>
 

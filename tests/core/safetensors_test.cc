@@ -12,7 +12,7 @@
 #include "core/npy_bytes.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
-#include "text/temporary_folder.h"
+#include "support/temporary_folder.h"
 
 namespace sextant {
 namespace {

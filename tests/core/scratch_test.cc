@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-#include "core/scratch_lease.h"
+#include "core/threads/scratch_lease.h"
 #include "sextant/core/error.h"
 
 namespace sextant {

@@ -9,7 +9,7 @@
 #include "onnx/case.h"
 #include "onnx/written_case.h"
 #include "sextant/core/npy.h"
-#include "text/temporary_folder.h"
+#include "support/temporary_folder.h"
 
 namespace sextant::onnx {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "sextant/text/word_vectors.h"
+#include "support/temporary_folder.h"
 #include "text/expect_error.h"
-#include "text/temporary_folder.h"
 
 namespace sextant {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/temporary_folder.h"
 #include "text/expect_error.h"
-#include "text/temporary_folder.h"
 
 namespace sextant {
 namespace {

@@ -1,5 +1,5 @@
-// Threads: one parallel_for for the whole library. The caller chooses the number of threads per
-// call and may supply the threads.
+// Threads: one parallel_for for the whole library, over threads that are started once. The caller
+// chooses the number of threads per call and may supply the threads.
 #pragma once
 
 #include <cstdint>
@@ -43,16 +43,16 @@ class TaskRef {
 // must do so after all bodies have ended. Bodies do not throw.
 using Executor = std::function<void(std::int64_t count, int threads, TaskRef body)>;
 
-// Replaces OpenMP by the caller's own pool for every later call; an empty function restores OpenMP.
-// Not while calls run.
+// Replaces the library's threads by the caller's own for every later call; an empty function
+// restores them. Not while calls run.
 void set_executor(Executor executor);
 
-// How many threads a call with `threads = 0` uses: OMP_NUM_THREADS or the cores this process may
-// run on.
+// How many threads a call with `threads = 0` uses: OMP_NUM_THREADS, or as many as the process may
+// use processors by its affinity mask and by the quota of its container. Looked up once.
 int default_threads() noexcept;
 
-// The largest number of threads of a call; the run-time library may end the process when the system
-// refuses it a thread.
+// The largest number of threads of a call. Where the system refuses threads, calls use those that
+// there are.
 inline constexpr int kMaxThreads = 1024;
 
 // Runs body(i) for i in [0, count), each once, in any order, on up to `threads` threads (0:

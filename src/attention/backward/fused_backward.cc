@@ -11,8 +11,8 @@
 #include "attention/forward/thread_work.h"
 #include "attention/plain/each_row.h"
 #include "attention/plain/plain_backward.h"
-#include "core/interruption.h"
-#include "core/scratch_lease.h"
+#include "core/threads/interruption.h"
+#include "core/threads/scratch_lease.h"
 #include "kernels/attention/backward_block.h"
 #include "kernels/attention/score_block.h"
 #include "sextant/core/parallel.h"
@@ -284,8 +284,8 @@ void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   }
 
   const double work = 2.5 * a.pairs() * static_cast<double>(a.heads_q * (a.head_dim + b.v.size(3)));
-  const int workers =
-      static_cast<int>(std::min(useful_threads(a.threads, work, kThreadWork), order.tasks()));
+  const int workers = static_cast<int>(
+      std::min<std::int64_t>(useful_threads(a.threads, work, kThreadWork), order.tasks()));
   if (workers == 0) return;  // every sequence is empty
   const std::int64_t chunk =
       std::clamp<std::int64_t>(slices / (kMinChunks * workers), 1, kMaxChunk);

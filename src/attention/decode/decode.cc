@@ -9,8 +9,8 @@
 #include "attention/forward/query_block.h"
 #include "attention/forward/thread_work.h"
 #include "attention/plain/plain.h"
-#include "core/interruption.h"
-#include "core/scratch_lease.h"
+#include "core/threads/interruption.h"
+#include "core/threads/scratch_lease.h"
 #include "kernels/attention/block.h"
 #include "kernels/decode/decode_block.h"
 #include "sextant/core/parallel.h"
@@ -177,7 +177,7 @@ TaskGrid decode_grid(const Arguments<T>& a, View<const T> v) {
   const std::int64_t v_dim = v.size(3);
   const double work = static_cast<double>(a.batch * a.heads_q) * static_cast<double>(a.q_len) *
                       static_cast<double>(a.k_len) * static_cast<double>(a.head_dim + v_dim);
-  grid.workers = static_cast<int>(useful_threads(a.threads, work, kDecodeThreadWork));
+  grid.workers = useful_threads(a.threads, work, kDecodeThreadWork);
   // All threads at each task where one task per thread would leave threads idle at the end.
   grid.in_stages = grid.tasks % grid.workers != 0 && grid.tasks < 4 * grid.workers;
   if (!grid.in_stages) {

@@ -10,8 +10,8 @@
 #include "attention/forward/query_block.h"
 #include "attention/forward/thread_work.h"
 #include "attention/plain/plain.h"
-#include "core/interruption.h"
-#include "core/scratch_lease.h"
+#include "core/threads/interruption.h"
+#include "core/threads/scratch_lease.h"
 #include "kernels/attention/block.h"
 #include "sextant/core/parallel.h"
 
@@ -142,8 +142,8 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
     grid.block_queries /= 2;
     grid.tasks = count();
   }
-  grid.workers =
-      static_cast<int>(std::min(useful_threads(a.threads, work, kThreadWork), grid.tasks));
+  grid.workers = static_cast<int>(
+      std::min<std::int64_t>(useful_threads(a.threads, work, kThreadWork), grid.tasks));
   if (grid.workers > 0) {
     const double short_tasks = kThreadWork / 2 * static_cast<double>(grid.tasks) / (work + 1);
     grid.chunk = std::clamp<std::int64_t>(grid.tasks / (kMinChunks * grid.workers), 1,

@@ -1,11 +1,10 @@
 // How calls distribute tasks over threads.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
 #include "attention/call/arguments.h"
-#include "sextant/core/parallel.h"
+#include "core/threads/useful_threads.h"
 
 namespace sextant::attention_detail {
 
@@ -13,16 +12,10 @@ namespace sextant::attention_detail {
 inline constexpr double kThreadWork = 1 << 20;
 inline constexpr double kDecodeThreadWork = 1 << 18;
 inline constexpr std::int64_t kRowThreadWork = 1 << 14;
+
 // Threads take short tasks in chunks, but at least this many chunks each: an atomic operation on
 // the shared counter waits for earlier stores.
 inline constexpr std::int64_t kMinChunks = 8;
-
-inline int allowed_threads(int threads) { return threads == 0 ? default_threads() : threads; }
-// The threads that a call of so many multiply-adds pays for.
-inline std::int64_t useful_threads(int threads, double work, double thread_work) {
-  return std::min(static_cast<std::int64_t>(allowed_threads(threads)),
-                  static_cast<std::int64_t>(std::min(work / thread_work, 4096.0)) + 1);
-}
 
 // Tasks of a call, numbered by sequence: the place of tasks that are asked for in ascending order.
 template <class CountOf>  // std::int64_t(const Sequence&): the tasks of a sequence

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "attention/forward/query_block.h"
-#include "core/scratch_lease.h"
+#include "core/threads/scratch_lease.h"
 
 namespace sextant::attention_detail {
 

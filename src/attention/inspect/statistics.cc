@@ -16,7 +16,7 @@
 #include "attention/inspect/score_task.h"
 #include "attention/plain/each_row.h"
 #include "attention/plain/row.h"
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant {
@@ -160,7 +160,7 @@ void fill(const attention_detail::Arguments<T>& a, WeightStatistics& all) {
   const bool sums = all.mass.count() > 0;
   std::int64_t max_runs = 0;  // of any sequence
   for (const Run& run : runs) max_runs = std::max(max_runs, run.number + 1);
-  const int threads = attention_detail::allowed_threads(a.threads);
+  const int threads = allowed_threads(a.threads);
   // Heads in waves, so that the sums of runs are for some heads at a time.
   const std::int64_t wave =
       sums ? std::min(pairs, 1 + kWaveRuns * threads / std::max<std::int64_t>(run_count, 1))

@@ -12,8 +12,8 @@
 #include "attention/inspect/score_task.h"
 #include "attention/plain/each_row.h"
 #include "attention/plain/row.h"
-#include "core/interruption.h"
-#include "core/scratch_lease.h"
+#include "core/threads/interruption.h"
+#include "core/threads/scratch_lease.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/parallel.h"
 

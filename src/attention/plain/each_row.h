@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "attention/forward/thread_work.h"
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "sextant/core/parallel.h"
 #include "sextant/core/tensor.h"
 

@@ -8,7 +8,7 @@
 #include "attention/forward/kernel_rows.h"
 #include "attention/plain/each_row.h"
 #include "attention/plain/row.h"
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 
 namespace sextant::attention_detail {
 namespace {

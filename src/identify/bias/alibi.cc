@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "identify/bias/names.h"
 #include "identify/numbers.h"
 #include "sextant/core/numbers.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "identify/bias/names.h"
 #include "sextant/schemes/distance/t5.h"
 

@@ -5,7 +5,7 @@
 #include <numbers>
 #include <vector>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "identify/rotation/rotations.h"
 
 namespace sextant::identify {

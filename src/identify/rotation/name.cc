@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "identify/numbers.h"
 #include "identify/rotation/rotations.h"
 #include "sextant/core/numbers.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "identify/numbers.h"
 #include "sextant/core/parallel.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <complex>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "identify/sinusoidal/search.h"
 
 namespace sextant::identify {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "identify/numbers.h"
 #include "identify/sinusoidal/phase.h"
 #include "identify/sinusoidal/search.h"

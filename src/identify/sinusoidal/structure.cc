@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "identify/sinusoidal/search.h"
 
 namespace sextant::identify {

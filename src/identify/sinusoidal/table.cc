@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/fields.h"
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "core/overlap.h"
 #include "identify/numbers.h"
 #include "identify/sinusoidal/compare.h"

@@ -8,7 +8,8 @@
 
 #include <algorithm>
 
-#include "core/scratch_lease.h"
+#include "core/threads/scratch_lease.h"
+#include "core/threads/useful_threads.h"
 #include "kernels/matmul/block.h"
 #include "kernels/matmul/division.h"
 #include "kernels/simd/row_blocks.h"
@@ -23,9 +24,7 @@ constexpr std::int64_t kMinTaskPanels = 4;    // or packing rows of a takes too 
 constexpr std::int64_t kMaxColumns = 4096;    // of b packed at a time
 constexpr std::int64_t kMaxPacked = 1 << 19;  // floats of b, unless one block of the depth is more
 constexpr std::int64_t kSmallResult = 1 << 18;  // floats of c that a cache keeps
-constexpr double kWorthThreads = 2e5;           // multiply-adds, some ten microseconds
-
-std::int64_t count_of(int threads) { return threads == 0 ? default_threads() : threads; }
+constexpr double kThreadWork = 2e5;             // multiply-adds, some ten microseconds
 
 // How much of the depth is packed at a time: what the second and third caches keep until it is
 // read. For gradients of weights, which are deep and small, that is least.
@@ -50,10 +49,11 @@ std::int64_t max_task_panels() {
   return panels;
 }
 
-int useful_threads(const MatmulSizes& s, int threads) {
-  const double work =
-      static_cast<double>(s.rows) * static_cast<double>(s.columns) * static_cast<double>(s.depth);
-  return work < kWorthThreads ? 1 : threads;
+int threads_of(const MatmulSizes& s, int threads) {
+  return useful_threads(
+      threads,
+      static_cast<double>(s.rows) * static_cast<double>(s.columns) * static_cast<double>(s.depth),
+      kThreadWork);
 }
 
 // Steps [k, end) of the depth, columns from j on.
@@ -80,8 +80,8 @@ MatmulResult result_of(const MatmulResult& whole, const MatmulSizes& sizes,
 void pack(const MatrixRef& b, std::int64_t depth, std::int64_t columns, float* packed,
           int threads) {
   const std::int64_t panels = panels_of(columns), blocks = blocks_of(depth, kDepthBlock);
-  const std::int64_t group = std::clamp<std::int64_t>(blocks_of(blocks * panels, count_of(threads)),
-                                                      kMinPackTask, kMaxPackTask);
+  const std::int64_t group = std::clamp<std::int64_t>(
+      blocks_of(blocks * panels, allowed_threads(threads)), kMinPackTask, kMaxPackTask);
   const std::int64_t groups = blocks_of(panels, group);
   parallel_for(blocks * groups, threads, [&](std::int64_t task) {
     const std::int64_t first = task % groups * group;
@@ -105,15 +105,14 @@ struct NextPanels {
 void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_b,
               const NextPanels& next_panels, const MatmulResult& result, int threads) {
   const std::int64_t panels = panels_of(sizes.columns);
-  const std::int64_t used_threads = count_of(threads);
   // Enough tasks for all threads to end together, but not more.
-  const std::int64_t wished = used_threads == 1 ? 1 : 4 * used_threads;
+  const std::int64_t wished = threads == 1 ? 1 : 4 * threads;
   const std::int64_t panel_groups =
       std::clamp(blocks_of(wished, blocks_of(sizes.rows, kRowBlock)),
                  blocks_of(panels, max_task_panels()), blocks_of(panels, kMinTaskPanels));
   const std::int64_t group_panels = blocks_of(panels, panel_groups);
   const std::int64_t used_groups = blocks_of(panels, group_panels);
-  const std::int64_t block = task_rows(sizes.rows, used_groups, used_threads);
+  const std::int64_t block = task_rows(sizes.rows, used_groups, threads);
   const std::int64_t tasks = blocks_of(sizes.rows, block) * used_groups;
   const auto rows_of = [&](std::int64_t task) {
     return a.data + task / used_groups * block * a.row_stride;
@@ -121,7 +120,7 @@ void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_
   parallel_for(tasks, threads, [&](std::int64_t task) {
     const std::int64_t row = task / used_groups * block;
     const std::int64_t panel = task % used_groups * group_panels;
-    const std::int64_t next = task + used_threads;
+    const std::int64_t next = task + threads;
     MatmulResult task_result = result;
     task_result.c += row * result.c_row;
     if (result.relu_of != nullptr) task_result.relu_of += row * result.c_row;
@@ -187,8 +186,8 @@ void matmul_separate_blocks(const MatmulSizes& sizes, const MatrixRef& a, const 
 void matmul(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
             const MatmulResult& result, int threads) {
   if (sizes.rows <= 0 || sizes.columns <= 0) return;
-  threads = useful_threads(sizes, threads);
-  const Division block = division(sizes, count_of(threads));
+  threads = threads_of(sizes, threads);
+  const Division block = division(sizes, threads);
   if (block.rows > 0) return matmul_separate_blocks(sizes, a, b, result, block, threads);
   matmul_shared_packing(sizes, a, b, result, threads);
 }
@@ -205,7 +204,7 @@ void matmul(std::int64_t rows, const MatrixRef& a, const PackedMatrix& b,
             const MatmulResult& result, int threads) {
   if (rows <= 0 || b.columns() <= 0) return;
   const MatmulSizes sizes{rows, b.columns(), b.depth()};
-  multiply(sizes, a, b.data(), {}, result, useful_threads(sizes, threads));
+  multiply(sizes, a, b.data(), {}, result, threads_of(sizes, threads));
 }
 
 }  // namespace sextant::kernels

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "sextant/core/parallel.h"
+#include "core/threads/useful_threads.h"
 
 namespace sextant::kernels {
 
@@ -18,8 +18,7 @@ template <class Body>
 void for_blocks(std::int64_t count, std::int64_t size, int threads, const Body& body) {
   if (count <= 0) return;
   const std::int64_t blocks = (count + size - 1) / size;
-  const std::int64_t runs =
-      std::clamp<std::int64_t>(threads == 0 ? default_threads() : threads, 1, blocks);
+  const std::int64_t runs = std::clamp<std::int64_t>(allowed_threads(threads), 1, blocks);
   parallel_for(runs, threads, [&](std::int64_t run) {
     for (std::int64_t block = blocks * run / runs; block < blocks * (run + 1) / runs; ++block) {
       body(block, block * size, std::min(size, count - block * size));

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/fields.h"
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "core/max_position.h"
 #include "core/wide_float.h"
 #include "kernels/sines/sine_table.h"

@@ -7,7 +7,7 @@
 #include <limits>
 #include <string_view>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "schemes/weight_checks.h"
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/scheme.h"

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "schemes/definition.h"
 #include "schemes/indexed/grid_bias.h"
 #include "sextant/schemes/distance/alibi_slopes.h"

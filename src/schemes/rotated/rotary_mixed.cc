@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 #include "core/wide_float.h"
 #include "kernels/sines/sine_table.h"
 #include "kernels/sines/turns.h"

@@ -1,17 +1,18 @@
-// parallel_for over OpenMP or the caller's executor: who runs what, nesting, and exceptions.
+// parallel_for over the library's threads or the caller's executor: who runs what, nesting, and
+// exceptions.
 #include "sextant/core/parallel.h"
 
 #include <algorithm>
 #include <atomic>
+#include <charconv>
+#include <cstdlib>
 #include <exception>
 #include <string>
-#ifdef _OPENMP
-#include <omp.h>
-#else
-#include <thread>
-#endif
+#include <string_view>
 
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
+#include "core/threads/processors.h"
+#include "core/threads/thread_pool.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -25,8 +26,7 @@ Executor& installed_executor() {
 // True on a thread while it runs a body of a call that uses several threads.
 thread_local bool inside_parallel_call = false;
 
-// What the threads of one call share. Exceptions must not leave an OpenMP region, nor a caller's
-// pool.
+// What the threads of one call share. Exceptions must not leave a thread of a pool.
 class GuardedBody {
  public:
   explicit GuardedBody(TaskRef body) : body_(body) {}
@@ -59,21 +59,12 @@ class GuardedBody {
   std::exception_ptr problem_;
 };
 
-void run(std::int64_t count, int threads, GuardedBody& body) {
-  if (count == threads) {
-    // One index each, the same in every call: what a thread wrote is in its own cache.
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(static)
-#endif
-    for (std::int64_t i = 0; i < count; ++i) body(i);
-    return;
-  }
-  // Dynamic: the work per index differs (causal rows) and another process may hold a core. Callers
-  // make indices coarse.
-#ifdef _OPENMP
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
-#endif
-  for (std::int64_t i = 0; i < count; ++i) body(i);
+// OMP_NUM_THREADS, the first of its numbers; 0: not set.
+int threads_of_environment() {
+  const char* const text = std::getenv("OMP_NUM_THREADS");
+  int threads = 0;
+  if (text != nullptr) std::from_chars(text, text + std::string_view(text).size(), threads);
+  return threads;
 }
 
 }  // namespace
@@ -81,12 +72,11 @@ void run(std::int64_t count, int threads, GuardedBody& body) {
 void set_executor(Executor executor) { installed_executor() = std::move(executor); }
 
 int default_threads() noexcept {
-#ifdef _OPENMP
-  return std::clamp(omp_get_max_threads(), 1, kMaxThreads);
-#else
-  if (!installed_executor()) return 1;
-  return std::clamp(static_cast<int>(std::thread::hardware_concurrency()), 1, kMaxThreads);
-#endif
+  static const int threads = [] {
+    const int named = threads_of_environment();
+    return std::clamp(named > 0 ? named : usable_processors(), 1, kMaxThreads);
+  }();
+  return threads;
 }
 
 void parallel_for(std::int64_t count, int threads, TaskRef body) {
@@ -110,7 +100,7 @@ void parallel_for(std::int64_t count, int threads, TaskRef body) {
   if (const Executor& executor = installed_executor()) {
     executor(count, used, guarded);
   } else {
-    run(count, used, guarded);
+    run_in_pool(count, used, guarded);
   }
   guarded.rethrow();
 }

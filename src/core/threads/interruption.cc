@@ -1,5 +1,5 @@
 // Looking at whether a call is to end.
-#include "core/interruption.h"
+#include "core/threads/interruption.h"
 
 #include <utility>
 
