@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/nearest.h"
+#include "core/options/nearest.h"
 #include "options/arguments.cc"  // compiled in: the command line is no library
 #include "sextant/interop/stored_table.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "commands.h"
-#include "core/nearest.h"
+#include "core/options/nearest.h"
 #include "options/argument_scope.h"
 #include "options/file_arguments.h"
 #include "options/help.h"

@@ -6,7 +6,7 @@
 
 #include "attention/cases.h"
 #include "attention/measure.h"
-#include "core/json.h"
+#include "core/json/json.h"
 
 namespace sextant::bench {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/models/language_model.h"
 #include "sextant/models/translator.h"
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "training/cases.h"
 
 namespace sextant::bench {

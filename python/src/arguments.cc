@@ -2,7 +2,7 @@
 #include "arguments.h"
 
 #include "array_types.h"
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include "core/field_words.h"
+#include "core/options/field_words.h"
 #include "option_values.h"
 
 namespace sextant::python {

@@ -1,6 +1,6 @@
 // Values of options as texts, and back.
 #include "option_values.h"
-#include "core/strings.h"
+#include "core/text/strings.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>

@@ -1,7 +1,7 @@
 // Applying tables to arrays of the caller's: rotations, and vectors added to embeddings.
 #include "bindings.h"
 #include "call_options.h"
-#include "core/overlap.h"
+#include "core/arrays/overlap.h"
 #include "interpreter_lock.h"
 
 namespace sextant::python {

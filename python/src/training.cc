@@ -8,7 +8,7 @@
 
 #include "bindings.h"
 #include "calls.h"
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "interpreter_lock.h"
 #include "models.h"
 #include "option_values.h"

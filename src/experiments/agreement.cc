@@ -1,7 +1,7 @@
 // Options as names and values.
 #include "experiments/agreement.h"
 
-#include "core/fields_json.h"
+#include "core/json/fields_json.h"
 #include "experiments/extrapolation_fields.h"
 #include "sextant/kernels.h"
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "models/check_kind.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"

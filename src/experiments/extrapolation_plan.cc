@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <set>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "experiments/extrapolation_fields.h"
 #include "experiments/of_seed.h"
 #include "models/check_kind.h"

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "experiments/agreement.h"
 #include "experiments/extrapolation_plan.h"
 #include "experiments/scheme_run.h"

@@ -2,8 +2,8 @@
 #include <set>
 #include <utility>
 
-#include "core/fields_json.h"
-#include "core/json.h"
+#include "core/json/fields_json.h"
+#include "core/json/json.h"
 #include "experiments/extrapolation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/field_words.h"
+#include "core/options/field_words.h"
 #include "experiments/extrapolation_fields.h"
 #include "experiments/extrapolation_plan.h"
 #include "text/tokenizer_fields.h"

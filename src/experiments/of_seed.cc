@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/schemes/scheme.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/json_text.h"
+#include "core/json/json_text.h"
 #include "figures/sentence_json.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/attention_maps.h"

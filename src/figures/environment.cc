@@ -1,7 +1,7 @@
 // What was built and what runs here.
 #include "sextant/figures/environment.h"
 
-#include "core/json_text.h"
+#include "core/json/json_text.h"
 #include "sextant/core/parallel.h"
 #include "sextant/kernels.h"
 #include "sextant/schemes/scheme.h"

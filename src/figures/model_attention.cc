@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/json_text.h"
-#include "core/strings.h"
+#include "core/json/json_text.h"
+#include "core/text/strings.h"
 #include "lessons/views.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/figure.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "sextant/core/error.h"
 
 namespace sextant::figures {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/option_json.h"
+#include "core/json/option_json.h"
 #include "sextant/schemes/scheme.h"
 
 namespace sextant::figures {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "core/threads/interruption.h"
 #include "identify/bias/names.h"
 #include "identify/numbers.h"

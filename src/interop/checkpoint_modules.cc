@@ -5,7 +5,7 @@
 #include <array>
 #include <charconv>
 
-#include "core/quoted_text.h"
+#include "core/text/quoted_text.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 

@@ -1,7 +1,7 @@
 // Tensor by tensor: whose rows it has, and their new order.
 #include "sextant/interop/convert_checkpoint.h"
 
-#include "core/quoted_text.h"
+#include "core/text/quoted_text.h"
 #include "interop/checkpoint_modules.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"

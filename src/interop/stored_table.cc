@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "interop/complex_npy.h"
 #include "sextant/core/error.h"
 #include "sextant/core/npy.h"

@@ -1,7 +1,7 @@
 // Names of activations.
 #include "sextant/layers/activation.h"
 
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 
 namespace sextant {
 

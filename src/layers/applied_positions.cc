@@ -5,7 +5,7 @@
 #include <utility>
 #include <variant>
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "layers/combine_tables.h"
 #include "layers/scheme_tables.h"
 #include "sextant/core/error.h"

@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "core/threads/useful_threads.h"
 #include "kernels/layers/embed_rows.h"
 #include "kernels/simd/stored_rows.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 #include "layers/ops.h"
 #include "sextant/core/numbers.h"
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <string>
 
-#include "core/large_pages.h"
+#include "core/arrays/large_pages.h"
 #include "sextant/core/error.h"
 
 namespace sextant {

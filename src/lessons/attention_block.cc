@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 #include "sextant/core/error.h"
 #include "sextant/layers/pass.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 #include "lessons/sentence_model.h"
 #include "lessons/views.h"
 

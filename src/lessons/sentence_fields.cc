@@ -1,8 +1,8 @@
 // Windows and hidden pairs as text.
 #include "lessons/sentence_fields.h"
 
-#include "core/quoted_text.h"
-#include "core/strings.h"
+#include "core/text/quoted_text.h"
+#include "core/text/strings.h"
 #include "sextant/core/error.h"
 
 namespace sextant {

@@ -1,7 +1,7 @@
 // The list of the options of attention between words: of `sextant attend` and `compare`.
 #pragma once
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "sextant/lessons/sentence_attention.h"
 
 namespace sextant {

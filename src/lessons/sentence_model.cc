@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "core/hash.h"
+#include "core/numbers/hash.h"
 #include "lessons/sentence_fields.h"
 #include "lessons/views.h"
 #include "sextant/core/error.h"

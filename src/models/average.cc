@@ -9,7 +9,7 @@
 #include <system_error>
 #include <vector>
 
-#include "core/temporary_file.h"
+#include "core/files/temporary_file.h"
 #include "models/checksums.h"
 #include "sextant/core/error.h"
 #include "sextant/models/text_model.h"

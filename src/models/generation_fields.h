@@ -1,7 +1,7 @@
 // The lists of the options of sampling, beam search and what uses them.
 #pragma once
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "sextant/models/fill_masks.h"
 #include "sextant/models/generate.h"
 #include "sextant/models/layer_guesses.h"

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/field_words.h"
+#include "core/options/field_words.h"
 #include "models/generation_fields.h"
 
 namespace sextant {

@@ -1,8 +1,8 @@
 // Configurations: checks, parts, JSON.
 #include "sextant/models/transformer_config.h"
 
-#include "core/fields_json.h"
-#include "core/quoted_text.h"
+#include "core/json/fields_json.h"
+#include "core/text/quoted_text.h"
 #include "models/transformer_fields.h"
 
 namespace sextant {

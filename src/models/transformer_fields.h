@@ -1,7 +1,7 @@
 // The list of a model's configuration: its keys in config.json, its options in commands that train.
 #pragma once
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "sextant/models/transformer_config.h"
 
 namespace sextant {

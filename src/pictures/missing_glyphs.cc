@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "pictures/text.h"
 
 namespace sextant::pictures {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/embedded_text.h"
+#include "core/files/embedded_text.h"
 #include "pictures/describe.h"
 #include "pictures/page_files.h"
 #include "pictures/pixels.h"

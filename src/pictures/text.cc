@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "core/character_names.h"
-#include "core/terminal_cells.h"
-#include "core/utf8.h"
+#include "core/text/character_names.h"
+#include "core/text/terminal_cells.h"
+#include "core/text/utf8.h"
 
 namespace sextant::pictures {
 namespace {

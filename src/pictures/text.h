@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/terminal_cells.h"
+#include "core/text/terminal_cells.h"
 
 namespace sextant::pictures {
 

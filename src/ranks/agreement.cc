@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "core/hash.h"
+#include "core/numbers/hash.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 

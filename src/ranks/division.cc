@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 
 namespace sextant::ranks {
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 #include "ranks/attention/merge.h"
 #include "ranks/attention/query_blocks.h"
 #include "ranks/attention/rotation_by_index.h"

@@ -11,10 +11,10 @@
 #include <cstdio>
 #include <optional>
 
-#include "core/file_handle.h"
-#include "core/folder_sync.h"
-#include "core/npy_header.h"
-#include "core/temporary_file.h"
+#include "core/arrays/npy_header.h"
+#include "core/files/file_handle.h"
+#include "core/files/folder_sync.h"
+#include "core/files/temporary_file.h"
 #include "ranks/rows.h"
 #include "sextant/ranks/agreement.h"
 

@@ -1,7 +1,7 @@
 // What the names of choices mean that several schemes have.
 #pragma once
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "sextant/schemes/added/fourier.h"
 #include "sextant/schemes/added/sinusoidal.h"
 #include "sextant/schemes/rotated/rotary.h"

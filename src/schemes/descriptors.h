@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "sextant/schemes/scheme.h"
 
 namespace sextant {

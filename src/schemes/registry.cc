@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "core/enum_names.h"
-#include "core/nearest.h"
-#include "core/quoted_text.h"
-#include "core/strings.h"
+#include "core/options/enum_names.h"
+#include "core/options/nearest.h"
+#include "core/text/quoted_text.h"
+#include "core/text/strings.h"
 #include "schemes/descriptors.h"
 #include "schemes/weight_checks.h"
 #include "sextant/core/error.h"

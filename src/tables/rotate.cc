@@ -4,8 +4,8 @@
 #include <cmath>
 #include <string>
 
-#include "core/fields.h"
-#include "core/overlap.h"
+#include "core/arrays/overlap.h"
+#include "core/options/fields.h"
 #include "kernels/rotate/rotate_rows.h"
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"

@@ -1,5 +1,5 @@
 // The names of the layouts of rotation tables.
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 #include "sextant/tables/rotation_table.h"
 
 namespace sextant {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/utf8.h"
+#include "core/text/utf8.h"
 #include "sextant/core/printable.h"
 
 namespace sextant::text {

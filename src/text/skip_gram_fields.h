@@ -1,7 +1,7 @@
 // The list of the options of a training of word vectors.
 #pragma once
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "sextant/text/word_vectors.h"
 
 namespace sextant {

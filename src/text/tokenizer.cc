@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/text_decoder.h"

@@ -1,7 +1,7 @@
 // The list of the options of a tokenizer's training.
 #pragma once
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "sextant/text/tokenizer.h"
 
 namespace sextant {

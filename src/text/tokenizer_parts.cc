@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/character_names.h"
-#include "core/utf8.h"
+#include "core/text/character_names.h"
+#include "core/text/utf8.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/tokenizer.h"
 

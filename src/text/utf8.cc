@@ -1,6 +1,6 @@
 // What needs no library: valid UTF-8, its white space, and its width in a terminal.
-#include "core/utf8.h"
-#include "core/terminal_cells.h"
+#include "core/text/utf8.h"
+#include "core/text/terminal_cells.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
 #include "text/white_space.h"

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/temporary_file.h"
+#include "core/files/temporary_file.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/safetensors.h"

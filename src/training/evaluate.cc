@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/utf8.h"
+#include "core/text/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/training/tasks/translation_task.h"
 

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/folder_sync.h"
+#include "core/files/folder_sync.h"
 #include "sextant/core/error.h"
 
 namespace sextant {

@@ -1,7 +1,7 @@
 // State and decisions that all of a group must have alike.
 #include "training/group_or_self.h"
 
-#include "core/fields_json.h"
+#include "core/json/fields_json.h"
 #include "sextant/kernels.h"
 #include "training/gradient_tree.h"
 #include "training/slices.h"

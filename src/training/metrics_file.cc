@@ -11,7 +11,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 

@@ -1,7 +1,7 @@
 // Options as JSON and back.
 #include "training/run_description.h"
 
-#include "core/fields_json.h"
+#include "core/json/fields_json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "training/same_json.h"

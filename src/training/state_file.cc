@@ -6,7 +6,7 @@
 #include <system_error>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "models/checksums.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"

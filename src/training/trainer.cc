@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "training/group_or_self.h"

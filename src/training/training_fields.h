@@ -1,7 +1,7 @@
 // The lists of the options of training: keys of run.json, options of `sextant train`.
 #pragma once
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "sextant/training/trainer.h"
 
 namespace sextant {

@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "support/folders.h"
 
 namespace sextant::app_tests {

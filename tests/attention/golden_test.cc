@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/files.h"
 #include "sextant/schemes/scheme.h"

@@ -1,5 +1,5 @@
 // One list of an options struct: its defaults, ranges, texts, checks and errors.
-#include "core/fields.h"
+#include "core/options/fields.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/option_json.h"
+#include "core/json/option_json.h"
 
 namespace sextant {
 

@@ -18,7 +18,7 @@
 #include <thread>
 #include <vector>
 
-#include "core/temporary_file.h"
+#include "core/files/temporary_file.h"
 #include "sextant/core/error.h"
 #include "support/ordinary_user.h"
 

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <thread>
 
-#include "core/left_running.h"
+#include "core/threads/left_running.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant {

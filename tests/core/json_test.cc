@@ -1,5 +1,5 @@
 // JSON: kinds of numbers, order, text for text, and what the one reader refuses.
-#include "core/json.h"
+#include "core/json/json.h"
 
 #include <cmath>
 #include <cstdint>

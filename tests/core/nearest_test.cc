@@ -1,5 +1,5 @@
 // The name that was meant by one that does not exist.
-#include "core/nearest.h"
+#include "core/options/nearest.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Values of options in JSON.
-#include "core/option_json.h"
+#include "core/json/option_json.h"
 
 #include <gtest/gtest.h>
 

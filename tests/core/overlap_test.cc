@@ -1,5 +1,5 @@
 // Which views can be written to.
-#include "core/overlap.h"
+#include "core/arrays/overlap.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

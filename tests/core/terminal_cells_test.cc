@@ -1,5 +1,5 @@
 // Widths of text in a terminal.
-#include "core/terminal_cells.h"
+#include "core/text/terminal_cells.h"
 
 #include <gtest/gtest.h>
 

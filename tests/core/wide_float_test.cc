@@ -1,5 +1,5 @@
 // Wide numbers against MPFR.
-#include "core/wide_float.h"
+#include "core/numbers/wide_float.h"
 
 #include <gtest/gtest.h>
 

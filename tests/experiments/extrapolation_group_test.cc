@@ -6,7 +6,7 @@
 #include <mutex>
 #include <set>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "experiments/small_extrapolation.h"
 #include "sextant/core/error.h"
 #include "sextant/experiments/extrapolation_run.h"

@@ -6,7 +6,7 @@
 
 #include <filesystem>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "experiments/extrapolation_plan.h"
 #include "experiments/small_extrapolation.h"
 #include "sextant/core/error.h"

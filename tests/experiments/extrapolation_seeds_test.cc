@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "experiments/small_extrapolation.h"
 
 namespace sextant {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "experiments/extrapolation_plan.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/core/error.h"
 
 namespace sextant::figures {

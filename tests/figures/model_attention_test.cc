@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/core/error.h"
 #include "sextant/models/translate_lines.h"
 #include "sextant/training/tasks/dates_translator.h"

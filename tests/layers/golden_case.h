@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/safetensors.h"
 #include "sextant/core/tensor.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/core/dtype.h"
 #include "sextant/core/npy.h"
 #include "sextant/core/tensor.h"

@@ -1,6 +1,6 @@
 // What the makers of tables refuse before they compute: numbers of threads, and memory that cannot
 // hold the result.
-#include "core/fields.h"
+#include "core/options/fields.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <limits>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/core/error.h"
 #include "training/run_folders.h"
 #include "training/state_file.h"

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/core/error.h"
 #include "training/run_folders.h"
 #include "training/toy_task.h"

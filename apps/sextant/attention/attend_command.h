@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "calls/printed_call.h"
-#include "core/field_words.h"
+#include "core/options/field_words.h"
 #include "models/model_option.h"
 #include "options/options.h"
 #include "options/scheme_choice.h"

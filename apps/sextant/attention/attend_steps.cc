@@ -2,7 +2,7 @@
 #include <utility>
 
 #include "attention/attend_command.h"
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "options/choices.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/attention_steps.h"

@@ -2,7 +2,7 @@
 #include <string>
 
 #include "calls/calls.h"
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "sextant/core/names.h"
 #include "sextant/core/numbers.h"
 

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "core/json.h"
-#include "core/strings.h"
+#include "core/json/json.h"
+#include "core/text/strings.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/schemes/scheme.h"

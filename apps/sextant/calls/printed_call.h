@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "options/command_line.h"
 #include "sextant/layers/position_scheme.h"
 

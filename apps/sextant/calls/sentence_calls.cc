@@ -3,7 +3,7 @@
 #include <string>
 
 #include "calls/calls.h"
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "lessons/sentence_fields.h"
 
 namespace sextant::app {

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "calls/calls.h"
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "positions/scheme_list.h"
 #include "sextant/core/numbers.h"
 

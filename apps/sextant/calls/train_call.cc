@@ -3,7 +3,7 @@
 #include <string>
 
 #include "calls/printed_call.h"
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "training/plan_parts.h"
 #include "training/train_options.h"
 

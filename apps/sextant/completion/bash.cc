@@ -1,6 +1,6 @@
 // Completions for bash 4 and newer.
 #include "completion/command_tree.h"
-#include "core/strings.h"
+#include "core/text/strings.h"
 
 namespace sextant::app {
 namespace {

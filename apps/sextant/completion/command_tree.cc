@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "options/choices.h"
 #include "options/file_arguments.h"
 

@@ -1,6 +1,6 @@
 // Completions for fish.
 #include "completion/command_tree.h"
-#include "core/strings.h"
+#include "core/text/strings.h"
 
 namespace sextant::app {
 namespace {

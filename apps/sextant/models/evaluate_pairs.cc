@@ -1,7 +1,7 @@
 // `sextant evaluate --pairs`: translations beside their references.
 #include <cmath>
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "models/evaluate_command.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"

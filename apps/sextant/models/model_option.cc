@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "models/generation_words.h"
 #include "options/field_options.h"
 #include "options/file_arguments.h"

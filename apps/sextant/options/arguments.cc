@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/printable.h"

@@ -1,7 +1,7 @@
 // The names that an option takes are the name of a check.
 #include "options/choices.h"
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 
 namespace sextant::app {
 namespace {

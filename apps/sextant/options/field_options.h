@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/field_words.h"
+#include "core/options/field_words.h"
 
 namespace CLI {
 class App;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/option_json.h"
-#include "core/strings.h"
+#include "core/json/option_json.h"
+#include "core/text/strings.h"
 #include "options/argument_scope.h"
 #include "options/file_arguments.h"
 #include "options/options.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <type_traits>
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "positions/encode_command.h"
 #include "sextant/core/error.h"
 #include "sextant/core/npy.h"

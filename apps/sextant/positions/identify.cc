@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "commands.h"
-#include "core/option_json.h"
+#include "core/json/option_json.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
 #include "options/scheme_choice.h"

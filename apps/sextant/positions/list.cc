@@ -2,7 +2,7 @@
 #include <memory>
 
 #include "commands.h"
-#include "core/option_json.h"
+#include "core/json/option_json.h"
 #include "options/choices.h"
 #include "options/scheme_choice.h"
 #include "positions/option_list.h"

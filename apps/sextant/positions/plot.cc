@@ -3,7 +3,7 @@
 
 #include "calls/calls.h"
 #include "commands.h"
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "options/choices.h"
 #include "options/file_arguments.h"
 #include "options/options.h"

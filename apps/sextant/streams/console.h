@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/json_text.h"
+#include "core/json/json_text.h"
 
 namespace sextant::app {
 

@@ -1,7 +1,7 @@
 // Options of `sextant extrapolate`, with defaults for two cores.
 #include "training/extrapolate_options.h"
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "experiments/extrapolation_plan.h"
 #include "experiments/extrapolation_words.h"
 #include "options/field_options.h"

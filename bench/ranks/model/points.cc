@@ -5,7 +5,7 @@
 #include <cmath>
 #include <fstream>
 
-#include "core/json.h"
+#include "core/json/json.h"
 
 namespace sextant::ranks::model {
 namespace {

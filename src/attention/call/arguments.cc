@@ -11,7 +11,7 @@
 #include "attention/call/refuse.h"
 #include "attention/call/rotation_rows.h"
 #include "attention/call/sequences.h"
-#include "core/overlap.h"
+#include "core/arrays/overlap.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "core/overlap.h"
+#include "core/arrays/overlap.h"
 #include "sextant/attention/attention.h"
 
 namespace sextant::attention_detail {

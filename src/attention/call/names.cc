@@ -1,5 +1,5 @@
 // The words for alignments and stages, the same in C++, Python and on the command line.
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 #include "sextant/attention/attention.h"
 
 namespace sextant {

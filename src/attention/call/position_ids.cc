@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "core/max_position.h"
-#include "core/overlap.h"
+#include "core/arrays/overlap.h"
+#include "core/numbers/max_position.h"
 #include "sextant/core/error.h"
 
 namespace sextant::attention_detail {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "figures/report/parts.h"
 #include "sextant/core/numbers.h"
 #include "sextant/figures/attention_maps.h"

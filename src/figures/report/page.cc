@@ -1,7 +1,7 @@
 // The page of a report: one story, a claim per section, and its evidence.
 #include "sextant/figures/report.h"
 
-#include "core/embedded_text.h"
+#include "core/files/embedded_text.h"
 #include "figures/report/page_files.h"
 #include "figures/report/parts.h"
 #include "sextant/figures/environment.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/json_text.h"
+#include "core/json/json_text.h"
 #include "figures/report/natural_swap.h"
 #include "sextant/lessons/sentence_attention.h"
 #include "sextant/pictures/page.h"

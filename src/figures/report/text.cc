@@ -1,7 +1,7 @@
 // The report's text: what is drawn, which words are swapped, what vectors are trained on.
 #include <algorithm>
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "figures/report/parts.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/attention_maps.h"

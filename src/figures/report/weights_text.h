@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/core/tensor.h"
 #include "sextant/pictures/color.h"
 

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "core/fields.h"
+#include "core/arrays/overlap.h"
+#include "core/options/fields.h"
 #include "core/threads/interruption.h"
-#include "core/overlap.h"
 #include "identify/numbers.h"
 #include "identify/sinusoidal/compare.h"
 #include "identify/sinusoidal/search.h"

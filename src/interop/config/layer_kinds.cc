@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "core/quoted_text.h"
+#include "core/text/quoted_text.h"
 
 namespace sextant::interop {
 namespace {

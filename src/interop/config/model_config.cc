@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <variant>
 
-#include "core/quoted_text.h"
-#include "core/strings.h"
+#include "core/text/quoted_text.h"
+#include "core/text/strings.h"
 #include "interop/config/models.h"
 #include "interop/config/other_keys.h"
 #include "sextant/core/error.h"

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <functional>
 
-#include "core/quoted_text.h"
+#include "core/text/quoted_text.h"
 #include "interop/config/other_keys.h"
 #include "sextant/core/error.h"
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <optional>
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant::interop {

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/option_text.h"
-#include "core/quoted_text.h"
+#include "core/options/option_text.h"
+#include "core/text/quoted_text.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant::interop {

@@ -3,7 +3,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/quoted_text.h"
+#include "core/text/quoted_text.h"
 #include "interop/config/defaults.h"
 #include "interop/config/layer_kinds.h"
 #include "interop/config/models.h"

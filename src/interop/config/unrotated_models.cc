@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/quoted_text.h"
+#include "core/text/quoted_text.h"
 #include "interop/config/defaults.h"
 #include "interop/config/models.h"
 #include "sextant/core/numbers.h"

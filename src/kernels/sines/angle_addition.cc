@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/double_double.h"
+#include "core/numbers/double_double.h"
 #include "kernels/simd/targets.h"
 
 #undef HWY_TARGET_INCLUDE

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstdint>
 
-#include "core/double_double.h"
-#include "core/wide_float.h"
+#include "core/numbers/double_double.h"
+#include "core/numbers/wide_float.h"
 
 namespace sextant::kernels {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "core/enum_names.h"
-#include "core/hash.h"
+#include "core/numbers/hash.h"
+#include "core/options/enum_names.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant::ranks {

@@ -5,7 +5,7 @@
 #include <type_traits>
 
 #include "attention/call/input_arrays.h"
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 #include "ranks/attention/choice.h"
 #include "ranks/attention/forms.h"
 #include "ranks/attention/moved.h"

@@ -7,7 +7,7 @@
 #include <span>
 #include <string>
 
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 
 namespace sextant::ranks {
 namespace {

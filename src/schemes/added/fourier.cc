@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "core/fields.h"
+#include "core/numbers/max_position.h"
+#include "core/numbers/wide_float.h"
+#include "core/options/fields.h"
 #include "core/threads/interruption.h"
-#include "core/max_position.h"
-#include "core/wide_float.h"
 #include "kernels/sines/sine_table.h"
 #include "kernels/sines/turns.h"
 #include "sextant/core/error.h"

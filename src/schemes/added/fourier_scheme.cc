@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "core/max_position.h"
+#include "core/numbers/max_position.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/choices.h"
 #include "schemes/descriptors.h"

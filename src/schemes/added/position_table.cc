@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/max_position.h"
+#include "core/numbers/max_position.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "sextant/core/error.h"
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/choices.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/max_position.h"
+#include "core/numbers/max_position.h"
 #include "kernels/sines/sine_table.h"
 #include "schemes/added/sinusoidal_columns.h"
 #include "sextant/core/error.h"

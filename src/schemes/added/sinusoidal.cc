@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/max_position.h"
-#include "core/overlap.h"
+#include "core/arrays/overlap.h"
+#include "core/numbers/max_position.h"
 #include "kernels/sines/sine_table.h"
 #include "schemes/added/sinusoidal_columns.h"
 #include "schemes/added/sinusoidal_positions.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/wide_float.h"
+#include "core/numbers/wide_float.h"
 #include "kernels/sines/sine_table.h"
 #include "sextant/schemes/added/sinusoidal.h"
 

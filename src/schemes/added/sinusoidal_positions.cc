@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/max_position.h"
+#include "core/numbers/max_position.h"
 #include "sextant/core/error.h"
 
 namespace sextant {

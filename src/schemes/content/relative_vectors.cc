@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/content/relative_tiles.h"
 #include "sextant/core/error.h"

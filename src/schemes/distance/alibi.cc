@@ -4,7 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 #include "schemes/definition.h"
 #include "sextant/core/error.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/max_position.h"
+#include "core/numbers/max_position.h"
 #include "sextant/core/error.h"
 
 namespace sextant {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <string>
 
-#include "core/max_position.h"
+#include "core/numbers/max_position.h"
 #include "schemes/definition.h"
 #include "schemes/indexed/fire_bias.h"
 #include "sextant/core/error.h"

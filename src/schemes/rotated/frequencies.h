@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/wide_float.h"
+#include "core/numbers/wide_float.h"
 
 namespace sextant {
 

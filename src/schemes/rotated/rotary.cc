@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 #include "schemes/added/sine_blocks.h"
 #include "schemes/rotated/rotary_axes.h"
 #include "schemes/rotated/rotary_scheme.h"

@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "core/enum_names.h"
-#include "core/max_position.h"
+#include "core/numbers/max_position.h"
+#include "core/options/enum_names.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/ids/grid.h"
 #include "schemes/rotated/rotary_axes.h"

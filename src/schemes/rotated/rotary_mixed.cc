@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "core/numbers/wide_float.h"
 #include "core/threads/interruption.h"
-#include "core/wide_float.h"
 #include "kernels/sines/sine_table.h"
 #include "kernels/sines/turns.h"
 #include "schemes/added/sinusoidal_positions.h"

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "core/enum_names.h"
+#include "core/options/enum_names.h"
 #include "schemes/rotated/frequencies.h"
 #include "schemes/rotated/rotary_scheme.h"
 

@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "core/fields.h"
-#include "core/max_position.h"
-#include "core/wide_float.h"
+#include "core/numbers/max_position.h"
+#include "core/numbers/wide_float.h"
+#include "core/options/fields.h"
 #include "sextant/schemes/rotated/rotary.h"
 
 namespace sextant {

@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include "core/fields.h"
+#include "core/options/fields.h"
 #include "schemes/choices.h"
 #include "schemes/descriptors.h"
 #include "sextant/core/error.h"

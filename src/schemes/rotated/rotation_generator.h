@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/wide_float.h"
+#include "core/numbers/wide_float.h"
 #include "kernels/sines/sine_table.h"
 #include "schemes/rotated/rotation.h"
 #include "schemes/rotated/rotation_fields.h"

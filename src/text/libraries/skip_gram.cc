@@ -19,7 +19,7 @@
 #include <system_error>
 #include <utility>
 
-#include "core/temporary_file.h"
+#include "core/files/temporary_file.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/text/segment.h"

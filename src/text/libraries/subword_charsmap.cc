@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "core/utf8.h"
+#include "core/text/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
 #include "text/libraries/subword_model.h"

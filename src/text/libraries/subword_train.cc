@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "core/left_running.h"
+#include "core/threads/left_running.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"

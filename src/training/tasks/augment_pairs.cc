@@ -6,7 +6,7 @@
 #include <set>
 #include <utility>
 
-#include "core/strings.h"
+#include "core/text/strings.h"
 #include "sextant/core/error.h"
 #include "sextant/core/printable.h"
 #include "sextant/core/random.h"

@@ -1,7 +1,7 @@
 // A sentence as the tokens that BLEU compares.
 #include <utility>
 
-#include "core/utf8.h"
+#include "core/text/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
 #include "sextant/training/tasks/bleu.h"

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "core/enum_names.h"
-#include "core/fields.h"
-#include "core/hash.h"
+#include "core/numbers/hash.h"
+#include "core/options/enum_names.h"
+#include "core/options/fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/random.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "core/field_words.h"
+#include "core/options/field_words.h"
 #include "models/transformer_fields.h"
 #include "text/tokenizer_fields.h"
 #include "training/tasks/task_fields.h"

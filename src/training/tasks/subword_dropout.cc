@@ -4,7 +4,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "core/utf8.h"
+#include "core/text/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "training/splitmix64.h"

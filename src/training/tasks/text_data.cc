@@ -5,7 +5,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/utf8.h"
+#include "core/text/utf8.h"
 #include "sextant/training/tasks/epochs.h"
 #include "training/tasks/task_fields.h"
 

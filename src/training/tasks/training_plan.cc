@@ -7,8 +7,8 @@
 #include <span>
 #include <system_error>
 
-#include "core/fields_json.h"
-#include "core/strings.h"
+#include "core/json/fields_json.h"
+#include "core/text/strings.h"
 #include "sextant/core/error.h"
 #include "sextant/training/tasks/text_data.h"
 #include "text/tokenizer_fields.h"

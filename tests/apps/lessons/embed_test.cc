@@ -6,7 +6,7 @@
 #include <string>
 
 #include "apps/run_program.h"
-#include "core/json.h"
+#include "core/json/json.h"
 
 namespace sextant::app_tests {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "apps/run_program.h"
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/core/npy.h"
 
 namespace sextant::app_tests {

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "core/nearest.h"
+#include "core/options/nearest.h"
 #include "options/arguments.h"
 #include "sextant/core/error.h"
 

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "apps/run_program.h"
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/lessons/similarity.h"
 #include "sextant/models/text_model.h"
 

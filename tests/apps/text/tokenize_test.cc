@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/run_program.h"
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/text/subword.h"
 #include "sextant/text/vocabulary.h"
 

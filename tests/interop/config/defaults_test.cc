@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/interop/model_config.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/double_double.h"
+#include "core/numbers/double_double.h"
 #include "kernels/rotate/every_target.h"
 
 namespace sextant::kernels {

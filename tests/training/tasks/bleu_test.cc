@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "sextant/core/files.h"
 #include "sextant/text/pairs.h"
 #include "support/folders.h"

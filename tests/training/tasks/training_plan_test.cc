@@ -1,6 +1,6 @@
 // Recipes, what follows from them, what run.json keeps, and the tasks that plans make.
 #include "sextant/training/tasks/training_plan.h"
-#include "core/json.h"
+#include "core/json/json.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,0 +1,91 @@
+// Reading whole files, of whatever kind.
+#include "sextant/core/files.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <system_error>
+
+#include "core/files/file_handle.h"
+#include "sextant/core/error.h"
+
+namespace sextant {
+
+void fail_file(const std::string& path, const char* what, int reason) {
+  throw Error(path.empty() ? "path" : path,
+              std::string(what) + ": " + std::generic_category().message(reason));
+}
+
+namespace {
+
+void resize_for(const std::string& path, std::string& bytes, std::uint64_t wanted) {
+  const auto too_much = [&] {
+    return Error(path, "does not fit in memory: " + std::to_string(wanted) + " bytes");
+  };
+  if (wanted > bytes.max_size()) throw too_much();
+  try {
+    bytes.resize(static_cast<std::size_t>(wanted));
+  } catch (const std::bad_alloc&) {
+    throw too_much();
+  }
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path, std::uint64_t limit) {
+  check_path(path);
+  const FileHandle file(path, O_RDONLY);
+  if (!file.is_open()) fail_file(path, "cannot be opened", errno);
+  struct stat status {};
+  if (::fstat(file.number(), &status) != 0) fail_file(path, "cannot be read", errno);
+  if (S_ISDIR(status.st_mode)) throw Error(path, "must be a file, got a folder");
+  const auto too_large = [&] {
+    return Error(path, "must be at most " + std::to_string(limit) + " bytes long");
+  };
+  std::uint64_t expected = 0;
+  if (S_ISREG(status.st_mode)) expected = static_cast<std::uint64_t>(status.st_size);
+  if (expected > limit) throw too_large();
+
+  // The size is only a hint: files of /proc say 0, pipes say nothing, and a file may grow while it
+  // is read. One byte more than expected shows the end without growing.
+  std::string bytes;
+  std::size_t length = 0;
+  while (true) {
+    if (length == bytes.size()) {
+      const std::uint64_t wanted = std::max<std::uint64_t>(
+          {expected + 1, std::uint64_t{length} + length / 2, std::uint64_t{4096}});
+      resize_for(path, bytes, wanted);
+    }
+    const std::size_t wanted = std::min(bytes.size() - length, std::size_t{1} << 30);
+    const ssize_t got = ::read(file.number(), bytes.data() + length, wanted);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) fail_file(path, "cannot be read", errno);
+    if (got == 0) break;
+    length += static_cast<std::size_t>(got);
+    if (length > limit) throw too_large();
+  }
+  bytes.resize(length);
+  return bytes;
+}
+
+// FNV-1a over 64-bit words. Each step can be undone, so a change within one word always shows.
+std::string checksum_of(std::string_view bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  const auto add = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3U; };
+  for (std::size_t at = 0; at < bytes.size(); at += 8) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
+    add(word);
+    hash ^= hash >> 29;
+  }
+  add(bytes.size());
+  std::string text(16, '0');
+  for (std::size_t i = 16; i-- > 0; hash >>= 4) text[i] = "0123456789abcdef"[hash & 15];
+  return text;
+}
+
+}  // namespace sextant

@@ -1,0 +1,155 @@
+// Writing whole files with POSIX calls, because only they can say "flushed" and "replaced in one
+// step". The bytes go into a file without a name where the system has such (O_TMPFILE): it is gone
+// with the process, whatever ends it. An existing file cannot be replaced by a link, so then the
+// complete file has a temporary name between two system calls.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <optional>
+#include <system_error>
+
+#include "core/files/file_handle.h"
+#include "core/files/folder_sync.h"
+#include "core/files/temporary_file.h"
+#include "sextant/core/files.h"
+
+namespace sextant {
+namespace {
+
+using Pieces = std::span<const std::string_view>;
+
+// 0, or the reason why not all bytes could be written.
+int write_all(int descriptor, Pieces pieces) {
+  for (std::string_view bytes : pieces) {
+    while (!bytes.empty()) {
+      // Some systems refuse more than 2 GiB at a time.
+      const std::size_t count = std::min<std::size_t>(bytes.size(), std::size_t{1} << 30);
+      const ssize_t written = ::write(descriptor, bytes.data(), count);
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) return errno;
+      bytes.remove_prefix(static_cast<std::size_t>(written));
+    }
+  }
+  return 0;
+}
+
+// Names of open files: replacing what they lead to would take it away from whoever holds it open.
+bool names_open_file(const std::string& path) {
+  return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
+         path.starts_with("/proc/");
+}
+
+// For what cannot or must not be replaced: devices, pipes, open files.
+void write_in_place(const std::string& path, Pieces pieces) {
+  FileHandle file(path, O_WRONLY | O_APPEND);
+  if (!file.is_open()) fail_file(path, "cannot be opened for writing", errno);
+  int problem = write_all(file.number(), pieces);
+  if (problem == 0) problem = file.close();
+  if (problem != 0) fail_file(path, "cannot be written", problem);
+}
+
+// What is written and where; each function returns 0 or the reason why not.
+class Replacement {
+ public:
+  Replacement(std::string target, Pieces pieces, const struct stat* replaced)
+      : target_(std::move(target)), pieces_(pieces), replaced_(replaced) {}
+
+  int run() {
+    const std::optional<int> unnamed = run_unnamed();
+    const int problem = unnamed ? *unnamed : run_named();
+    return problem == 0 ? sync_names(parent_folder(target_)) : problem;
+  }
+
+ private:
+  // Everything but the name, safe against a power cut.
+  int fill(const FileHandle& file) const {
+    if (replaced_ != nullptr && ::fchmod(file.number(), replaced_->st_mode & 07777) != 0) {
+      return errno;
+    }
+    if (const int problem = write_all(file.number(), pieces_)) return problem;
+    return ::fsync(file.number()) != 0 ? errno : 0;
+  }
+
+  int rename_to_target(TemporaryName& temporary) const {
+    if (::rename(temporary.path().c_str(), target_.c_str()) != 0) return errno;
+    temporary.forget();
+    return 0;
+  }
+
+  // Nothing: the system or the file system has no files without a name.
+  std::optional<int> run_unnamed() const {
+#ifdef O_TMPFILE
+    const FileHandle file(parent_folder(target_), O_TMPFILE | O_WRONLY, 0666);
+    if (!file.is_open()) return std::nullopt;
+    if (const int problem = fill(file)) return problem;
+    const std::string open_file = "/proc/self/fd/" + std::to_string(file.number());
+    // Any problem but a name that is taken comes up again, and is told, with a named file.
+    const auto give_name = [&](const std::string& name) {
+      const int status =
+          ::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW);
+      return status == 0 ? 0 : errno;
+    };
+    if (replaced_ == nullptr) {
+      const int problem = give_name(target_);
+      if (problem == 0) return 0;
+      if (problem != EEXIST) return std::nullopt;
+    }
+    while (true) {
+      TemporaryName temporary(temporary_beside(target_));
+      const int problem = give_name(temporary.path());
+      if (problem == 0) return rename_to_target(temporary);
+      temporary.forget();
+      if (problem != EEXIST) return std::nullopt;
+    }
+#else
+    return std::nullopt;
+#endif
+  }
+
+  int run_named() const {
+    while (true) {
+      TemporaryName temporary(temporary_beside(target_));
+      FileHandle file(temporary.path(), O_WRONLY | O_CREAT | O_EXCL, 0666);
+      if (!file.is_open()) {
+        const int problem = errno;
+        temporary.forget();
+        if (problem == EEXIST) continue;
+        return problem;
+      }
+      if (const int problem = fill(file)) return problem;
+      if (const int problem = file.close()) return problem;
+      return rename_to_target(temporary);
+    }
+  }
+
+  std::string target_;
+  Pieces pieces_;
+  const struct stat* replaced_;  // null: nothing is there yet
+};
+
+}  // namespace
+
+void write_file(const std::string& path, std::string_view bytes) {
+  write_file(path, Pieces(&bytes, 1));
+}
+
+void write_file(const std::string& path, Pieces pieces) {
+  check_path(path);
+  struct stat status {};
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) throw Error(path, "must be a file, got a folder");
+  if ((exists && !S_ISREG(status.st_mode)) || names_open_file(path)) {
+    write_in_place(path, pieces);
+    return;
+  }
+  // A folder that can be written would let us replace a file that cannot.
+  if (exists && ::access(path.c_str(), W_OK) != 0) fail_file(path, "cannot be written", errno);
+  const int problem = Replacement(follow_links(path), pieces, exists ? &status : nullptr).run();
+  if (problem != 0) fail_file(path, "cannot be written", problem);
+}
+
+}  // namespace sextant
