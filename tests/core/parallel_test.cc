@@ -21,7 +21,7 @@ namespace {
 using ::testing::Each;
 using ::testing::ThrowsMessage;
 
-// Puts OpenMP back even when a test fails.
+// Puts the library's threads back even when a test fails.
 struct ExecutorForOneTest {
   explicit ExecutorForOneTest(Executor executor) { set_executor(std::move(executor)); }
   ~ExecutorForOneTest() { set_executor({}); }
