@@ -6,7 +6,6 @@
 #include "sextant/ranks/attention.h"
 #include "sextant/ranks/communicator.h"
 #include "sextant/ranks/division.h"
-#include "sextant/ranks/kv_cache.h"
 #include "sextant/ranks/npy.h"
 #include "sextant/ranks/plan.h"
 #include "sextant/ranks/session.h"
