@@ -100,11 +100,9 @@ Array load_part(const NpyFile& file, const Layout& layout, int rank, int axis) {
   const FileHandle from(file.path, O_RDONLY);
   if (!from.is_open()) fail_file(file.path, "cannot be opened", errno);
   const std::size_t element = dtype_size(file.dtype);
-  std::vector<std::int64_t> sizes(file.shape.begin(), file.shape.end());
-  sizes[static_cast<std::size_t>(axis)] = layout.count(rank);
   Array part;
   part.dtype = file.dtype;
-  part.shape = Shape(std::span<const std::int64_t>(sizes));
+  part.shape = with_size(file.shape, axis, layout.count(rank));
   part.bytes = Tensor<std::byte>::uninitialized(
       Shape{part.shape.count() * static_cast<std::int64_t>(element)});
   each_stretch(file.shape, element, layout, rank, axis,
@@ -159,9 +157,7 @@ int begin_file(const std::string& name, const std::string& path, const std::stri
 template <class T>
 void save_parts(const Communicator& comm, const std::string& path, View<const T> part,
                 const Layout& layout, int axis) {
-  std::vector<std::int64_t> sizes(part.shape().begin(), part.shape().end());
-  sizes[static_cast<std::size_t>(axis)] = layout.length();
-  const Shape whole{std::span<const std::int64_t>(sizes)};
+  const Shape whole = with_size(part.shape(), axis, layout.length());
   const std::string header = format_npy_header(dtype_of<T>, whole);
   std::string target;
   std::array<char, 4096> name{};

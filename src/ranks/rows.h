@@ -1,4 +1,4 @@
-// Rows of arrays along one axis, taken and put.
+// Rows of arrays along one axis: which ones a rank holds, taking and putting them, exchanging them.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "sextant/core/tensor.h"
+#include "sextant/ranks/communicator.h"
+#include "sextant/ranks/division.h"
 
 namespace sextant::ranks {
 
@@ -57,6 +59,33 @@ void put_rows(View<const T> from, const std::vector<std::int64_t>& rows, int axi
                  to.narrow(axis, rows[n], count));
     n = end;
   }
+}
+
+// The positions that a rank holds, in the order of its rows.
+inline std::vector<std::int64_t> positions_of(const Layout& layout, int rank) {
+  std::vector<std::int64_t> positions;
+  positions.reserve(static_cast<std::size_t>(layout.count(rank)));
+  for (const Run& run : layout.runs(rank)) {
+    for (std::int64_t n = 0; n < run.count; ++n) positions.push_back(run.begin + n * run.step);
+  }
+  return positions;
+}
+
+inline Shape with_size(const Shape& shape, int axis, std::int64_t size) {
+  std::vector<std::int64_t> sizes(shape.begin(), shape.end());
+  sizes[static_cast<std::size_t>(axis)] = size;
+  return Shape(std::span<const std::int64_t>(sizes));
+}
+
+// All-to-all of arrays: out[r] goes to rank r, in[r] comes from it and has its shape already.
+template <class T>
+void exchange(const Communicator& comm, const std::vector<Tensor<T>>& out,
+              std::vector<Tensor<T>>& in) {
+  std::vector<std::span<const std::byte>> sent;
+  std::vector<std::span<std::byte>> received;
+  for (const Tensor<T>& part : out) sent.push_back(std::as_bytes(part.span()));
+  for (Tensor<T>& part : in) received.push_back(std::as_writable_bytes(part.span()));
+  comm.exchange(sent, received);
 }
 
 }  // namespace sextant::ranks

@@ -63,6 +63,25 @@ TEST(Communicator, GathersPartsOfOneLengthAndOfAny) {
   }
 }
 
+// Rank a sends a + 2 b numbers 100 a + b to rank b: also none, and to itself.
+TEST(Communicator, ExchangesPartsOfAnyLength) {
+  const int me = world().rank();
+  const auto part = [](int from, int to) {
+    return std::vector<int>(static_cast<std::size_t>(from + 2 * to), 100 * from + to);
+  };
+  std::vector<std::vector<int>> out, in;
+  std::vector<std::span<const std::byte>> sent;
+  std::vector<std::span<std::byte>> received;
+  for (int r = 0; r < world().size(); ++r) {
+    out.push_back(part(me, r));
+    in.emplace_back(static_cast<std::size_t>(r + 2 * me));
+    sent.push_back(std::as_bytes(std::span(out.back())));
+    received.push_back(std::as_writable_bytes(std::span(in.back())));
+  }
+  world().exchange(sent, received);
+  for (int r = 0; r < world().size(); ++r) EXPECT_EQ(in[static_cast<std::size_t>(r)], part(r, me));
+}
+
 TEST(Communicator, SumsInTheOrderOfATree) {
   const int size = world().size();
   std::vector<float> terms;  // of which the order shows

@@ -74,6 +74,11 @@ class Communicator {
   };
   Exchange start(std::span<const Outgoing> sends, std::span<const Incoming> receives) const;
 
+  // All-to-all: out[r] goes to rank r, and what rank r has for this one comes into in[r], which is
+  // as long.
+  void exchange(const std::vector<std::span<const std::byte>>& out,
+                const std::vector<std::span<std::byte>>& in) const;
+
   void barrier() const;
   void broadcast(int from, std::span<std::byte> bytes) const;
   // `all` holds size() parts as long as `mine`, in the order of ranks.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ranks/attention/rotation_by_index.h"
+#include "ranks/rows.h"
 
 namespace sextant::ranks {
 namespace {
@@ -59,9 +60,7 @@ bool is_by_row(const char* function, std::span<const std::int64_t> rows,
 template <class T, class M>
 View<const M> whole_mask(const Call<T>& call, View<const M> mask) {
   if (!call.mask_by_row) return mask;
-  std::vector<std::int64_t> sizes(mask.shape().begin(), mask.shape().end());
-  sizes[sizes.size() - 2] = call.q_layout.length();
-  return shape_only<M>(Shape(std::span<const std::int64_t>(sizes)));
+  return shape_only<M>(with_size(mask.shape(), mask.rank() - 2, call.q_layout.length()));
 }
 
 template <class T>

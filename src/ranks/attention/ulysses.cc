@@ -61,10 +61,9 @@ struct SharedGradients {
       take(View<double>(b.wanted.terms[n]), terms[n], g.terms[n], -1);
     }
     if (!is_given(b.wanted.mask)) return;
-    std::vector<std::int64_t> sizes(b.wanted.mask.shape().begin(), b.wanted.mask.shape().end());
-    const int rank = static_cast<int>(sizes.size()), rows = rank - 2;
-    if (b.call.mask_by_row) sizes[static_cast<std::size_t>(rows)] = b.call.q_layout.length();
-    mask = Tensor<Wide>(Shape(std::span<const std::int64_t>(sizes)));
+    Shape shape = b.wanted.mask.shape();
+    if (b.call.mask_by_row) shape = with_size(shape, shape.rank() - 2, b.call.q_layout.length());
+    mask = Tensor<Wide>(shape);
     if (heads.size() == 0) return;
     g.mask = mask_heads(b) < 0 ? mask.view()
                                : mask.view().narrow(mask_heads(b), heads.begin, heads.size());

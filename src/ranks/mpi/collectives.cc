@@ -1,13 +1,12 @@
 // What all ranks of a group do together.
 #include <algorithm>
-#include <cstring>
 
 #include "ranks/mpi/calls.h"
 
 namespace sextant::ranks {
 namespace {
 
-constexpr int kGatherTag = 1025, kSumTag = 1026;  // beyond those of callers
+constexpr int kExchangeTag = 1025, kSumTag = 1026;  // beyond those of callers
 
 }  // namespace
 
@@ -34,6 +33,21 @@ void Communicator::broadcast(int from, std::span<std::byte> bytes) const {
   }
 }
 
+void Communicator::exchange(const std::vector<std::span<const std::byte>>& out,
+                            const std::vector<std::span<std::byte>>& in) const {
+  std::vector<Outgoing> sends;
+  std::vector<Incoming> receives;
+  for (int step = 1; step < size_; ++step) {  // each rank begins with another neighbour
+    const int to = (rank_ + step) % size_, from = (rank_ + size_ - step) % size_;
+    sends.push_back({to, out[static_cast<std::size_t>(to)], kExchangeTag});
+    receives.push_back({from, in[static_cast<std::size_t>(from)], kExchangeTag});
+  }
+  Exchange under_way = start(sends, receives);
+  const auto own = static_cast<std::size_t>(rank_);
+  std::copy(out[own].begin(), out[own].end(), in[own].begin());
+  under_way.finish();
+}
+
 void Communicator::all_gather(std::span<const std::byte> mine, std::span<std::byte> all) const {
   constexpr std::size_t kShort = 1 << 16;  // of which MPI's own trees take the fewest steps
   if (mine.size() <= kShort) {
@@ -48,20 +62,11 @@ void Communicator::all_gather(std::span<const std::byte> mine, std::span<std::by
     wait(*state_, request, rank_, "all_gather");
     return;
   }
-  std::vector<Outgoing> sends;
-  std::vector<Incoming> receives;
-  for (int step = 1; step < size_; ++step) {  // each rank begins with another neighbour
-    const int to = (rank_ + step) % size_, from = (rank_ + size_ - step) % size_;
-    sends.push_back({to, mine, kGatherTag});
-    receives.push_back(
-        {from, all.subspan(static_cast<std::size_t>(from) * mine.size(), mine.size()), kGatherTag});
+  std::vector<std::span<std::byte>> in;
+  for (std::size_t r = 0; r < static_cast<std::size_t>(size_); ++r) {
+    in.push_back(all.subspan(r * mine.size(), mine.size()));
   }
-  Exchange exchange = start(sends, receives);
-  if (!mine.empty()) {
-    std::memcpy(all.data() + static_cast<std::size_t>(rank_) * mine.size(), mine.data(),
-                mine.size());
-  }
-  exchange.finish();
+  exchange(std::vector(in.size(), mine), in);
 }
 
 std::vector<std::vector<std::byte>> Communicator::all_gather(
@@ -70,19 +75,12 @@ std::vector<std::vector<std::byte>> Communicator::all_gather(
   std::vector<std::uint64_t> sizes(static_cast<std::size_t>(size_));
   all_gather(std::as_bytes(std::span(&size, 1)), std::as_writable_bytes(std::span(sizes)));
   std::vector<std::vector<std::byte>> all(sizes.size());
-  std::vector<Outgoing> sends;
-  std::vector<Incoming> receives;
-  for (int r = 0; r < size_; ++r) {
-    auto& part = all[static_cast<std::size_t>(r)];
-    part.resize(sizes[static_cast<std::size_t>(r)]);
-    if (r == rank_) {
-      std::copy(mine.begin(), mine.end(), part.begin());
-      continue;
-    }
-    sends.push_back({r, mine, kGatherTag});
-    receives.push_back({r, part, kGatherTag});
+  std::vector<std::span<std::byte>> in;
+  for (std::size_t r = 0; r < sizes.size(); ++r) {
+    all[r].resize(sizes[r]);
+    in.emplace_back(all[r]);
   }
-  start(sends, receives).finish();
+  exchange(std::vector(in.size(), mine), in);
   return all;
 }
 
