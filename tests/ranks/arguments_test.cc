@@ -115,6 +115,14 @@ TEST(RanksBackwardArguments, AreCheckedOnAllRanks) {
             world().size() == 1 ? std::string::npos : 0U);
 }
 
+TEST(RanksArguments, StripedTakeWholeHeads) {
+  const Whole<float> whole({.name = "plain"});
+  const Part<float> part(whole, Division::striped);
+  for (const Form form : {Form::ring, Form::gather}) {
+    EXPECT_THROW(on_ranks(part, {.form = form, .division = Division::striped}), Error);
+  }
+}
+
 TEST(RanksArguments, ThatTheOperatorRefusesAreItsErrors) {
   EXPECT_EQ(error_of([](auto& part, auto&) { part.options.softcap = -1; }),
             "[ranks.attention.softcap] must be 0 or 1e-30 .. 1e30, got -1");

@@ -65,8 +65,9 @@ struct Options {
 // threads. Between numbers of ranks results differ as the sum of a softmax in another order does:
 // by the operator's own error and 2^-23 (1 + |log_sum_exp|) of the largest value.
 //
-// Content terms take gather or ulysses, and so does float64. With form ring a row that sees scores
-// of +infinity in several slices has no defined weights among them.
+// Content terms take gather or ulysses, and so does float64. Striped parts take ulysses; for the
+// other forms, redistribute() makes them zigzag, once for many calls. With form ring a row that
+// sees scores of +infinity in several slices has no defined weights among them.
 template <AttentionElement T>
 void attention(const Communicator& comm, std::type_identity_t<View<const T>> q,
                std::type_identity_t<View<const T>> k, std::type_identity_t<View<const T>> v,

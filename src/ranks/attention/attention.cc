@@ -8,7 +8,6 @@
 #include "core/options/enum_names.h"
 #include "ranks/attention/choice.h"
 #include "ranks/attention/forms.h"
-#include "ranks/attention/moved.h"
 
 namespace sextant::ranks {
 namespace {
@@ -23,8 +22,6 @@ void run_form(Form form, const Call<T>& call, View<T> out, View<float> logs) {
   }
   gather_attention(call, out, logs);
 }
-
-bool has_rows(View<const float> logs) { return logs.rank() == 3; }
 
 // The arrays of a rank for what comes out.
 template <class T>
@@ -55,23 +52,7 @@ void attention(const Communicator& comm, std::type_identity_t<View<const T>> q,
                const Options& ranks, View<float> log_sum_exp) {
   const Call<T> call = check_call<T>(kFunction, comm, q, k, v, options, ranks,
                                      [&] { check_results<T>(q, k, v, out, options, log_sum_exp); });
-  const Form form = form_of(kFunction, call);
-  if (call.ranks.division != Division::striped || form == Form::ulysses) {
-    return run_form(form, call, out, log_sum_exp);
-  }
-  const MovedCall<T> moved(call);
-  const std::int64_t heads = call.all.heads_q, rows = q.size(2);
-  const std::int64_t there = moved.call().q.size(2);
-  Tensor<T> result(Shape{call.all.batch, heads, there, call.v_dim});
-  Tensor<float> logs(Shape{call.all.batch, heads, there});
-  run_form(form, moved.call(), result.view(), logs.view());
-  moved.template back<T>(result, true, out);
-  Tensor<float> spare;
-  if (!has_rows(log_sum_exp)) {
-    spare = Tensor<float>(Shape{call.all.batch, heads, rows});
-    log_sum_exp = spare.view();
-  }
-  moved.template back<float>(logs, true, log_sum_exp);
+  run_form(form_of(kFunction, call), call, out, log_sum_exp);
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                                 \

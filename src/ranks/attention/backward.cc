@@ -5,7 +5,6 @@
 #include "attention/call/input_arrays.h"
 #include "ranks/attention/choice.h"
 #include "ranks/attention/forms.h"
-#include "ranks/attention/moved.h"
 #include "sextant/ranks/attention.h"
 
 namespace sextant::ranks {
@@ -93,44 +92,11 @@ void run_backward(const BackwardCall<T>& b) {
   const Call<T>& call = b.call;
   if constexpr (!std::is_same_v<T, double>) {
     const bool by_ring = call.ranks.form != Form::ulysses && !call.ranks.reproducible &&
+                         call.ranks.division != Division::striped &&
                          call.all.logit_term.term == nullptr;
     if (by_ring && ring_backward(b)) return;
   }
   ulysses_backward(b, call.ranks.reproducible && sums_over_heads(call, b.wanted));
-}
-
-// In a striped division.
-template <class T>
-void move_and_run(const BackwardCall<T>& b) {
-  using Wide = typename AttentionGradients<T>::Wide;
-  const MovedCall<T> moved(b.call);
-  const Tensor<T> out = moved.template there<T>(b.out, true);
-  const Tensor<T> dout = moved.template there<T>(b.dout, true);
-  const Tensor<float> logs = moved.template there<float>(b.log_sum_exp, true);
-  AttentionGradients<T> wanted = b.wanted;
-  Tensor<T> dq, dk, dv;
-  Tensor<Wide> mask;
-  const auto room = [](const auto& like, auto& tensor, auto& to) {
-    if (!is_given(to)) return;
-    tensor = std::remove_cvref_t<decltype(tensor)>(like.shape());
-    to = tensor;
-  };
-  room(moved.call().q, dq, wanted.q);
-  room(moved.call().k, dk, wanted.k);
-  room(moved.call().v, dv, wanted.v);
-  if (const auto* whole = std::get_if<FloatMask<T>>(&moved.call().options.mask)) {
-    room(*whole, mask, wanted.mask);
-  }
-  run_backward<T>({moved.call(), out.view(), dout.view(), logs.view(), wanted});
-  if (is_given(wanted.q)) moved.template back<T>(dq, true, b.wanted.q);
-  if (is_given(wanted.k)) moved.template back<T>(dk, false, b.wanted.k);
-  if (is_given(wanted.v)) moved.template back<T>(dv, false, b.wanted.v);
-  if (!is_given(wanted.mask)) return;
-  if (b.call.mask_by_row) {
-    moved.template back<Wide>(mask, true, b.wanted.mask, mask.rank() - 2);
-  } else {
-    std::copy_n(mask.data(), mask.count(), b.wanted.mask.data());
-  }
 }
 
 }  // namespace
@@ -149,9 +115,7 @@ void attention_backward(const Communicator& comm, std::type_identity_t<View<cons
       [&] { check_arrays<T>(q, k, v, out, dout, gradients, options, log_sum_exp); },
       agreement_on_gradients(gradients));
   if (ranks.form != Form::automatic) form_of(kFunction, call);  // refuses what forms cannot do
-  const BackwardCall<T> b{call, out, dout, log_sum_exp, gradients};
-  if (ranks.division == Division::striped) return move_and_run(b);
-  run_backward(b);
+  run_backward<T>({call, out, dout, log_sum_exp, gradients});
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                                  \

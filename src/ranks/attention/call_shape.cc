@@ -47,18 +47,6 @@ std::vector<Piece> pieces_of(const Layout& layout, int rank,
 }  // namespace
 
 template <class T>
-CallShape<T> CallShape<T>::divided(Division division) const {
-  CallShape same{.ranks = ranks,
-                 .all = all,
-                 .v_dim = v_dim,
-                 .q_layout = {division, q_layout.length(), size()},
-                 .k_layout = {division, k_layout.length(), size()},
-                 .mask_by_row = mask_by_row};
-  same.ranks.division = division;
-  return same;
-}
-
-template <class T>
 std::vector<Piece> CallShape<T>::query_pieces(int rank) const {
   return pieces_of<T>(q_layout, rank, all.segments);
 }

@@ -32,8 +32,6 @@ struct CallShape {
 
   int size() const noexcept { return q_layout.ranks(); }
   std::int64_t group() const noexcept { return all.heads_q / all.kv_heads; }
-  // The same call, divided otherwise.
-  CallShape divided(Division division) const;
   // Sequence of a batch row and segment.
   Sequence sequence(std::int64_t batch, std::int64_t segment) const noexcept {
     return all.sequence(batch * all.segment_count() + segment);

@@ -33,9 +33,11 @@ double pairs_between(const CallShape<T>& call, int reader, int owner) {
 
 template <class T>
 Costs<T>::Costs(const CallShape<T>& call)
-    : call_(call.ranks.division == Division::striped ? call.divided(Division::zigzag) : call),
-      size_(call.size()),
-      machine_(call.ranks.machine) {
+    : call_(call), size_(call.size()), machine_(call.ranks.machine) {
+  if (call.ranks.division == Division::striped) {
+    call_.q_layout = Layout(Division::zigzag, call.q_layout.length(), size_);
+    call_.k_layout = Layout(Division::zigzag, call.k_layout.length(), size_);
+  }
   const auto n = static_cast<std::size_t>(size_);
   pairs_.assign(n, std::vector<double>(n));
   keys_.assign(n, std::vector<std::int64_t>(n));

@@ -10,7 +10,7 @@
 
 namespace sextant::ranks {
 
-// Striped divisions are counted as the zigzag ones to which ring and gather move them.
+// Striped divisions are counted as zigzag, which gives ranks alike to do as well.
 template <class T>
 class Costs {
  public:

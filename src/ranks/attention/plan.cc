@@ -13,6 +13,9 @@ namespace {
 // Why a form cannot take a call; empty: it can.
 template <class T>
 std::string why_not(const CallShape<T>& call, Form form) {
+  if (call.ranks.division == Division::striped && form != Form::ulysses) {
+    return "must be ulysses for striped parts, or redistribute() makes them zigzag";
+  }
   const bool rounds = call.ranks.transport != Transport::unchanged;
   if (form == Form::ring) {
     if (call.ranks.reproducible) return "must be gather or ulysses with reproducible";
@@ -42,9 +45,6 @@ void refuse_impossible(const char* function, const CallShape<T>& call) {
 
 template <class T>
 void add_notes(AttentionPlan& plan, const CallShape<T>& call) {
-  if (plan.division == Division::striped && plan.form != Form::ulysses) {
-    plan.notes.push_back("striped parts are moved to a zigzag division and back: q, k, v and out");
-  }
   if (plan.balance < 0.9 && plan.division == Division::contiguous && call.all.causal) {
     plan.notes.push_back("ranks with early positions idle: divide as zigzag");
   }

@@ -24,9 +24,13 @@ constexpr const char* kInParts[] = {"q", "k", "v", "dout"};
 // Files of which a rank reads a part, by the names of their options.
 using PartFiles = std::map<std::string, NpyFile>;
 
+// Parts are read from files, so striped ones can be zigzag from the start, which every form takes.
 ranks::Options options_of(const RanksChoice& choice) {
-  return {.form = parse_name<ranks::Form>(choice.form, "attention.ranks"),
-          .division = parse_name<Division>(choice.divide, "attention.divide"),
+  const auto form = parse_name<ranks::Form>(choice.form, "attention.ranks");
+  auto division = parse_name<Division>(choice.divide, "attention.divide");
+  if (division == Division::striped && form != ranks::Form::ulysses) division = Division::zigzag;
+  return {.form = form,
+          .division = division,
           .transport = parse_name<ranks::Transport>(choice.transport, "attention.transport"),
           .reproducible = choice.reproducible};
 }
