@@ -6,7 +6,6 @@
 
 #include "attention/call/input_arrays.h"
 #include "core/options/enum_names.h"
-#include "ranks/attention/choice.h"
 #include "ranks/attention/forms.h"
 
 namespace sextant::ranks {

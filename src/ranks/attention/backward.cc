@@ -3,7 +3,6 @@
 #include <type_traits>
 
 #include "attention/call/input_arrays.h"
-#include "ranks/attention/choice.h"
 #include "ranks/attention/forms.h"
 #include "sextant/ranks/attention.h"
 

@@ -5,6 +5,11 @@
 
 namespace sextant::ranks {
 
+// The form of a checked call: the one that was asked for, or the one that plan() expects to be
+// fastest. Throws Error, on all ranks, where it cannot take the call.
+template <class T>
+Form form_of(const char* function, const CallShape<T>& call);
+
 // Not for float64 and content terms.
 template <class T>
 void ring_attention(const Call<T>& call, View<T> out, View<float> log_sum_exp);

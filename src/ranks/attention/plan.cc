@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <string>
 
-#include "ranks/attention/call.h"
-#include "ranks/attention/choice.h"
-#include "ranks/attention/costs.h"
+#include "ranks/attention/cost_model.h"
+#include "ranks/attention/forms.h"
+#include "sextant/core/numbers.h"
 #include "sextant/ranks/agreement.h"
 
 namespace sextant::ranks {
@@ -29,22 +29,43 @@ std::string why_not(const CallShape<T>& call, Form form) {
   return "";
 }
 
+// The first form that can take the call, of the one asked for or of all. Throws SharedError where
+// there is none.
 template <class T>
-void refuse_impossible(const char* function, const CallShape<T>& call) {
-  if (call.ranks.form == Form::automatic) {
-    std::string reason;
-    for (const Form form : {Form::ring, Form::gather, Form::ulysses}) {
-      reason = why_not(call, form);
-      if (reason.empty()) return;
-    }
-    throw SharedError(std::string(function) + ".transport", reason);
+Form first_possible(const char* function, const CallShape<T>& call) {
+  const bool any = call.ranks.form == Form::automatic;
+  std::string reason;
+  for (const Form form : {Form::ring, Form::gather, Form::ulysses}) {
+    if (!any && form != call.ranks.form) continue;
+    reason = why_not(call, form);
+    if (reason.empty()) return form;
   }
-  const std::string reason = why_not(call, call.ranks.form);
-  if (!reason.empty()) throw SharedError(std::string(function) + ".form", reason);
+  throw SharedError(std::string(function) + (any ? ".transport" : ".form"), reason);
 }
 
+// Striped divisions are counted as zigzag, which gives ranks alike to do as well.
 template <class T>
-void add_notes(AttentionPlan& plan, const CallShape<T>& call) {
+AttentionPlan plan_of(const char* function, CallShape<T> call) {
+  AttentionPlan plan{.form = first_possible(function, call),
+                     .division = call.ranks.division,
+                     .ranks = call.size()};
+  if (plan.division == Division::striped) {
+    call.q_layout = Layout(Division::zigzag, call.q_layout.length(), plan.ranks);
+    call.k_layout = Layout(Division::zigzag, call.k_layout.length(), plan.ranks);
+  }
+  const CostModel<T> model(call);
+  for (const double pairs : model.shares) plan.share.push_back(static_cast<std::int64_t>(pairs));
+  plan.pairs = static_cast<std::int64_t>(model.pairs);
+  plan.costs = {model.ring(), model.gather(), model.ulysses()};
+  const AttentionPlan::Cost* best = nullptr;
+  for (AttentionPlan::Cost& cost : plan.costs) {
+    cost.why_not = why_not(call, cost.form);
+    const bool possible = cost.why_not.empty();
+    const bool asked = call.ranks.form == Form::automatic ? possible : cost.form == plan.form;
+    if (asked && (best == nullptr || cost.seconds < best->seconds)) best = &cost;
+  }
+  plan.form = best->form;
+  plan.balance = best->balance;
   if (plan.balance < 0.9 && plan.division == Division::contiguous && call.all.causal) {
     plan.notes.push_back("ranks with early positions idle: divide as zigzag");
   }
@@ -52,42 +73,21 @@ void add_notes(AttentionPlan& plan, const CallShape<T>& call) {
     plan.notes.push_back(std::to_string(call.all.kv_heads) + " key heads on " +
                          std::to_string(plan.ranks) + " ranks: not all have alike");
   }
+  return plan;
+}
+
+std::string bytes_text(std::int64_t bytes) {
+  if (bytes < 10240) return std::to_string(bytes) + " bytes";
+  const double kib = static_cast<double>(bytes) / 1024;
+  return kib < 10240 ? fixed(kib, 0) + " KiB" : fixed(kib / 1024, 1) + " MiB";
 }
 
 }  // namespace
 
 template <class T>
-AttentionPlan plan_of(const char* function, const CallShape<T>& call) {
-  refuse_impossible(function, call);
-  const Costs<T> costs(call);
-  AttentionPlan plan;
-  plan.division = call.ranks.division;
-  plan.ranks = call.size();
-  for (const double pairs : costs.shares()) plan.share.push_back(static_cast<std::int64_t>(pairs));
-  plan.pairs = static_cast<std::int64_t>(costs.pairs());
-  plan.costs = {costs.ring(), costs.gather(), costs.ulysses()};
-  for (AttentionPlan::Cost& cost : plan.costs) {
-    cost.why_not = why_not(call, cost.form);
-    cost.possible = cost.why_not.empty();
-  }
-  plan.form = call.ranks.form;
-  if (plan.form == Form::automatic) {
-    const AttentionPlan::Cost* best = nullptr;
-    for (const AttentionPlan::Cost& cost : plan.costs) {
-      if (cost.possible && (best == nullptr || cost.seconds < best->seconds)) best = &cost;
-    }
-    plan.form = best == nullptr ? Form::gather : best->form;
-  }
-  plan.balance = costs.balance(plan.form);
-  add_notes(plan, call);
-  return plan;
-}
-
-template <class T>
 Form form_of(const char* function, const CallShape<T>& call) {
-  refuse_impossible(function, call);
-  if (call.ranks.form != Form::automatic) return call.ranks.form;
-  return plan_of(function, call).form;
+  const Form first = first_possible(function, call);
+  return call.ranks.form == Form::automatic ? plan_of(function, call).form : first;
 }
 
 template <AttentionElement T>
@@ -123,8 +123,33 @@ AttentionPlan plan_for(int count, const CallSizes& sizes,
   return plan_of(kFunction, call);
 }
 
+std::string AttentionPlan::explain() const {
+  std::string text = "ranks: " + std::to_string(ranks) + ", form " + std::string(name_of(form)) +
+                     ", division " + std::string(name_of(division)) + "\n";
+  text += "work: " + std::to_string(pairs) + " pairs of a query and a key; balance " +
+          fixed(balance, 3) + " (1: no rank idles); shares";
+  for (std::size_t r = 0; r < share.size() && r < 8; ++r) text += " " + std::to_string(share[r]);
+  if (share.size() > 8) {
+    const auto [least, most] = std::minmax_element(share.begin(), share.end());
+    text += " ..., from " + std::to_string(*least) + " to " + std::to_string(*most);
+  }
+  text += "\n";
+  for (const Cost& cost : costs) {
+    text += std::string(cost.form == form ? "* " : "  ") + std::string(name_of(cost.form)) + ": ";
+    if (!cost.why_not.empty()) {
+      text += "not here, " + cost.why_not + "\n";
+      continue;
+    }
+    text += "receives " + bytes_text(cost.bytes) + " in " + std::to_string(cost.messages) +
+            " messages, keeps " + bytes_text(cost.memory) + " besides; about " +
+            significant(cost.seconds, 3) + " s, of which " + significant(cost.seconds_exposed, 3) +
+            " s wait for messages\n";
+  }
+  for (const std::string& note : notes) text += "note: " + note + "\n";
+  return text;
+}
+
 #define SEXTANT_INSTANTIATE(T)                                                                     \
-  template AttentionPlan plan_of(const char*, const CallShape<T>&);                                \
   template Form form_of(const char*, const CallShape<T>&);                                         \
   template AttentionPlan plan<T>(const Communicator&, View<const T>, View<const T>, View<const T>, \
                                  const AttentionOptions<T>&, const Options&);                      \
