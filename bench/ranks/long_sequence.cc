@@ -21,14 +21,14 @@ double memory_mib() {
 // The first and last rows are computed again on rank 0 by the operator, with all keys.
 void long_sequence(const Communicator& comm, std::int64_t length) {
   const double before = memory_mib(), start = now();
-  const Layout layout(Division::zigzag, length, comm.size());
+  const ShardLayout layout(Sharding::zigzag, length, comm.size());
   Tensor<float> first({1, 1, 1000, 64}), last(first.shape());
   {
     const auto q = rows_of(1, layout, comm.rank(), 1), k = rows_of(1, layout, comm.rank(), 2);
     const auto v = rows_of(1, layout, comm.rank(), 3);
     Tensor<float> out(q.shape());
     ranks::attention<float>(comm, q, k, v, out.view(), {.causal = Causal::top_left},
-                            {.form = Form::ring, .division = Division::zigzag});
+                            {.algorithm = Algorithm::ring, .sharding = Sharding::zigzag});
     const double seconds = comm.largest(now() - start);
     const double most = comm.largest(memory_mib() - before);
     if (comm.rank() == 0) {  // it has the first and the last piece
@@ -41,7 +41,7 @@ void long_sequence(const Communicator& comm, std::int64_t length) {
     }
   }
   if (comm.rank() != 0) return;
-  const Layout whole(Division::contiguous, length, 1);
+  const ShardLayout whole(Sharding::contiguous, length, 1);
   const auto k = rows_of(1, whole, 0, 2), v = rows_of(1, whole, 0, 3);
   const auto q = rows_of(1, whole, 0, 1);
   for (const bool end : {false, true}) {

@@ -7,7 +7,7 @@ double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-Tensor<float> rows_of(std::int64_t heads, const Layout& layout, int rank, std::uint64_t seed) {
+Tensor<float> rows_of(std::int64_t heads, const ShardLayout& layout, int rank, std::uint64_t seed) {
   Tensor<float> x({1, heads, layout.count(rank), 64});
   for (std::int64_t h = 0; h < heads; ++h) {
     std::int64_t row = 0;
@@ -25,7 +25,7 @@ Tensor<float> rows_of(std::int64_t heads, const Layout& layout, int rank, std::u
   return x;
 }
 
-Arrays::Arrays(std::int64_t heads, const Layout& layout, int rank)
+Arrays::Arrays(std::int64_t heads, const ShardLayout& layout, int rank)
     : q(rows_of(heads, layout, rank, 1)),
       k(rows_of(heads, layout, rank, 2)),
       v(rows_of(heads, layout, rank, 3)),

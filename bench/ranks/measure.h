@@ -14,11 +14,11 @@ namespace sextant::ranks::bench {
 double now();
 
 // Rows of an array of any length, [1, heads, own, 64], the same whichever rank makes them.
-Tensor<float> rows_of(std::int64_t heads, const Layout& layout, int rank, std::uint64_t seed);
+Tensor<float> rows_of(std::int64_t heads, const ShardLayout& layout, int rank, std::uint64_t seed);
 
-// One division's arrays and results.
+// One sharding's arrays and results.
 struct Arrays {
-  Arrays(std::int64_t heads, const Layout& layout, int rank);
+  Arrays(std::int64_t heads, const ShardLayout& layout, int rank);
   Tensor<float> q, k, v, dout, out, dq, dk, dv, logs;
 };
 

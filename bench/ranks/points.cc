@@ -40,16 +40,17 @@ struct Length {
 void measure_calls(const Communicator& comm, Length& at) {
   const AttentionOptions<float> causal{.causal = Causal::top_left, .threads = 1};
   while_others_sleep(comm, [&] {
-    Arrays a(1, Layout(Division::zigzag, at.length, 1), 0);
+    Arrays a(1, ShardLayout(Sharding::zigzag, at.length, 1), 0);
     const double start = now();
     sextant::attention<float>(a.q, a.k, a.v, a.out.view(), causal, a.logs.view());
     at.alone.add(now() - start, 0);
   });
   if (comm.size() == 1) return;
-  Arrays a(1, Layout(Division::zigzag, at.length, comm.size()), comm.rank());
+  Arrays a(1, ShardLayout(Sharding::zigzag, at.length, comm.size()), comm.rank());
   measure(comm, at.all, [&] {
     ranks::attention<float>(comm, a.q, a.k, a.v, a.out.view(), causal,
-                            {.form = Form::ring, .division = Division::zigzag}, a.logs.view());
+                            {.algorithm = Algorithm::ring, .sharding = Sharding::zigzag},
+                            a.logs.view());
   });
 }
 

@@ -12,9 +12,10 @@ void scaling(const Communicator& comm, std::int64_t length, std::int64_t heads, 
   const auto weak_length =
       static_cast<std::int64_t>(static_cast<double>(length) * std::sqrt(comm.size())) / 128 * 128;
   const AttentionOptions<float> causal{.causal = Causal::top_left, .threads = 1};
-  const Options ring{.form = Form::ring, .division = Division::zigzag};
-  const Layout alone(Division::zigzag, length, 1), strong(Division::zigzag, length, comm.size()),
-      weak(Division::zigzag, weak_length, comm.size());
+  const Options ring{.algorithm = Algorithm::ring, .sharding = Sharding::zigzag};
+  const ShardLayout alone(Sharding::zigzag, length, 1),
+      strong(Sharding::zigzag, length, comm.size()),
+      weak(Sharding::zigzag, weak_length, comm.size());
   Times one[2], many[2], wide[2];
   for (int turn = 0; turn < repeat; ++turn) {
     if (turn == 0 && comm.rank() == 0)

@@ -40,8 +40,8 @@ int move_all(std::size_t size, std::int64_t place, const Move& move) {
 // f(bytes of the part from .. , how many, place in the file's data) for each stretch that is one
 // piece in both.
 template <class F>
-void each_stretch(const Shape& whole, std::size_t element, const Layout& layout, int rank, int axis,
-                  const F& f) {
+void each_stretch(const Shape& whole, std::size_t element, const ShardLayout& layout, int rank,
+                  int axis, const F& f) {
   std::int64_t outer = 1, inner = static_cast<std::int64_t>(element);
   for (int a = 0; a < axis; ++a) outer *= whole[a];
   for (int a = axis + 1; a < whole.rank(); ++a) inner *= whole[a];
@@ -92,7 +92,7 @@ NpyFile open_npy(const std::string& path) {
   return {path, header.dtype, header.shape, header.data_begin};
 }
 
-Array load_part(const NpyFile& file, const Layout& layout, int rank, int axis) {
+Array load_shard(const NpyFile& file, const ShardLayout& layout, int rank, int axis) {
   if (axis < 0 || axis >= file.shape.rank() || file.shape[axis] != layout.length()) {
     throw Error(file.path, "must have " + std::to_string(layout.length()) + " rows along axis " +
                                std::to_string(axis) + ", got " + file.shape.to_string());
@@ -155,8 +155,8 @@ int begin_file(const std::string& name, const std::string& path, const std::stri
 }  // namespace
 
 template <class T>
-void save_parts(const Communicator& comm, const std::string& path, View<const T> part,
-                const Layout& layout, int axis) {
+void save_shards(const Communicator& comm, const std::string& path, View<const T> part,
+                 const ShardLayout& layout, int axis) {
   const Shape whole = with_size(part.shape(), axis, layout.length());
   const std::string header = format_npy_header(dtype_of<T>, whole);
   std::string target;
@@ -207,9 +207,9 @@ void save_parts(const Communicator& comm, const std::string& path, View<const T>
   temporary->forget();
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                    \
-  template void save_parts(const Communicator&, const std::string&, View<const T>, const Layout&, \
-                           int);
+#define SEXTANT_INSTANTIATE(T)                                                      \
+  template void save_shards(const Communicator&, const std::string&, View<const T>, \
+                            const ShardLayout&, int);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(float16)

@@ -5,13 +5,13 @@
 #include "ranks/rows.h"
 #include "sextant/core/dtype.h"
 #include "sextant/ranks/agreement.h"
-#include "sextant/ranks/division.h"
+#include "sextant/ranks/sharding.h"
 
 namespace sextant::ranks {
 namespace {
 
 template <class T>
-void check_part(const Communicator& comm, View<const T> part, const Layout& layout, int axis) {
+void check_part(const Communicator& comm, View<const T> part, const ShardLayout& layout, int axis) {
   together(comm, [&] {
     if (axis < 0 || axis >= part.rank()) {
       throw Error("ranks.axis", "must be an axis of " + part.shape().to_string() + ", got " +
@@ -28,8 +28,8 @@ void check_part(const Communicator& comm, View<const T> part, const Layout& layo
 }  // namespace
 
 template <class T>
-Tensor<T> redistribute(const Communicator& comm, View<const T> part, const Layout& from,
-                       const Layout& to, int axis) {
+Tensor<T> redistribute(const Communicator& comm, View<const T> part, const ShardLayout& from,
+                       const ShardLayout& to, int axis) {
   check_part(comm, part, from, axis);
   if (from.length() != to.length() || to.ranks() != comm.size()) {
     throw Error("ranks.to", "must divide the same length among the same ranks");
@@ -61,14 +61,14 @@ Tensor<T> redistribute(const Communicator& comm, View<const T> part, const Layou
 }
 
 template <class T>
-Tensor<T> part_of(View<const T> whole, const Layout& layout, int rank, int axis) {
+Tensor<T> shard_of(View<const T> whole, const ShardLayout& layout, int rank, int axis) {
   auto part = Tensor<T>::uninitialized(with_size(whole.shape(), axis, layout.count(rank)));
   take_rows<T>(whole, positions_of(layout, rank), axis, part.view());
   return part;
 }
 
 template <class T>
-Tensor<T> gather(const Communicator& comm, View<const T> part, const Layout& from, int axis) {
+Tensor<T> gather(const Communicator& comm, View<const T> part, const ShardLayout& from, int axis) {
   check_part(comm, part, from, axis);
   const Tensor<T> mine = copy_of(part);
   std::vector<Tensor<T>> parts;
@@ -86,11 +86,11 @@ Tensor<T> gather(const Communicator& comm, View<const T> part, const Layout& fro
   return whole;
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                       \
-  template Tensor<T> redistribute(const Communicator&, View<const T>, const Layout&, \
-                                  const Layout&, int);                               \
-  template Tensor<T> gather(const Communicator&, View<const T>, const Layout&, int); \
-  template Tensor<T> part_of(View<const T>, const Layout&, int, int);
+#define SEXTANT_INSTANTIATE(T)                                                            \
+  template Tensor<T> redistribute(const Communicator&, View<const T>, const ShardLayout&, \
+                                  const ShardLayout&, int);                               \
+  template Tensor<T> gather(const Communicator&, View<const T>, const ShardLayout&, int); \
+  template Tensor<T> shard_of(View<const T>, const ShardLayout&, int, int);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(float16)

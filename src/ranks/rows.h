@@ -7,7 +7,7 @@
 
 #include "sextant/core/tensor.h"
 #include "sextant/ranks/communicator.h"
-#include "sextant/ranks/division.h"
+#include "sextant/ranks/sharding.h"
 
 namespace sextant::ranks {
 
@@ -62,7 +62,7 @@ void put_rows(View<const T> from, const std::vector<std::int64_t>& rows, int axi
 }
 
 // The positions that a rank holds, in the order of its rows.
-inline std::vector<std::int64_t> positions_of(const Layout& layout, int rank) {
+inline std::vector<std::int64_t> positions_of(const ShardLayout& layout, int rank) {
   std::vector<std::int64_t> positions;
   positions.reserve(static_cast<std::size_t>(layout.count(rank)));
   for (const Run& run : layout.runs(rank)) {

@@ -109,6 +109,7 @@ TEST(Program, OldNamesOfOptionsAreTakenAndNotShown) {
       {"attention", "--kv-lengths", "--key-lengths"},
       {"attention", "--lse", "--log-sum-exp"},
       {"attention", "--grad", "--dout"},
+      {"attention", "--transport", "--wire-type"},
       {"attend", "--lower", "--lower-case"},
       {"compare", "--lower", "--lower-case"},
       {"plot", "--lower", "--lower-case"},

@@ -11,8 +11,8 @@ namespace {
 template <class Change>
 std::string error_of(const Change& change) {
   const Whole<float> whole({.name = "slopes", .causal = Causal::top_left, .slopes = true});
-  Part<float> part(whole, Division::contiguous);
-  Options ranks{.form = Form::ring};
+  Part<float> part(whole, Sharding::contiguous);
+  Options ranks{.algorithm = Algorithm::ring};
   change(part, ranks);
   std::string text;
   try {
@@ -32,8 +32,8 @@ TEST(RanksArguments, ThatDifferAreAnErrorOnAllRanks) {
   EXPECT_EQ(error_of([&](auto& part, auto&) { part.options.softcap = last ? 2.5 : 2; }),
             "[ranks.attention.softcap] must be the same on all ranks, got 2" + where);
   EXPECT_NE(error_of([&](auto&, auto& ranks) {
-              ranks.division = last ? Division::zigzag : Division::contiguous;
-            }).find("[ranks.attention.division] must be the same on all ranks, got contiguous"),
+              ranks.sharding = last ? Sharding::zigzag : Sharding::contiguous;
+            }).find("[ranks.attention.sharding] must be the same on all ranks, got contiguous"),
             std::string::npos);
   EXPECT_NE(error_of([&](auto& part, auto&) {
               if (last) part.k = Tensor<float>({kBatch, 1, part.k.size(2), kDim});
@@ -73,7 +73,7 @@ TEST(RanksArguments, OfMasksHaveRowsForOwnQueriesOrOneOnAllRanks) {
 
 TEST(RanksArguments, ForResultsAreCheckedOnAllRanks) {
   const Whole<float> whole({.name = "plain"});
-  const Part<float> part(whole, Division::contiguous);
+  const Part<float> part(whole, Sharding::contiguous);
   const bool last = world().rank() == world().size() - 1;
   Tensor<float> out(last ? Shape{1, 1, 1, 1} : part.out_shape());
   const std::string where = "[ranks.attention.out] must be " + part.out_shape().to_string();
@@ -89,7 +89,7 @@ TEST(RanksArguments, ForResultsAreCheckedOnAllRanks) {
 
 TEST(RanksBackwardArguments, AreCheckedOnAllRanks) {
   const Whole<float> whole({.name = "slopes", .causal = Causal::top_left, .slopes = true});
-  const Part<float> part(whole, Division::contiguous);
+  const Part<float> part(whole, Sharding::contiguous);
   const Result<float> forward = on_ranks(part, {});
   const bool last = world().rank() == world().size() - 1;
   const auto text_of = [&](const AttentionGradients<float>& wanted) -> std::string {
@@ -117,9 +117,9 @@ TEST(RanksBackwardArguments, AreCheckedOnAllRanks) {
 
 TEST(RanksArguments, StripedTakeWholeHeads) {
   const Whole<float> whole({.name = "plain"});
-  const Part<float> part(whole, Division::striped);
-  for (const Form form : {Form::ring, Form::gather}) {
-    EXPECT_THROW(on_ranks(part, {.form = form, .division = Division::striped}), Error);
+  const Part<float> part(whole, Sharding::striped);
+  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::gather}) {
+    EXPECT_THROW(on_ranks(part, {.algorithm = algorithm, .sharding = Sharding::striped}), Error);
   }
 }
 
@@ -129,10 +129,10 @@ TEST(RanksArguments, ThatTheOperatorRefusesAreItsErrors) {
   EXPECT_EQ(error_of([](auto&, auto& ranks) { ranks.slice_bytes = -1; }),
             "[ranks.attention.slice_bytes] must be 0 or more, got -1");
   EXPECT_EQ(error_of([](auto&, auto& ranks) { ranks.reproducible = true; }),
-            "[ranks.attention.form] must be gather or ulysses with reproducible");
+            "[ranks.attention.algorithm] must be gather or ulysses with reproducible");
   const PlacedTerm term;
   EXPECT_EQ(error_of([&](auto& part, auto&) { part.options.terms = {&term}; }),
-            "[ranks.attention.form] must be gather or ulysses with a term before the softcap");
+            "[ranks.attention.algorithm] must be gather or ulysses with a term before the softcap");
 }
 
 }  // namespace

@@ -10,7 +10,7 @@
 #include "ranks/terms.h"
 #include "ranks/world.h"
 #include "sextant/core/random.h"
-#include "sextant/ranks/division.h"
+#include "sextant/ranks/sharding.h"
 #include "sextant/schemes/rotated/rotary.h"
 
 namespace sextant::ranks {
@@ -113,33 +113,33 @@ struct Whole {
 // A rank's part of it.
 template <class T>
 struct Part {
-  Part(const Whole<T>& whole, Division division)
-      : q_layout(division, whole.of.q_len, world().size()),
-        k_layout(division, whole.of.k_len, world().size()),
+  Part(const Whole<T>& whole, Sharding sharding)
+      : q_layout(sharding, whole.of.q_len, world().size()),
+        k_layout(sharding, whole.of.k_len, world().size()),
         options(whole.options()) {
     const int me = world().rank();
-    q = part_of<T>(whole.q, q_layout, me);
-    k = part_of<T>(whole.k, k_layout, me);
-    v = part_of<T>(whole.v, k_layout, me);
+    q = shard_of<T>(whole.q, q_layout, me);
+    k = shard_of<T>(whole.k, k_layout, me);
+    v = shard_of<T>(whole.v, k_layout, me);
     if (whole.of.ids) {
-      query_ids = part_of<std::int64_t>(whole.query_ids, q_layout, me, 1);
-      key_ids = part_of<std::int64_t>(whole.key_ids, k_layout, me, 1);
+      query_ids = shard_of<std::int64_t>(whole.query_ids, q_layout, me, 1);
+      key_ids = shard_of<std::int64_t>(whole.key_ids, k_layout, me, 1);
       options.query_positions = query_ids;
       options.key_positions = key_ids;
     }
     if (whole.of.bool_mask) {
-      bools = part_of<bool>(whole.bools, q_layout, me, 1);
+      bools = shard_of<bool>(whole.bools, q_layout, me, 1);
       options.mask = BoolMask(std::as_const(bools).view());
     }
     if (whole.of.float_mask) {
-      floats = part_of<typename Whole<T>::Mask>(whole.floats, q_layout, me, 1);
+      floats = shard_of<typename Whole<T>::Mask>(whole.floats, q_layout, me, 1);
       options.mask = FloatMask<T>(std::as_const(floats).view());
     }
   }
   Shape out_shape() const { return {kBatch, kHeads, q.size(2), kValueDim}; }
   Shape log_shape() const { return {kBatch, kHeads, q.size(2)}; }
 
-  Layout q_layout, k_layout;
+  ShardLayout q_layout, k_layout;
   AttentionOptions<T> options;
   Tensor<T> q, k, v;
   Tensor<std::int64_t> query_ids, key_ids;

@@ -8,7 +8,7 @@
 namespace sextant::ranks {
 namespace {
 
-constexpr Division kDivisions[] = {Division::contiguous, Division::zigzag, Division::striped};
+constexpr Sharding kShardings[] = {Sharding::contiguous, Sharding::zigzag, Sharding::striped};
 
 class RanksAttention : public testing::TestWithParam<Case> {};
 INSTANTIATE_TEST_SUITE_P(Cases, RanksAttention, testing::ValuesIn(cases()),
@@ -32,12 +32,12 @@ TEST_P(RanksAttention, InARingIsAsExactAsInOneProcess) {
   for (const float log : one.logs.span()) {
     if (std::isfinite(log)) largest = std::max(largest, std::fabs(static_cast<double>(log)));
   }
-  for (const auto& [division, slice_bytes] :
-       {std::pair{Division::contiguous, 0}, {Division::zigzag, 0}, {Division::zigzag, 1}}) {
-    SCOPED_TRACE(std::string(name_of(division)) + ", slices " + std::to_string(slice_bytes));
-    const Part<float> part(whole, division);
-    const Result<float> ring =
-        on_ranks(part, {.form = Form::ring, .division = division, .slice_bytes = slice_bytes});
+  for (const auto& [sharding, slice_bytes] :
+       {std::pair{Sharding::contiguous, 0}, {Sharding::zigzag, 0}, {Sharding::zigzag, 1}}) {
+    SCOPED_TRACE(std::string(name_of(sharding)) + ", slices " + std::to_string(slice_bytes));
+    const Part<float> part(whole, sharding);
+    const Result<float> ring = on_ranks(
+        part, {.algorithm = Algorithm::ring, .sharding = sharding, .slice_bytes = slice_bytes});
     const auto all = gather<float>(world(), ring.out, part.q_layout);
     const auto logs = gather<float>(world(), ring.logs, part.q_layout);
     const auto merged = world().size() + (slice_bytes == 0 ? 0 : whole.k.size(2) / 128);
@@ -55,23 +55,24 @@ INSTANTIATE_TEST_SUITE_P(Cases, RanksReproducible, testing::ValuesIn(all_cases()
 TEST_P(RanksReproducible, ByGatheringAndByHeadsHasTheBitsOfOneProcess) {
   const Whole<float> whole(GetParam());
   const Result<float> one = in_one_process(whole);
-  for (const Division division : kDivisions) {
-    for (const Form form : {Form::gather, Form::ulysses, Form::automatic}) {
-      if (division == Division::striped && form == Form::gather) continue;
-      SCOPED_TRACE(std::string(name_of(division)) + " " + std::string(name_of(form)));
-      const Part<float> part(whole, division);
+  for (const Sharding sharding : kShardings) {
+    for (const Algorithm algorithm :
+         {Algorithm::gather, Algorithm::ulysses, Algorithm::automatic}) {
+      if (sharding == Sharding::striped && algorithm == Algorithm::gather) continue;
+      SCOPED_TRACE(std::string(name_of(sharding)) + " " + std::string(name_of(algorithm)));
+      const Part<float> part(whole, sharding);
       const Result<float> got =
-          on_ranks(part, {.form = form, .division = division, .reproducible = true});
-      EXPECT_TRUE(same_bits(got.out, part_of<float>(one.out, part.q_layout, world().rank())));
-      EXPECT_TRUE(same_bits(got.logs, part_of<float>(one.logs, part.q_layout, world().rank())));
+          on_ranks(part, {.algorithm = algorithm, .sharding = sharding, .reproducible = true});
+      EXPECT_TRUE(same_bits(got.out, shard_of<float>(one.out, part.q_layout, world().rank())));
+      EXPECT_TRUE(same_bits(got.logs, shard_of<float>(one.logs, part.q_layout, world().rank())));
     }
   }
 }
 
 TEST_P(RanksAttention, InARingHasTheSameBitsInEveryRunAndForEveryNumberOfThreads) {
   const Whole<float> whole(GetParam());
-  const Part<float> part(whole, Division::zigzag);
-  const Options options{.form = Form::ring, .division = Division::zigzag};
+  const Part<float> part(whole, Sharding::zigzag);
+  const Options options{.algorithm = Algorithm::ring, .sharding = Sharding::zigzag};
   const Result<float> first = on_ranks(part, options, 1);
   for (const int threads : {1, 3}) {
     const Result<float> again = on_ranks(part, options, threads);
@@ -86,9 +87,10 @@ template <class T>
 void expect_close_16(const Case& of, double step) {
   const Whole<T> whole(of);
   const Result<T> one = in_one_process(whole);
-  const Part<T> part(whole, Division::zigzag);
-  const Result<T> ring = on_ranks(part, {.form = Form::ring, .division = Division::zigzag});
-  const auto mine = part_of<T>(one.out, part.q_layout, world().rank());
+  const Part<T> part(whole, Sharding::zigzag);
+  const Result<T> ring =
+      on_ranks(part, {.algorithm = Algorithm::ring, .sharding = Sharding::zigzag});
+  const auto mine = shard_of<T>(one.out, part.q_layout, world().rank());
   std::int64_t different = 0;
   for (std::int64_t n = 0; n < mine.count(); ++n) {
     const auto a = static_cast<double>(mine.data()[n]);
@@ -112,50 +114,53 @@ TEST(RanksAttention16, HasTheBitsOfOneProcessByGathering) {
   for (const Case& of : all_cases()) {
     SCOPED_TRACE(of.name);
     const Whole<bfloat16> whole(of);
-    const Part<bfloat16> part(whole, Division::zigzag);
+    const Part<bfloat16> part(whole, Sharding::zigzag);
     const Result<bfloat16> got =
-        on_ranks(part, {.form = Form::gather, .division = Division::zigzag});
+        on_ranks(part, {.algorithm = Algorithm::gather, .sharding = Sharding::zigzag});
     EXPECT_TRUE(same_bits(
-        got.out, part_of<bfloat16>(in_one_process(whole).out, part.q_layout, world().rank())));
+        got.out, shard_of<bfloat16>(in_one_process(whole).out, part.q_layout, world().rank())));
   }
 }
 
 TEST(RanksAttention64, HasTheBitsOfOneProcess) {
   const Whole<double> whole(cases().back());
-  const Part<double> part(whole, Division::zigzag);
-  for (const Form form : {Form::automatic, Form::gather, Form::ulysses}) {
-    const Result<double> got = on_ranks(part, {.form = form, .division = Division::zigzag});
+  const Part<double> part(whole, Sharding::zigzag);
+  for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::gather, Algorithm::ulysses}) {
+    const Result<double> got =
+        on_ranks(part, {.algorithm = algorithm, .sharding = Sharding::zigzag});
     EXPECT_TRUE(same_bits(
-        got.out, part_of<double>(in_one_process(whole).out, part.q_layout, world().rank())));
+        got.out, shard_of<double>(in_one_process(whole).out, part.q_layout, world().rank())));
   }
 }
 
-// What travels in 16 bits is what one process computes from rounded keys and values.
-TEST(RanksTransport, RoundsKeysAndValuesOfAllRanks) {
-  for (const Form form : {Form::ring, Form::gather}) {
+// What is sent in 16 bits is what one process computes from rounded keys and values.
+TEST(RanksWireType, RoundsKeysAndValuesOfAllRanks) {
+  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::gather}) {
     Whole<float> whole({.name = "causal", .causal = Causal::top_left});
-    const Part<float> part(whole, Division::contiguous);
-    const Result<float> got = on_ranks(part, {.form = form, .transport = Transport::bfloat16});
+    const Part<float> part(whole, Sharding::contiguous);
+    const Result<float> got =
+        on_ranks(part, {.algorithm = algorithm, .wire_type = WireType::bfloat16});
     for (Tensor<float>* each : {&whole.k, &whole.v}) {
       for (float& x : each->span()) x = static_cast<float>(bfloat16(static_cast<double>(x)));
     }
     const Result<float> one = in_one_process(whole);
-    const auto mine = part_of<float>(one.out, part.q_layout, world().rank());
+    const auto mine = shard_of<float>(one.out, part.q_layout, world().rank());
     EXPECT_LE(distance(got.out, mine), 0x1p-20);
-    EXPECT_TRUE(form == Form::ring || same_bits(got.out, mine));
+    EXPECT_TRUE(algorithm == Algorithm::ring || same_bits(got.out, mine));
   }
 }
 
 // NaN in a key reaches exactly the rows that see it; hidden ones none.
 TEST(RanksAttentionNan, StaysWhereItIsVisible) {
-  for (const Form form : {Form::ring, Form::gather, Form::ulysses}) {
+  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::gather, Algorithm::ulysses}) {
     Whole<float> whole({.name = "window", .causal = Causal::top_left, .window = {20, -1}});
     whole.k(0, 1, 100, 3) = std::numeric_limits<float>::quiet_NaN();
     whole.v(1, 0, 150, 5) = std::numeric_limits<float>::quiet_NaN();
     const Result<float> one = in_one_process(whole);
-    const Part<float> part(whole, Division::zigzag);
-    const Result<float> got = on_ranks(part, {.form = form, .division = Division::zigzag});
-    const auto mine = part_of<float>(one.out, part.q_layout, world().rank());
+    const Part<float> part(whole, Sharding::zigzag);
+    const Result<float> got =
+        on_ranks(part, {.algorithm = algorithm, .sharding = Sharding::zigzag});
+    const auto mine = shard_of<float>(one.out, part.q_layout, world().rank());
     for (std::int64_t n = 0; n < mine.count(); ++n) {
       EXPECT_EQ(std::isnan(mine.data()[n]), std::isnan(got.out.data()[n])) << n;
     }

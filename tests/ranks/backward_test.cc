@@ -6,7 +6,7 @@
 namespace sextant::ranks {
 namespace {
 
-constexpr Division kDivisions[] = {Division::contiguous, Division::zigzag, Division::striped};
+constexpr Sharding kShardings[] = {Sharding::contiguous, Sharding::zigzag, Sharding::striped};
 
 // All gradients that a case has.
 template <class T>
@@ -82,9 +82,9 @@ void fill_on_ranks(const Whole<T>& whole, const Result<T>& forward, const Part<T
                    const Options& ranks, Gradients<T>& gradients) {
   const int me = world().rank();
   ranks::attention_backward<T>(
-      world(), part.q, part.k, part.v, part_of<T>(forward.out, part.q_layout, me),
-      part_of<T>(dout_of(whole), part.q_layout, me), gradients.wanted, part.options, ranks,
-      part_of<float>(forward.logs, part.q_layout, me));
+      world(), part.q, part.k, part.v, shard_of<T>(forward.out, part.q_layout, me),
+      shard_of<T>(dout_of(whole), part.q_layout, me), gradients.wanted, part.options, ranks,
+      shard_of<float>(forward.logs, part.q_layout, me));
 }
 
 class RanksBackward : public testing::TestWithParam<Case> {};
@@ -105,13 +105,14 @@ TEST_P(RanksBackward, InARingIsAsExactAsInOneProcess) {
   for (const float log : forward.logs.span()) {
     if (std::isfinite(log)) largest = std::max(largest, std::fabs(static_cast<double>(log)));
   }
-  for (const auto& [division, slice_bytes] :
-       {std::pair{Division::contiguous, 0}, {Division::zigzag, 0}, {Division::zigzag, 1}}) {
-    SCOPED_TRACE(std::string(name_of(division)) + ", slices " + std::to_string(slice_bytes));
-    const Part<float> part(whole, division);
+  for (const auto& [sharding, slice_bytes] :
+       {std::pair{Sharding::contiguous, 0}, {Sharding::zigzag, 0}, {Sharding::zigzag, 1}}) {
+    SCOPED_TRACE(std::string(name_of(sharding)) + ", slices " + std::to_string(slice_bytes));
+    const Part<float> part(whole, sharding);
     Gradients<float> got(part, part.options);
     fill_on_ranks(whole, forward, part,
-                  {.form = Form::ring, .division = division, .slice_bytes = slice_bytes}, got);
+                  {.algorithm = Algorithm::ring, .sharding = sharding, .slice_bytes = slice_bytes},
+                  got);
     const auto merged = world().size() + (slice_bytes == 0 ? 0 : whole.k.size(2) / 128);
     const auto check = [&](const char* name, const auto& of, const auto& of_one,
                            const auto& exact) {
@@ -142,29 +143,29 @@ TEST_P(RanksBackwardReproducible, HasTheBitsOfOneProcess) {
   const Result<float> forward = in_one_process(whole);
   Gradients<float> one(whole, whole.options());
   fill(whole, one);
-  for (const Division division : kDivisions) {
-    SCOPED_TRACE(name_of(division));
-    const Part<float> part(whole, division);
+  for (const Sharding sharding : kShardings) {
+    SCOPED_TRACE(name_of(sharding));
+    const Part<float> part(whole, sharding);
     Gradients<float> got(part, part.options);
-    fill_on_ranks(whole, forward, part, {.division = division, .reproducible = true}, got);
+    fill_on_ranks(whole, forward, part, {.sharding = sharding, .reproducible = true}, got);
     const int me = world().rank();
-    EXPECT_TRUE(same_bits(got.q, part_of<float>(one.q, part.q_layout, me)));
-    EXPECT_TRUE(same_bits(got.k, part_of<float>(one.k, part.k_layout, me)));
-    EXPECT_TRUE(same_bits(got.v, part_of<float>(one.v, part.k_layout, me)));
+    EXPECT_TRUE(same_bits(got.q, shard_of<float>(one.q, part.q_layout, me)));
+    EXPECT_TRUE(same_bits(got.k, shard_of<float>(one.k, part.k_layout, me)));
+    EXPECT_TRUE(same_bits(got.v, shard_of<float>(one.v, part.k_layout, me)));
     EXPECT_TRUE(same_bits(got.table, one.table));
     EXPECT_TRUE(same_bits(got.slopes, one.slopes));
     EXPECT_TRUE(same_bits(got.sinks, one.sinks));
     EXPECT_TRUE(same_terms(got, one));
     if (one.mask.count() == 0) continue;
-    EXPECT_TRUE(same_bits(got.mask, part_of<float>(one.mask, part.q_layout, me, 1)));
+    EXPECT_TRUE(same_bits(got.mask, shard_of<float>(one.mask, part.q_layout, me, 1)));
   }
 }
 
 TEST_P(RanksBackward, InARingHasTheSameBitsInEveryRunAndForEveryNumberOfThreads) {
   const Whole<float> whole(GetParam());
   const Result<float> forward = in_one_process(whole);
-  Part<float> part(whole, Division::zigzag);
-  const Options options{.form = Form::ring, .division = Division::zigzag};
+  Part<float> part(whole, Sharding::zigzag);
+  const Options options{.algorithm = Algorithm::ring, .sharding = Sharding::zigzag};
   part.options.threads = 1;
   Gradients<float> first(part, part.options), again(part, part.options);
   fill_on_ranks(whole, forward, part, options, first);
@@ -187,16 +188,16 @@ TEST_P(RanksBackwardContent, AddsWhatHeadsGiveInAnotherOrder) {
   const Result<float> forward = in_one_process(whole);
   Gradients<float> one(whole, whole.options());
   fill(whole, one);
-  for (const Form form : {Form::automatic, Form::gather, Form::ulysses}) {
-    SCOPED_TRACE(name_of(form));
-    const Division division = form == Form::gather ? Division::zigzag : Division::striped;
-    const Part<float> part(whole, division);
+  for (const Algorithm algorithm : {Algorithm::automatic, Algorithm::gather, Algorithm::ulysses}) {
+    SCOPED_TRACE(name_of(algorithm));
+    const Sharding sharding = algorithm == Algorithm::gather ? Sharding::zigzag : Sharding::striped;
+    const Part<float> part(whole, sharding);
     Gradients<float> got(part, part.options);
-    fill_on_ranks(whole, forward, part, {.form = form, .division = division}, got);
+    fill_on_ranks(whole, forward, part, {.algorithm = algorithm, .sharding = sharding}, got);
     const int me = world().rank();
-    EXPECT_TRUE(same_bits(got.q, part_of<float>(one.q, part.q_layout, me)));
-    EXPECT_TRUE(same_bits(got.k, part_of<float>(one.k, part.k_layout, me)));
-    EXPECT_TRUE(same_bits(got.v, part_of<float>(one.v, part.k_layout, me)));
+    EXPECT_TRUE(same_bits(got.q, shard_of<float>(one.q, part.q_layout, me)));
+    EXPECT_TRUE(same_bits(got.k, shard_of<float>(one.k, part.k_layout, me)));
+    EXPECT_TRUE(same_bits(got.v, shard_of<float>(one.v, part.k_layout, me)));
     ASSERT_FALSE(one.terms.empty());
     EXPECT_GT(size_of(one.terms.back()), 0);
     EXPECT_LE(distance(got.terms.back(), one.terms.back()), 0x1p-44 * size_of(one.terms.back()));
@@ -209,11 +210,11 @@ TEST(RanksBackward64, HasTheBitsOfOneProcess) {
   const Result<double> forward = in_one_process(whole);
   Gradients<double> one(whole, whole.options());
   fill(whole, one);
-  const Part<double> part(whole, Division::zigzag);
+  const Part<double> part(whole, Sharding::zigzag);
   Gradients<double> got(part, part.options);
-  fill_on_ranks(whole, forward, part, {.division = Division::zigzag}, got);
-  EXPECT_TRUE(same_bits(got.q, part_of<double>(one.q, part.q_layout, world().rank())));
-  EXPECT_TRUE(same_bits(got.k, part_of<double>(one.k, part.k_layout, world().rank())));
+  fill_on_ranks(whole, forward, part, {.sharding = Sharding::zigzag}, got);
+  EXPECT_TRUE(same_bits(got.q, shard_of<double>(one.q, part.q_layout, world().rank())));
+  EXPECT_TRUE(same_bits(got.k, shard_of<double>(one.k, part.k_layout, world().rank())));
 }
 
 // 16-bit results are rounded once: at most a step from one process's, but for what float32 sums
@@ -224,10 +225,11 @@ TEST(RanksBackward16, IsRoundedOnce) {
   const Result<bfloat16> forward = in_one_process(whole);
   Gradients<bfloat16> one(whole, whole.options());
   fill(whole, one);
-  const Part<bfloat16> part(whole, Division::zigzag);
+  const Part<bfloat16> part(whole, Sharding::zigzag);
   Gradients<bfloat16> got(part, part.options);
-  fill_on_ranks(whole, forward, part, {.form = Form::ring, .division = Division::zigzag}, got);
-  const auto wanted = part_of<bfloat16>(one.k, part.k_layout, world().rank());
+  fill_on_ranks(whole, forward, part, {.algorithm = Algorithm::ring, .sharding = Sharding::zigzag},
+                got);
+  const auto wanted = shard_of<bfloat16>(one.k, part.k_layout, world().rank());
   EXPECT_LE(distance(got.k, wanted), 0x1p-9 * size_of(wanted));
 }
 
@@ -238,10 +240,10 @@ TEST(RanksBackwardNan, HasTheBitsOfOneProcess) {
   const Result<float> forward = in_one_process(whole);
   Gradients<float> one(whole, whole.options());
   fill(whole, one);
-  const Part<float> part(whole, Division::contiguous);
+  const Part<float> part(whole, Sharding::contiguous);
   Gradients<float> got(part, part.options);
-  fill_on_ranks(whole, forward, part, {.form = Form::ring}, got);
-  EXPECT_TRUE(same_bits(got.q, part_of<float>(one.q, part.q_layout, world().rank())));
+  fill_on_ranks(whole, forward, part, {.algorithm = Algorithm::ring}, got);
+  EXPECT_TRUE(same_bits(got.q, shard_of<float>(one.q, part.q_layout, world().rank())));
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ struct Case {
 
 inline void PrintTo(const Case& of, std::ostream* to) { *to << of.name; }
 
-// Those that every form takes.
+// Those that every algorithm takes.
 inline std::vector<Case> cases() {
   const auto left = Causal::top_left;
   return {

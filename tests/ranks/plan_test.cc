@@ -14,7 +14,7 @@ TEST(RanksPlan, CountsPairsAndSeesIdleRanks) {
   const std::int64_t n = 64, size = world().size();
   const Tensor<float> x({1, 1, n, 16});
   const AttentionPlan contiguous =
-      plan<float>(world(), x, x, x, {.causal = Causal::top_left}, {.form = Form::gather});
+      plan<float>(world(), x, x, x, {.causal = Causal::top_left}, {.algorithm = Algorithm::gather});
   ASSERT_EQ(contiguous.share.size(), static_cast<std::size_t>(size));
   std::int64_t total = 0;
   for (std::int64_t r = 0; r < size; ++r) {
@@ -23,12 +23,14 @@ TEST(RanksPlan, CountsPairsAndSeesIdleRanks) {
     total += pairs;
   }
   EXPECT_EQ(contiguous.pairs, total);
-  const AttentionPlan zigzag = plan<float>(world(), x, x, x, {.causal = Causal::top_left},
-                                           {.form = Form::gather, .division = Division::zigzag});
+  const AttentionPlan zigzag =
+      plan<float>(world(), x, x, x, {.causal = Causal::top_left},
+                  {.algorithm = Algorithm::gather, .sharding = Sharding::zigzag});
   EXPECT_EQ(zigzag.balance, 1);
   // A window of one rank's length: each rank hears from the one before it alone.
-  const AttentionPlan window = plan<float>(
-      world(), x, x, x, {.causal = Causal::top_left, .window = {n - 1, -1}}, {.form = Form::ring});
+  const AttentionPlan window =
+      plan<float>(world(), x, x, x, {.causal = Causal::top_left, .window = {n - 1, -1}},
+                  {.algorithm = Algorithm::ring});
   EXPECT_EQ(window.costs[0].bytes, size == 1 ? 0 : (n - 1) * 2 * 16 * 4);
 }
 
@@ -42,10 +44,10 @@ TEST(RanksPlan, OfRanksThatAreNotThereIsThatOfThoseThatAre) {
                         .k_len = 64 * size,
                         .head_dim = 16,
                         .v_dim = 8};
-  for (const Division division : {Division::contiguous, Division::zigzag, Division::striped}) {
+  for (const Sharding sharding : {Sharding::contiguous, Sharding::zigzag, Sharding::striped}) {
     for (const std::int64_t left : {std::int64_t{-1}, std::int64_t{20}}) {
       const AttentionOptions<float> options{.causal = Causal::top_left, .window = {left, -1}};
-      const Options ranks{.division = division,
+      const Options ranks{.sharding = sharding,
                           .machine = {.multiply_adds = 1e9, .bytes = 1e6, .latency = 1e-3}};
       const AttentionPlan there = plan<float>(world(), q, k, v, options, ranks);
       const AttentionPlan alone = plan_for<float>(static_cast<int>(size), sizes, options, ranks);
@@ -65,10 +67,10 @@ TEST(RanksPlan, OfManyRanksIsTheFormula) {
   constexpr double kBytes = 2 * kPiece * 128 * 4;
   for (const double bytes_per_second : {1e12, 1e6}) {
     const Machine machine{.multiply_adds = 1e9, .bytes = bytes_per_second, .latency = 1e-5};
-    const AttentionPlan plan =
-        plan_for<float>(kRanks, {.q_len = 2 * kPiece * kRanks, .k_len = 2 * kPiece * kRanks},
-                        {.causal = Causal::top_left},
-                        {.form = Form::ring, .division = Division::zigzag, .machine = machine});
+    const AttentionPlan plan = plan_for<float>(
+        kRanks, {.q_len = 2 * kPiece * kRanks, .k_len = 2 * kPiece * kRanks},
+        {.causal = Causal::top_left},
+        {.algorithm = Algorithm::ring, .sharding = Sharding::zigzag, .machine = machine});
     EXPECT_EQ(plan.balance, 1);
     const double step = kBytes / bytes_per_second + 1e-5;
     const double wanted = std::max(kOwn * 128 / 1e9, step) +

@@ -18,11 +18,11 @@ namespace sextant::app {
 
 // --ranks and what goes with it: several processes of MPI that divide the sequence.
 struct RanksChoice {
-  std::string form;  // empty: one process
-  std::string divide = "contiguous", transport = "unchanged";
+  std::string algorithm;  // empty: one process
+  std::string divide = "contiguous", wire_type = "unchanged";
   bool reproducible = false;
 
-  bool is_given() const { return !form.empty(); }
+  bool is_given() const { return !algorithm.empty(); }
 };
 
 struct AttentionCommand {

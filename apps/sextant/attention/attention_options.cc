@@ -189,14 +189,15 @@ void add_more_results(CLI::App& program, AttentionCommand& command) {
 }
 
 void add_ranks(CLI::App& program, RanksChoice& ranks) {
-  auto* form = program
-                   .add_option("--ranks", ranks.form,
-                               "the processes divide the sequence; each reads and writes its part "
-                               "of the files. ring: keys travel; gather: each fetches all keys; "
-                               "ulysses: whole heads; auto: what --explain expects to be fastest")
-                   ->type_name("FORM")
-                   ->check(one_of("attention.ranks", {"auto", "ring", "gather", "ulysses"}))
-                   ->group(kRanks);
+  auto* algorithm =
+      program
+          .add_option("--ranks", ranks.algorithm,
+                      "the processes divide the sequence; each reads and writes its part "
+                      "of the files. ring: keys are sent round; gather: each fetches all keys; "
+                      "ulysses: whole heads; auto: what --explain expects to be fastest")
+          ->type_name("ALGORITHM")
+          ->check(one_of("attention.ranks", {"auto", "ring", "gather", "ulysses"}))
+          ->group(kRanks);
   program
       .add_option("--divide", ranks.divide,
                   "which positions a process has: contiguous (default), zigzag: early and late "
@@ -204,20 +205,21 @@ void add_ranks(CLI::App& program, RanksChoice& ranks) {
       ->type_name("NAME")
       ->check(one_of("attention.divide", {"contiguous", "zigzag", "striped"}))
       ->group(kRanks)
-      ->needs(form);
+      ->needs(algorithm);
   program
-      .add_option("--transport", ranks.transport,
-                  "keys and values are rounded for the journey: unchanged (default) | float16 | "
-                  "bfloat16")
+      .add_option(
+          "--wire-type", ranks.wire_type,
+          "keys and values are rounded before they are sent: unchanged (default) | float16 | "
+          "bfloat16")
       ->type_name("T")
-      ->check(one_of("attention.transport", {"unchanged", "float16", "bfloat16"}))
+      ->check(one_of("attention.wire-type", {"unchanged", "float16", "bfloat16"}))
       ->group(kRanks)
-      ->needs(form);
+      ->needs(algorithm);
   program
       .add_flag("--reproducible", ranks.reproducible,
                 "the bits of one process, by gather or ulysses")
       ->group(kRanks)
-      ->needs(form);
+      ->needs(algorithm);
 }
 
 }  // namespace

@@ -21,8 +21,9 @@ constexpr std::pair<std::string_view, std::string_view> kOptionNames[] = {
     {"window.right", "window"},
     {"slopes", "alibi"},
     {"rotation", "rotary-base"},
-    {"form", "ranks"},
-    {"division", "divide"},
+    {"algorithm", "ranks"},
+    {"sharding", "divide"},
+    {"wire_type", "wire-type"},
 };
 
 }  // namespace
@@ -48,7 +49,7 @@ Error as_option(const Error& error, bool scheme) {
   }
   for (const auto& [argument, name] : kOptionNames) {
     if (option == argument) option = name;
-    if (argument == "form" || argument == "division") continue;  // words of sentences too
+    if (argument == "algorithm" || argument == "sharding") continue;  // words of sentences too
     const auto at = what.find(argument);
     if (at != std::string::npos) what.replace(at, argument.size(), "--" + std::string(name));
   }

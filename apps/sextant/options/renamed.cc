@@ -14,6 +14,7 @@ constexpr Renamed kRenamed[] = {
     {" attention ", "--kv-lengths", "--key-lengths"},
     {" attention ", "--lse", "--log-sum-exp"},
     {" attention ", "--grad", "--dout"},
+    {" attention ", "--transport", "--wire-type"},
     {" attend compare plot ", "--lower", "--lower-case"},
     {" translate evaluate ", "--beam", "--beams"},
     {" similarity ", "--minimum-count", "--min-count"},

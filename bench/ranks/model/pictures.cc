@@ -32,9 +32,9 @@ double layer_seconds(int ranks, std::int64_t length, const Machine& machine) {
                                               .head_dim = 128,
                                               .v_dim = 128},
                                              {.causal = Causal::top_left},
-                                             {.form = Form::ring,
-                                              .division = Division::zigzag,
-                                              .transport = Transport::bfloat16,
+                                             {.algorithm = Algorithm::ring,
+                                              .sharding = Sharding::zigzag,
+                                              .wire_type = WireType::bfloat16,
                                               .machine = machine});
   return plan.costs[0].seconds;
 }

@@ -68,7 +68,7 @@ Errors errors_of(std::vector<double> ratios) {
 double predicted(const CallPoint& point, const Machine& machine) {
   const AttentionPlan plan = plan_for<float>(
       point.ranks, {.q_len = point.length, .k_len = point.length}, {.causal = Causal::top_left},
-      {.form = Form::ring, .division = Division::zigzag, .machine = machine});
+      {.algorithm = Algorithm::ring, .sharding = Sharding::zigzag, .machine = machine});
   return plan.costs[0].seconds;
 }
 

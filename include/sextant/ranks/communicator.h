@@ -59,7 +59,7 @@ class Communicator {
   void receive(int from, std::span<std::byte> bytes, int tag = 0) const;
 
   // A rank whose message with this tag has arrived and waits to be received, or -1.
-  int waiting(int tag) const;
+  int probe(int tag) const;
 
   // Several at once, while the caller goes on.
   struct Outgoing {

@@ -5,7 +5,7 @@
 
 #include "sextant/core/npy.h"
 #include "sextant/ranks/communicator.h"
-#include "sextant/ranks/division.h"
+#include "sextant/ranks/sharding.h"
 
 namespace sextant::ranks {
 
@@ -22,13 +22,13 @@ struct NpyFile {
 NpyFile open_npy(const std::string& path);
 
 // The part of `rank` along an axis; reads no other bytes. Throws Error that names the path.
-Array load_part(const NpyFile& file, const Layout& layout, int rank, int axis = 2);
+Array load_shard(const NpyFile& file, const ShardLayout& layout, int rank, int axis = 2);
 
 // Writes the parts of all ranks as one array. Rank 0 makes the file under a temporary name and
 // reserves its size, every rank writes and flushes its part, rank 0 gives it its name: the
 // file is complete or not there. All ranks must see the same folder. Throws the same Error on all.
 template <class T>
-void save_parts(const Communicator& comm, const std::string& path, View<const T> part,
-                const Layout& layout, int axis = 2);
+void save_shards(const Communicator& comm, const std::string& path, View<const T> part,
+                 const ShardLayout& layout, int axis = 2);
 
 }  // namespace sextant::ranks

@@ -1,5 +1,5 @@
-// What a call of ranks::attention() will do, before it does it: the form, what travels, how evenly
-// the work is spread.
+// What a call of ranks::attention() will do, before it does it: the algorithm, what is sent, how
+// evenly the work is spread.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 namespace sextant::ranks {
 
 struct AttentionPlan {
-  // One form's share: what the busiest rank does.
+  // One algorithm's share: what the busiest rank does.
   struct Cost {
-    Form form;
-    std::string why_not;         // empty: this form can take the call
+    Algorithm algorithm;
+    std::string why_not;         // empty: this algorithm can take the call
     std::int64_t bytes = 0;      // received
     std::int64_t messages = 0;   // received
     std::int64_t memory = 0;     // bytes beside the parts of q, k, v and out
@@ -24,12 +24,12 @@ struct AttentionPlan {
     // one another at each step, with the sum of the largest shares of the steps.
     double balance = 1;
   };
-  Form form = Form::ring;  // the one that will be used
-  Division division = Division::contiguous;
+  Algorithm algorithm = Algorithm::ring;  // the one that will be used
+  Sharding sharding = Sharding::contiguous;
   int ranks = 1;
   std::int64_t pairs = 0;           // of a query and a visible key, in all heads and sequences
   std::vector<std::int64_t> share;  // of these, on each rank
-  double balance = 1;               // of the form that will be used
+  double balance = 1;               // of the algorithm that will be used
   std::vector<Cost> costs;          // ring, gather, ulysses
   std::vector<std::string> notes;
 

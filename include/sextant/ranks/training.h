@@ -16,8 +16,8 @@ class TrainingRanks final : public TrainingGroup {
  public:
   // `sequence_ranks` neighbours hold a part of each sequence, divided as zigzag: for texts whose
   // activations do not fit one rank, of language models in float32. They meet in
-  // ranks::attention(), form ring (of content terms what plan() takes). Throws Error, on all ranks,
-  // unless it is the same on all and divides their number.
+  // ranks::attention(), algorithm ring (of content terms what plan() takes). Throws Error, on all
+  // ranks, unless it is the same on all and divides their number.
   explicit TrainingRanks(const Communicator& comm, int sequence_ranks = 1);
   ~TrainingRanks() override;
 

@@ -81,9 +81,9 @@ Agreement agreement_on(const char* function, View<const T> q, View<const T> k, V
   add("q", shape(q));
   add("k", shape(k));
   add("v", shape(v));
-  add("form", std::string(name_of(ranks.form)));
-  add("division", std::string(name_of(ranks.division)));
-  add("transport", std::string(name_of(ranks.transport)));
+  add("algorithm", std::string(name_of(ranks.algorithm)));
+  add("sharding", std::string(name_of(ranks.sharding)));
+  add("wire_type", std::string(name_of(ranks.wire_type)));
   add("reproducible", ranks.reproducible ? "yes" : "no");
   add("slice_bytes", std::to_string(ranks.slice_bytes));
   add("machine", shortest(ranks.machine.multiply_adds) + " " + shortest(ranks.machine.bytes) + " " +

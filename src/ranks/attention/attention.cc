@@ -1,4 +1,4 @@
-// ranks::attention(): checks, then the form that fits.
+// ranks::attention(): checks, then the algorithm that fits.
 #include "sextant/ranks/attention.h"
 
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "attention/call/input_arrays.h"
 #include "core/options/enum_names.h"
-#include "ranks/attention/forms.h"
+#include "ranks/attention/algorithms.h"
 
 namespace sextant::ranks {
 namespace {
@@ -14,10 +14,10 @@ namespace {
 constexpr const char* kFunction = "ranks.attention";
 
 template <class T>
-void run_form(Form form, const Call<T>& call, View<T> out, View<float> logs) {
-  if (form == Form::ulysses) return ulysses_attention(call, out, logs);
+void run(Algorithm algorithm, const Call<T>& call, View<T> out, View<float> logs) {
+  if (algorithm == Algorithm::ulysses) return ulysses_attention(call, out, logs);
   if constexpr (!std::is_same_v<T, double>) {
-    if (form == Form::ring) return ring_attention(call, out, logs);
+    if (algorithm == Algorithm::ring) return ring_attention(call, out, logs);
   }
   gather_attention(call, out, logs);
 }
@@ -36,12 +36,12 @@ void check_results(View<const T> q, View<const T> k, View<const T> v, View<T> ou
 
 }  // namespace
 
-std::string_view name_of(Form form) noexcept {
-  return enum_name(form, {"auto", "ring", "gather", "ulysses"});
+std::string_view name_of(Algorithm algorithm) noexcept {
+  return enum_name(algorithm, {"auto", "ring", "gather", "ulysses"});
 }
 
-std::string_view name_of(Transport transport) noexcept {
-  return enum_name(transport, {"unchanged", "float16", "bfloat16"});
+std::string_view name_of(WireType wire_type) noexcept {
+  return enum_name(wire_type, {"unchanged", "float16", "bfloat16"});
 }
 
 template <AttentionElement T>
@@ -51,7 +51,7 @@ void attention(const Communicator& comm, std::type_identity_t<View<const T>> q,
                const Options& ranks, View<float> log_sum_exp) {
   const Call<T> call = check_call<T>(kFunction, comm, q, k, v, options, ranks,
                                      [&] { check_results<T>(q, k, v, out, options, log_sum_exp); });
-  run_form(form_of(kFunction, call), call, out, log_sum_exp);
+  run(algorithm_of(kFunction, call), call, out, log_sum_exp);
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                                 \

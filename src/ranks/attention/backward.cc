@@ -1,9 +1,9 @@
-// ranks::attention_backward(): checks, then the form that fits.
+// ranks::attention_backward(): checks, then the algorithm that fits.
 #include <string>
 #include <type_traits>
 
 #include "attention/call/input_arrays.h"
-#include "ranks/attention/forms.h"
+#include "ranks/attention/algorithms.h"
 #include "sextant/ranks/attention.h"
 
 namespace sextant::ranks {
@@ -90,8 +90,8 @@ template <class T>
 void run_backward(const BackwardCall<T>& b) {
   const Call<T>& call = b.call;
   if constexpr (!std::is_same_v<T, double>) {
-    const bool by_ring = call.ranks.form != Form::ulysses && !call.ranks.reproducible &&
-                         call.ranks.division != Division::striped &&
+    const bool by_ring = call.ranks.algorithm != Algorithm::ulysses && !call.ranks.reproducible &&
+                         call.ranks.sharding != Sharding::striped &&
                          call.all.logit_term.term == nullptr;
     if (by_ring && ring_backward(b)) return;
   }
@@ -113,7 +113,8 @@ void attention_backward(const Communicator& comm, std::type_identity_t<View<cons
       kFunction, comm, q, k, v, options, ranks,
       [&] { check_arrays<T>(q, k, v, out, dout, gradients, options, log_sum_exp); },
       agreement_on_gradients(gradients));
-  if (ranks.form != Form::automatic) form_of(kFunction, call);  // refuses what forms cannot do
+  if (ranks.algorithm != Algorithm::automatic)
+    algorithm_of(kFunction, call);  // refuses what algorithms cannot do
   run_backward<T>({call, out, dout, log_sum_exp, gradients});
 }
 

@@ -2,10 +2,10 @@
 // of keys and values come by.
 #pragma once
 
+#include "ranks/attention/algorithms.h"
 #include "ranks/attention/block.h"
-#include "ranks/attention/forms.h"
+#include "ranks/attention/communication.h"
 #include "ranks/attention/query_blocks.h"
-#include "ranks/attention/travel.h"
 
 namespace sextant::ranks {
 

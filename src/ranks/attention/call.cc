@@ -13,18 +13,18 @@
 namespace sextant::ranks {
 namespace {
 
-// The rows of every rank, which must be those of a division.
-Layout layout_of(const char* function, const char* argument, Division division,
-                 std::span<const std::int64_t> counts) {
+// The rows of every rank, which must be those of a sharding.
+ShardLayout layout_of(const char* function, const char* argument, Sharding sharding,
+                      std::span<const std::int64_t> counts) {
   const std::int64_t length = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  const Layout layout(division, length, static_cast<int>(counts.size()));
+  const ShardLayout layout(sharding, length, static_cast<int>(counts.size()));
   for (int r = 0; r < layout.ranks(); ++r) {
     const std::int64_t count = counts[static_cast<std::size_t>(r)];
     if (count == layout.count(r)) continue;
     throw SharedError(name_in(function, argument), "must have " + std::to_string(layout.count(r)) +
                                                        " of the " + std::to_string(length) +
                                                        " positions on rank " + std::to_string(r) +
-                                                       " (" + std::string(name_of(division)) +
+                                                       " (" + std::string(name_of(sharding)) +
                                                        "), got " + std::to_string(count));
   }
   return layout;
@@ -97,8 +97,8 @@ void check_parts(const char* function, View<const T> q, View<const T> k, View<co
                                             std::to_string(k.size(2)) + ", got " +
                                             std::to_string(v.size(2)));
   }
-  if (sizeof(T) == 2 && ranks.transport != Transport::unchanged) {
-    throw Error(name_in(function, "transport"), "must be unchanged for arrays of 16 bits");
+  if (sizeof(T) == 2 && ranks.wire_type != WireType::unchanged) {
+    throw Error(name_in(function, "wire_type"), "must be unchanged for arrays of 16 bits");
   }
   check_ids(function, "query_positions", options.query_positions, q.size(2));
   check_ids(function, "key_positions", options.key_positions, k.size(2));
@@ -145,15 +145,15 @@ Call<T> check_call(const char* function, const Communicator& comm, View<const T>
   Call<T> call{{.ranks = ranks,
                 .all = {},
                 .v_dim = v.size(3),
-                .q_layout = layout_of(function, "q", ranks.division, queries),
-                .k_layout = layout_of(function, "k", ranks.division, keys),
+                .q_layout = layout_of(function, "q", ranks.sharding, queries),
+                .k_layout = layout_of(function, "k", ranks.sharding, keys),
                 .mask_by_row = is_by_row(function, rows_of_masks, queries)},
                comm,
                options,
                q,
                k,
                v};
-  const auto gather_ids = [&](MemberView<const std::int64_t>& ids, const Layout& layout,
+  const auto gather_ids = [&](MemberView<const std::int64_t>& ids, const ShardLayout& layout,
                               Tensor<std::int64_t>& all) {
     if (!are_given(ids)) return;
     all = gather<std::int64_t>(comm, ids, layout, 1);

@@ -22,7 +22,7 @@ double sum_of_limited(std::int64_t begin, std::int64_t end, std::int64_t shift, 
 }
 
 template <class T>
-std::vector<Piece> pieces_of(const Layout& layout, int rank,
+std::vector<Piece> pieces_of(const ShardLayout& layout, int rank,
                              std::span<const std::int64_t> borders) {
   std::vector<Piece> pieces;
   std::int64_t row = 0;
@@ -96,9 +96,9 @@ View<const T> shape_only(const Shape& shape) {
 
 void check_options(const char* function, const Options& ranks) {
   const std::string scope = std::string(function) + ".";
-  check_named(scope + "form", ranks.form);
-  check_named(scope + "division", ranks.division);
-  check_named(scope + "transport", ranks.transport);
+  check_named(scope + "algorithm", ranks.algorithm);
+  check_named(scope + "sharding", ranks.sharding);
+  check_named(scope + "wire_type", ranks.wire_type);
   if (ranks.slice_bytes < 0) {
     throw Error(scope + "slice_bytes",
                 "must be 0 or more, got " + std::to_string(ranks.slice_bytes));

@@ -1,5 +1,5 @@
 // What a call on ranks asks for, without its arrays: shapes, options and who holds which positions.
-// Enough to count what a form costs, on ranks that need not be there.
+// Enough to count what an algorithm costs, on ranks that need not be there.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct CallShape {
   Options ranks;
   Arguments<T> all;
   std::int64_t v_dim = 0;
-  Layout q_layout, k_layout;
+  ShardLayout q_layout, k_layout;
   bool mask_by_row = false;  // the mask has a row for each query
 
   int size() const noexcept { return q_layout.ranks(); }
@@ -38,7 +38,7 @@ struct CallShape {
   }
 
   // What a rank holds, cut at the borders of segments, in the order of its rows. Not for striped
-  // divisions.
+  // shardings.
   std::vector<Piece> query_pieces(int rank) const;
   std::vector<Piece> key_pieces(int rank) const;
   // The keys that any of these queries sees in any batch row; empty: none.
@@ -47,7 +47,7 @@ struct CallShape {
   double pairs(const Piece& queries, const Piece& keys) const;
 };
 
-// Throws Error for a form, division or transport that is no named value, and slices below 0.
+// Throws Error for an algorithm, sharding or wire type that is no named value, and slices below 0.
 void check_options(const char* function, const Options& ranks);
 
 // A whole array's shape over one element, for checks that read no element.

@@ -1,4 +1,4 @@
-// What each form of a call costs: visible pairs and keys are counted, seconds follow from the
+// What each algorithm of a call costs: visible pairs and keys are counted, seconds follow from the
 // numbers of a machine.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include <numeric>
 #include <vector>
 
-#include "ranks/attention/travel.h"
+#include "ranks/attention/communication.h"
 #include "sextant/ranks/plan.h"
 
 namespace sextant::ranks {
@@ -27,7 +27,7 @@ class CostModel {
       for (int owner = 0; owner < call.size(); ++owner) {
         counts.push_back(pairs_between(reader, owner));
         sent.push_back(0);
-        for (const Piece& piece : needed(call, reader, owner)) sent.back() += piece.size();
+        for (const Piece& piece : keys_to_send(call, reader, owner)) sent.back() += piece.size();
       }
       shares.push_back(std::accumulate(counts.begin(), counts.end(), 0.0));
     }
@@ -39,7 +39,7 @@ class CostModel {
 
   // A rank computes with what it has while the next part comes.
   AttentionPlan::Cost ring() const {
-    AttentionPlan::Cost cost = received(Form::ring);
+    AttentionPlan::Cost cost = received(Algorithm::ring);
     cost.seconds_exposed = 0;
     double busiest = 0, seconds = 0;
     std::int64_t slice = 0, queries = 0;
@@ -61,7 +61,7 @@ class CostModel {
   }
 
   AttentionPlan::Cost gather() const {
-    AttentionPlan::Cost cost = received(Form::gather);
+    AttentionPlan::Cost cost = received(Algorithm::gather);
     const double busiest = *std::max_element(shares.begin(), shares.end());
     cost.memory = call_.all.batch * call_.all.kv_heads * call_.k_layout.length() *
                   (call_.all.head_dim + call_.v_dim) * std::int64_t{sizeof(T)};
@@ -69,7 +69,7 @@ class CostModel {
   }
 
   AttentionPlan::Cost ulysses() const {
-    AttentionPlan::Cost cost{.form = Form::ulysses, .why_not = {}};
+    AttentionPlan::Cost cost{.algorithm = Algorithm::ulysses, .why_not = {}};
     const std::int64_t ranks = call_.size(), heads = call_.all.kv_heads;
     const std::int64_t most = (heads + ranks - 1) / ranks;
     const double busiest = pairs * static_cast<double>(most) / static_cast<double>(heads);
@@ -111,8 +111,8 @@ class CostModel {
   }
 
   // What a rank receives of the keys of others, one after the other.
-  AttentionPlan::Cost received(Form form) const {
-    AttentionPlan::Cost cost{.form = form, .why_not = {}};
+  AttentionPlan::Cost received(Algorithm algorithm) const {
+    AttentionPlan::Cost cost{.algorithm = algorithm, .why_not = {}};
     for (std::size_t r = 0; r < size_; ++r) {
       std::int64_t sum = 0, count = 0;
       for (std::size_t owner = 0; owner < size_; ++owner) {

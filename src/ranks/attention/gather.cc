@@ -1,7 +1,7 @@
 // Every rank fetches the keys and values that its queries see, then calls the operator on its rows:
 // what a row's bits depend on is the same as in one process.
+#include "ranks/attention/algorithms.h"
 #include "ranks/attention/block.h"
-#include "ranks/attention/forms.h"
 #include "ranks/attention/steps.h"
 #include "ranks/rows.h"
 

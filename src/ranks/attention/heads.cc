@@ -14,7 +14,7 @@ Shape shape_with(const Shape& shape, std::int64_t heads, std::int64_t rows) {
 }  // namespace
 
 template <class T>
-Tensor<T> to_heads(const Communicator& comm, View<const T> part, const Layout& layout,
+Tensor<T> to_heads(const Communicator& comm, View<const T> part, const ShardLayout& layout,
                    const HeadShare& share, std::int64_t group) {
   const std::int64_t mine = share.of(comm.rank()).size() * group;
   std::vector<Tensor<T>> out, in;
@@ -33,7 +33,7 @@ Tensor<T> to_heads(const Communicator& comm, View<const T> part, const Layout& l
 }
 
 template <class T>
-void from_heads(const Communicator& comm, View<const T> whole, const Layout& layout,
+void from_heads(const Communicator& comm, View<const T> whole, const ShardLayout& layout,
                 const HeadShare& share, std::int64_t group, View<T> part) {
   const std::int64_t mine = share.of(comm.rank()).size() * group;
   std::vector<Tensor<T>> out, in;
@@ -51,11 +51,11 @@ void from_heads(const Communicator& comm, View<const T> whole, const Layout& lay
   }
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                     \
-  template Tensor<T> to_heads(const Communicator&, View<const T>, const Layout&, const HeadShare&, \
-                              std::int64_t);                                                       \
-  template void from_heads(const Communicator&, View<const T>, const Layout&, const HeadShare&,    \
-                           std::int64_t, View<T>);
+#define SEXTANT_INSTANTIATE(T)                                                        \
+  template Tensor<T> to_heads(const Communicator&, View<const T>, const ShardLayout&, \
+                              const HeadShare&, std::int64_t);                        \
+  template void from_heads(const Communicator&, View<const T>, const ShardLayout&,    \
+                           const HeadShare&, std::int64_t, View<T>);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 SEXTANT_INSTANTIATE(float16)

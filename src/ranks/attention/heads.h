@@ -5,7 +5,7 @@
 
 #include "sextant/core/tensor.h"
 #include "sextant/ranks/communicator.h"
-#include "sextant/ranks/division.h"
+#include "sextant/ranks/sharding.h"
 
 namespace sextant::ranks {
 
@@ -33,10 +33,10 @@ class HeadShare {
 // part [batch, heads, own positions, ...] of every rank <-> [batch, own heads, positions, ...].
 // `group` heads of the array belong to one key head. Rank 3 or 4.
 template <class T>
-Tensor<T> to_heads(const Communicator& comm, View<const T> part, const Layout& layout,
+Tensor<T> to_heads(const Communicator& comm, View<const T> part, const ShardLayout& layout,
                    const HeadShare& share, std::int64_t group);
 template <class T>
-void from_heads(const Communicator& comm, View<const T> whole, const Layout& layout,
+void from_heads(const Communicator& comm, View<const T> whole, const ShardLayout& layout,
                 const HeadShare& share, std::int64_t group, View<T> part);
 
 }  // namespace sextant::ranks

@@ -1,57 +1,59 @@
-// The form of a call: which ones can take it, and which of these is expected to be fastest.
+// The algorithm of a call: which ones can take it, and which of these is expected to be fastest.
 #include <algorithm>
 #include <string>
 
+#include "ranks/attention/algorithms.h"
 #include "ranks/attention/cost_model.h"
-#include "ranks/attention/forms.h"
 #include "sextant/core/numbers.h"
 #include "sextant/ranks/agreement.h"
 
 namespace sextant::ranks {
 namespace {
 
-// Why a form cannot take a call; empty: it can.
+// Why an algorithm cannot take a call; empty: it can.
 template <class T>
-std::string why_not(const CallShape<T>& call, Form form) {
-  if (call.ranks.division == Division::striped && form != Form::ulysses) {
+std::string why_not(const CallShape<T>& call, Algorithm algorithm) {
+  if (call.ranks.sharding == Sharding::striped && algorithm != Algorithm::ulysses) {
     return "must be ulysses for striped parts, or redistribute() makes them zigzag";
   }
-  const bool rounds = call.ranks.transport != Transport::unchanged;
-  if (form == Form::ring) {
+  const bool rounds = call.ranks.wire_type != WireType::unchanged;
+  if (algorithm == Algorithm::ring) {
     if (call.ranks.reproducible) return "must be gather or ulysses with reproducible";
     if (std::is_same_v<T, double>) return "must be gather or ulysses for float64";
     if (call.all.logit_term.term != nullptr) {
       return "must be gather or ulysses with a term before the softcap";
     }
   }
-  if (form == Form::ulysses && rounds) return "must be ring or gather with a transport of 16 bits";
-  if (call.ranks.reproducible && rounds) return "must have transport unchanged with reproducible";
+  if (algorithm == Algorithm::ulysses && rounds)
+    return "must be ring or gather with a wire type of 16 bits";
+  if (call.ranks.reproducible && rounds)
+    return "must have the wire type unchanged with reproducible";
   return "";
 }
 
-// The first form that can take the call, of the one asked for or of all. Throws SharedError where
-// there is none.
+// The first algorithm that can take the call, of the one asked for or of all. Throws SharedError
+// where there is none.
 template <class T>
-Form first_possible(const char* function, const CallShape<T>& call) {
-  const bool any = call.ranks.form == Form::automatic;
+Algorithm first_possible(const char* function, const CallShape<T>& call) {
+  const bool any = call.ranks.algorithm == Algorithm::automatic;
   std::string reason;
-  for (const Form form : {Form::ring, Form::gather, Form::ulysses}) {
-    if (!any && form != call.ranks.form) continue;
-    reason = why_not(call, form);
-    if (reason.empty()) return form;
+  for (const Algorithm algorithm : {Algorithm::ring, Algorithm::gather, Algorithm::ulysses}) {
+    if (!any && algorithm != call.ranks.algorithm) continue;
+    reason = why_not(call, algorithm);
+    if (reason.empty()) return algorithm;
   }
-  throw SharedError(std::string(function) + (any ? ".transport" : ".form"), reason);
+  throw SharedError(std::string(function) + (any ? ".wire_type" : ".algorithm"), reason);
 }
 
-// Striped divisions are counted as zigzag, which gives ranks alike to do as well.
+// Striped shardings are counted as zigzag, which gives ranks alike to do as well.
 template <class T>
 AttentionPlan plan_of(const char* function, CallShape<T> call) {
-  AttentionPlan plan{.form = first_possible(function, call),
-                     .division = call.ranks.division,
+  AttentionPlan plan{.algorithm = first_possible(function, call),
+                     .sharding = call.ranks.sharding,
                      .ranks = call.size()};
-  if (plan.division == Division::striped) {
-    call.q_layout = Layout(Division::zigzag, call.q_layout.length(), plan.ranks);
-    call.k_layout = Layout(Division::zigzag, call.k_layout.length(), plan.ranks);
+  if (plan.sharding == Sharding::striped) {
+    call.q_layout = ShardLayout(Sharding::zigzag, call.q_layout.length(), plan.ranks);
+    call.k_layout = ShardLayout(Sharding::zigzag, call.k_layout.length(), plan.ranks);
   }
   const CostModel<T> model(call);
   for (const double pairs : model.shares) plan.share.push_back(static_cast<std::int64_t>(pairs));
@@ -59,17 +61,18 @@ AttentionPlan plan_of(const char* function, CallShape<T> call) {
   plan.costs = {model.ring(), model.gather(), model.ulysses()};
   const AttentionPlan::Cost* best = nullptr;
   for (AttentionPlan::Cost& cost : plan.costs) {
-    cost.why_not = why_not(call, cost.form);
+    cost.why_not = why_not(call, cost.algorithm);
     const bool possible = cost.why_not.empty();
-    const bool asked = call.ranks.form == Form::automatic ? possible : cost.form == plan.form;
+    const bool asked =
+        call.ranks.algorithm == Algorithm::automatic ? possible : cost.algorithm == plan.algorithm;
     if (asked && (best == nullptr || cost.seconds < best->seconds)) best = &cost;
   }
-  plan.form = best->form;
+  plan.algorithm = best->algorithm;
   plan.balance = best->balance;
-  if (plan.balance < 0.9 && plan.division == Division::contiguous && call.all.causal) {
+  if (plan.balance < 0.9 && plan.sharding == Sharding::contiguous && call.all.causal) {
     plan.notes.push_back("ranks with early positions idle: divide as zigzag");
   }
-  if (plan.form == Form::ulysses && call.all.kv_heads % plan.ranks != 0) {
+  if (plan.algorithm == Algorithm::ulysses && call.all.kv_heads % plan.ranks != 0) {
     plan.notes.push_back(std::to_string(call.all.kv_heads) + " key heads on " +
                          std::to_string(plan.ranks) + " ranks: not all have alike");
   }
@@ -85,9 +88,9 @@ std::string bytes_text(std::int64_t bytes) {
 }  // namespace
 
 template <class T>
-Form form_of(const char* function, const CallShape<T>& call) {
-  const Form first = first_possible(function, call);
-  return call.ranks.form == Form::automatic ? plan_of(function, call).form : first;
+Algorithm algorithm_of(const char* function, const CallShape<T>& call) {
+  const Algorithm first = first_possible(function, call);
+  return call.ranks.algorithm == Algorithm::automatic ? plan_of(function, call).algorithm : first;
 }
 
 template <AttentionElement T>
@@ -113,8 +116,8 @@ AttentionPlan plan_for(int count, const CallSizes& sizes,
   CallShape<T> call{.ranks = ranks,
                     .all = {},
                     .v_dim = sizes.v_dim,
-                    .q_layout = Layout(ranks.division, sizes.q_len, count),
-                    .k_layout = Layout(ranks.division, sizes.k_len, count)};
+                    .q_layout = ShardLayout(ranks.sharding, sizes.q_len, count),
+                    .k_layout = ShardLayout(ranks.sharding, sizes.k_len, count)};
   call.all = attention_detail::check_scores<T>(
       kFunction, shape(sizes.heads_q, sizes.q_len, sizes.head_dim),
       shape(sizes.kv_heads, sizes.k_len, sizes.head_dim), options);
@@ -124,8 +127,9 @@ AttentionPlan plan_for(int count, const CallSizes& sizes,
 }
 
 std::string AttentionPlan::explain() const {
-  std::string text = "ranks: " + std::to_string(ranks) + ", form " + std::string(name_of(form)) +
-                     ", division " + std::string(name_of(division)) + "\n";
+  std::string text = "ranks: " + std::to_string(ranks) + ", algorithm " +
+                     std::string(name_of(algorithm)) + ", sharding " +
+                     std::string(name_of(sharding)) + "\n";
   text += "work: " + std::to_string(pairs) + " pairs of a query and a key; balance " +
           fixed(balance, 3) + " (1: no rank idles); shares";
   for (std::size_t r = 0; r < share.size() && r < 8; ++r) text += " " + std::to_string(share[r]);
@@ -135,7 +139,8 @@ std::string AttentionPlan::explain() const {
   }
   text += "\n";
   for (const Cost& cost : costs) {
-    text += std::string(cost.form == form ? "* " : "  ") + std::string(name_of(cost.form)) + ": ";
+    text += std::string(cost.algorithm == algorithm ? "* " : "  ") +
+            std::string(name_of(cost.algorithm)) + ": ";
     if (!cost.why_not.empty()) {
       text += "not here, " + cost.why_not + "\n";
       continue;
@@ -150,7 +155,7 @@ std::string AttentionPlan::explain() const {
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                                     \
-  template Form form_of(const char*, const CallShape<T>&);                                         \
+  template Algorithm algorithm_of(const char*, const CallShape<T>&);                               \
   template AttentionPlan plan<T>(const Communicator&, View<const T>, View<const T>, View<const T>, \
                                  const AttentionOptions<T>&, const Options&);                      \
   template AttentionPlan plan_for<T>(int, const CallSizes&, const AttentionOptions<T>&,            \

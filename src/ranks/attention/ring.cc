@@ -1,8 +1,8 @@
 // The ring: slices of keys and values come by, and each adds to the sums of own queries.
 #include <type_traits>
 
+#include "ranks/attention/algorithms.h"
 #include "ranks/attention/block.h"
-#include "ranks/attention/forms.h"
 #include "ranks/attention/merge.h"
 #include "ranks/attention/query_blocks.h"
 #include "ranks/attention/steps.h"
@@ -78,7 +78,7 @@ template <class T>
 void add_slice(Ring<T>& ring, const Call<T>& call, const Slice& slice, const std::byte* bytes) {
   KeyArrays<float> arrays;
   View<const float> k, v;
-  if (std::is_same_v<T, float> && call.ranks.transport == Transport::unchanged) {
+  if (std::is_same_v<T, float> && call.ranks.wire_type == WireType::unchanged) {
     const auto* numbers = reinterpret_cast<const float*>(bytes);
     k = {numbers, Shape{call.all.batch, call.all.kv_heads, slice.keys, call.all.head_dim}};
     v = {numbers + k.count(), Shape{call.all.batch, call.all.kv_heads, slice.keys, call.v_dim}};
@@ -95,12 +95,12 @@ void add_slice(Ring<T>& ring, const Call<T>& call, const Slice& slice, const std
   }
 }
 
-// Those that need no journey are rounded as if they had made one.
+// Those that are not sent are rounded as if they were.
 template <class T>
 void add_own(Ring<T>& ring, const Call<T>& call) {
   if constexpr (std::is_same_v<T, float>) {
-    if (call.ranks.transport == Transport::unchanged) {
-      for (const Piece& piece : needed(call, call.rank(), call.rank())) {
+    if (call.ranks.wire_type == WireType::unchanged) {
+      for (const Piece& piece : keys_to_send(call, call.rank(), call.rank())) {
         ring.add(piece, call.k, call.v);
       }
       return;

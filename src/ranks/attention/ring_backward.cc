@@ -1,7 +1,7 @@
 // The ring backwards: slices of keys and values come by, gradients of the queries stay, and those
 // of a slice go back to the rank that it came from while the next slice is worked on.
+#include "ranks/attention/algorithms.h"
 #include "ranks/attention/block_gradients.h"
-#include "ranks/attention/forms.h"
 #include "ranks/attention/steps.h"
 
 namespace sextant::ranks {

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "ranks/attention/travel.h"
+#include "ranks/attention/communication.h"
 
 namespace sextant::ranks {
 

@@ -1,7 +1,7 @@
 // Ulysses: all-to-all to whole sequences of some heads, the operator, and back. Forward and
 // backward have the bits of one process, but for gradients that are sums over heads of several
 // ranks.
-#include "ranks/attention/forms.h"
+#include "ranks/attention/algorithms.h"
 #include "ranks/attention/head_options.h"
 #include "ranks/rows.h"
 
@@ -96,8 +96,8 @@ struct SharedGradients {
       copy_view<Wide>(std::as_const(mask).view(), b.wanted.mask);
       return;
     }
-    const Tensor<Wide> rows = part_of<Wide>(std::as_const(mask).view(), b.call.q_layout,
-                                            comm.rank(), b.wanted.mask.rank() - 2);
+    const Tensor<Wide> rows = shard_of<Wide>(std::as_const(mask).view(), b.call.q_layout,
+                                             comm.rank(), b.wanted.mask.rank() - 2);
     copy_view<Wide>(rows.view(), b.wanted.mask);
   }
 
@@ -138,7 +138,7 @@ void ulysses_backward(const BackwardCall<T>& b, bool on_one) {
   const HeadShare share(call.all.kv_heads, call.size(), on_one);
   const Heads mine = share.of(call.rank());
   const std::int64_t group = call.group();
-  const auto by_heads = [&](View<const T> part, const Layout& layout, std::int64_t of) {
+  const auto by_heads = [&](View<const T> part, const ShardLayout& layout, std::int64_t of) {
     return to_heads<T>(call.comm, part, layout, share, of);
   };
   const auto q = by_heads(call.q, call.q_layout, group);
@@ -162,7 +162,7 @@ void ulysses_backward(const BackwardCall<T>& b, bool on_one) {
   if (mine.size() > 0) {
     sextant::attention_backward<T>(q, k, v, out, dout, gradients, own.options, logs);
   }
-  const auto give = [&](const Tensor<T>& from, const Layout& layout, std::int64_t of,
+  const auto give = [&](const Tensor<T>& from, const ShardLayout& layout, std::int64_t of,
                         const View<T>& to) {
     if (is_given(to)) from_heads<T>(call.comm, from.view(), layout, share, of, to);
   };

@@ -53,14 +53,14 @@ bool Exchange::State::test() {
 
 void wait(Communicator::State& state, MPI_Request request, int rank, const char* what) {
   const double start = MPI_Wtime();
-  Backoff patience;
+  Backoff backoff;
   int code = MPI_SUCCESS;
   for (int done = 0; done == 0 && code == MPI_SUCCESS;) {
     {
       const std::lock_guard lock(mpi_mutex());
       code = MPI_Test(&request, &done, MPI_STATUS_IGNORE);
     }
-    if (done == 0) patience.pause();
+    if (done == 0) backoff.pause();
   }
   state.seconds_waited += MPI_Wtime() - start;
   check_mpi(code, rank, what);

@@ -34,13 +34,13 @@ void Exchange::finish() {
   if (state_ == nullptr) return;
   const std::shared_ptr<State> state = std::exchange(state_, nullptr);
   const double start = MPI_Wtime();
-  Backoff patience;
+  Backoff backoff;
   while (true) {
     {
       const std::lock_guard lock(mpi_mutex());
       if (state->test()) break;
     }
-    patience.pause();
+    backoff.pause();
   }
   waited_ = MPI_Wtime() - start;
   state->of->seconds_waited += waited_;
@@ -95,7 +95,7 @@ void Communicator::receive(int from, std::span<std::byte> bytes, int tag) const 
   start({}, in).finish();
 }
 
-int Communicator::waiting(int tag) const {
+int Communicator::probe(int tag) const {
   const std::lock_guard lock(mpi_mutex());
   int found = 0;
   MPI_Status status;

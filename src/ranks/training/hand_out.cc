@@ -89,7 +89,7 @@ class Leader {
     };
     for (int working = comm_.size() - 1; working > 0;) {
       if (stopped_) tell();
-      const int rank = comm_.waiting(kAnswer);
+      const int rank = comm_.probe(kAnswer);
       if (rank < 0) {
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
         continue;
@@ -164,7 +164,7 @@ bool TrainingRanks::hand_out(std::int64_t count, const Work& work) {
 }
 
 bool TrainingRanks::others_stop() {
-  return rank() == 0 ? stopped_.load() : work_comm_.waiting(kStop) >= 0;
+  return rank() == 0 ? stopped_.load() : work_comm_.probe(kStop) >= 0;
 }
 
 }  // namespace sextant::ranks

@@ -1,14 +1,15 @@
 // Rows as zigzag, so that causal attention gives all ranks alike to do.
 #include "ranks/training/ranks_sequence.h"
 
-#include "sextant/ranks/division.h"
+#include "sextant/ranks/sharding.h"
 
 namespace sextant::ranks {
 namespace {
 
 Options options_for(const AttentionOptions<float>& options) {
-  Options ranks{.form = Form::ring, .division = Division::zigzag};  // memory falls with the ranks
-  if (logit_term_of(options) != nullptr) ranks.form = Form::automatic;
+  Options ranks{.algorithm = Algorithm::ring,
+                .sharding = Sharding::zigzag};  // memory falls with the ranks
+  if (logit_term_of(options) != nullptr) ranks.algorithm = Algorithm::automatic;
   return ranks;
 }
 
@@ -16,7 +17,7 @@ Options options_for(const AttentionOptions<float>& options) {
 
 std::vector<RowRange> RanksSequence::rows(std::int64_t tokens) const {
   std::vector<RowRange> ranges;
-  for (const Run& run : Layout(Division::zigzag, tokens, comm_.size()).runs(comm_.rank())) {
+  for (const Run& run : ShardLayout(Sharding::zigzag, tokens, comm_.size()).runs(comm_.rank())) {
     ranges.push_back({run.begin, run.count});
   }
   return ranges;

@@ -102,10 +102,10 @@ TEST_F(AttentionOnRanks, ExplainsItsPlan) {
                                     path("k.npy") + " --v " + path("v.npy") +
                                     " --causal top_left --ranks auto --divide zigzag --explain");
   EXPECT_EQ(ended.code, 0);
-  EXPECT_NE(ended.text.find("ranks: 2, form "), std::string::npos) << ended.text;
+  EXPECT_NE(ended.text.find("ranks: 2, algorithm "), std::string::npos) << ended.text;
   // 90 positions in 4 pieces: the outer two see 16560 of the 32760 pairs, 0.989 = 32760 / (2 *
   // 16560).
-  EXPECT_NE(ended.text.find("division zigzag"), std::string::npos);
+  EXPECT_NE(ended.text.find("sharding zigzag"), std::string::npos);
   EXPECT_NE(ended.text.find("balance 0.989"), std::string::npos) << ended.text;
 }
 

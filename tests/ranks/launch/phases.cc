@@ -31,7 +31,7 @@ class Deadly final : public ScoreTerm {
 };
 
 void run(const Communicator& comm, const std::string& phase, const std::string& folder) {
-  const Layout layout(Division::zigzag, 4096, comm.size());
+  const ShardLayout layout(Sharding::zigzag, 4096, comm.size());
   const Tensor<float> x({1, 1, layout.count(comm.rank()), 64});
   Tensor<float> out(x.shape());
   const Deadly deadly(phase == "compute" && is_victim(comm));
@@ -48,16 +48,16 @@ void run(const Communicator& comm, const std::string& phase, const std::string& 
     exchange.finish();
   }
   ranks::attention<float>(comm, x, x, x, out.view(), options,
-                          {.form = Form::ring, .division = Division::zigzag});
+                          {.algorithm = Algorithm::ring, .sharding = Sharding::zigzag});
   if (phase == "reduce") {
     std::vector<double> values(1 << 20, 1.0);
     if (is_victim(comm)) die();
     comm.all_reduce(std::span(values));
   }
   if (phase == "write") {
-    save_parts<float>(comm, folder + "/first.npy", out.view(), layout);
+    save_shards<float>(comm, folder + "/first.npy", out.view(), layout);
     if (is_victim(comm)) die();
-    save_parts<float>(comm, folder + "/second.npy", out.view(), layout);
+    save_shards<float>(comm, folder + "/second.npy", out.view(), layout);
   }
   comm.barrier();
 }

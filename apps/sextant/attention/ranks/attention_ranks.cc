@@ -17,21 +17,23 @@
 namespace sextant::app {
 namespace {
 
-using ranks::Communicator, ranks::Division, ranks::Layout, ranks::NpyFile;
+using ranks::Communicator, ranks::Sharding, ranks::ShardLayout, ranks::NpyFile;
 
 constexpr const char* kInParts[] = {"q", "k", "v", "dout"};
 
 // Files of which a rank reads a part, by the names of their options.
 using PartFiles = std::map<std::string, NpyFile>;
 
-// Parts are read from files, so striped ones can be zigzag from the start, which every form takes.
+// Parts are read from files, so striped ones can be zigzag from the start, which every algorithm
+// takes.
 ranks::Options options_of(const RanksChoice& choice) {
-  const auto form = parse_name<ranks::Form>(choice.form, "attention.ranks");
-  auto division = parse_name<Division>(choice.divide, "attention.divide");
-  if (division == Division::striped && form != ranks::Form::ulysses) division = Division::zigzag;
-  return {.form = form,
-          .division = division,
-          .transport = parse_name<ranks::Transport>(choice.transport, "attention.transport"),
+  const auto algorithm = parse_name<ranks::Algorithm>(choice.algorithm, "attention.ranks");
+  auto sharding = parse_name<Sharding>(choice.divide, "attention.divide");
+  if (sharding == Sharding::striped && algorithm != ranks::Algorithm::ulysses)
+    sharding = Sharding::zigzag;
+  return {.algorithm = algorithm,
+          .sharding = sharding,
+          .wire_type = parse_name<ranks::WireType>(choice.wire_type, "attention.wire-type"),
           .reproducible = choice.reproducible};
 }
 
@@ -96,8 +98,8 @@ class RanksRun {
   void read() {
     arrays_ = open_inputs(command_, files_);
     const auto length = [&](const char* name) { return files_.at(name).shape[2]; };
-    q_layout_.emplace(choice_.division, length("q"), comm_.size());
-    k_layout_.emplace(choice_.division, length("k"), comm_.size());
+    q_layout_.emplace(choice_.sharding, length("q"), comm_.size());
+    k_layout_.emplace(choice_.sharding, length("k"), comm_.size());
     if (files_.contains("mask")) arrays_["mask"] = read_mask();
     // Shapes of the whole call, as one process checks them; views of parts come after.
     operands_ = std::make_unique<AttentionOperands<T>>(command_, arrays_);
@@ -110,16 +112,16 @@ class RanksRun {
     v_ = part("v", *k_layout_);
     if (files_.contains("dout")) grad_ = part("dout", *q_layout_);
     if (!arrays_.contains("query-positions")) return;
-    query_ids_ = ranks::part_of<std::int64_t>(operands_->options.query_positions, *q_layout_,
-                                              comm_.rank(), 1);
-    key_ids_ =
-        ranks::part_of<std::int64_t>(operands_->options.key_positions, *k_layout_, comm_.rank(), 1);
+    query_ids_ = ranks::shard_of<std::int64_t>(operands_->options.query_positions, *q_layout_,
+                                               comm_.rank(), 1);
+    key_ids_ = ranks::shard_of<std::int64_t>(operands_->options.key_positions, *k_layout_,
+                                             comm_.rank(), 1);
     operands_->options.query_positions = std::as_const(query_ids_).view();
     operands_->options.key_positions = std::as_const(key_ids_).view();
   }
 
-  Array part(const char* name, const Layout& layout) const {
-    return ranks::load_part(files_.at(name), layout, comm_.rank());
+  Array part(const char* name, const ShardLayout& layout) const {
+    return ranks::load_shard(files_.at(name), layout, comm_.rank());
   }
 
   // Rows of own queries, where the mask has rows.
@@ -133,7 +135,7 @@ class RanksRun {
       throw Error("attention.mask", "must have 1 or " + std::to_string(q_len) +
                                         " rows of queries, got " + file.shape.to_string());
     }
-    return ranks::load_part(file, *q_layout_, comm_.rank(), axis);
+    return ranks::load_shard(file, *q_layout_, comm_.rank(), axis);
   }
 
   void gradients(View<const T> q, View<const T> k, View<const T> v, const Tensor<T>& out,
@@ -179,8 +181,8 @@ class RanksRun {
   }
 
   template <class E>
-  void save(const char* name, const Tensor<E>& values, const Layout& layout, int axis = 2) {
-    ranks::save_parts<E>(comm_, command_.outputs.at(name), values.view(), layout, axis);
+  void save(const char* name, const Tensor<E>& values, const ShardLayout& layout, int axis = 2) {
+    ranks::save_shards<E>(comm_, command_.outputs.at(name), values.view(), layout, axis);
     std::vector<std::int64_t> shape(values.shape().begin(), values.shape().end());
     shape[static_cast<std::size_t>(axis)] = layout.length();
     written_[name] = {
@@ -190,9 +192,9 @@ class RanksRun {
   Json summary() const {
     Json json = summary_of(command_, arrays_, written_);
     json["ranks"] = {{"count", comm_.size()},
-                     {"form", command_.ranks.form},
+                     {"algorithm", command_.ranks.algorithm},
                      {"divide", command_.ranks.divide},
-                     {"transport", command_.ranks.transport},
+                     {"wire_type", command_.ranks.wire_type},
                      {"reproducible", command_.ranks.reproducible}};
     return json;
   }
@@ -202,7 +204,7 @@ class RanksRun {
   ranks::Options choice_;
   PartFiles files_;
   AttentionArrays arrays_;
-  std::optional<Layout> q_layout_, k_layout_;
+  std::optional<ShardLayout> q_layout_, k_layout_;
   std::unique_ptr<AttentionOperands<T>> operands_;
   Array q_, k_, v_, grad_{.dtype = DType::float32, .shape = Shape{0}, .bytes = {}};
   Tensor<std::int64_t> query_ids_, key_ids_;

@@ -1,5 +1,5 @@
 // Slices of keys and values, and their bytes.
-#include "ranks/attention/travel.h"
+#include "ranks/attention/communication.h"
 
 #include <algorithm>
 #include <cstring>
@@ -24,12 +24,12 @@ To converted(From value) {
   }
 }
 
-// Calls f(W{}) for the type in which numbers travel.
+// Calls f(W{}) for the type in which numbers are sent.
 template <class T, class F>
 void with_wire_type(const Call<T>& call, const F& f) {
   if constexpr (sizeof(T) > 2) {
-    if (call.ranks.transport == Transport::float16) return f(float16{});
-    if (call.ranks.transport == Transport::bfloat16) return f(bfloat16{});
+    if (call.ranks.wire_type == WireType::float16) return f(float16{});
+    if (call.ranks.wire_type == WireType::bfloat16) return f(bfloat16{});
   }
   f(T{});
 }
@@ -56,7 +56,7 @@ W* pack_rows(const Call<T>& call, View<const T> rows, const Slice& slice, W* to)
 }  // namespace
 
 template <class T>
-std::vector<Piece> needed(const CallShape<T>& call, int reader, int owner) {
+std::vector<Piece> keys_to_send(const CallShape<T>& call, int reader, int owner) {
   std::vector<Piece> wanted;
   for (const Piece& queries : call.query_pieces(reader)) {
     const Piece keys = call.seen(queries);
@@ -87,7 +87,7 @@ std::vector<Piece> needed(const CallShape<T>& call, int reader, int owner) {
 
 template <class T>
 std::int64_t wire_size(const CallShape<T>& call) noexcept {
-  return call.ranks.transport == Transport::unchanged ? static_cast<std::int64_t>(sizeof(T)) : 2;
+  return call.ranks.wire_type == WireType::unchanged ? static_cast<std::int64_t>(sizeof(T)) : 2;
 }
 
 template <class T>
@@ -110,7 +110,7 @@ template <class T>
 std::vector<Slice> slices(const CallShape<T>& call, int reader, int owner) {
   const std::int64_t most = slice_keys(call);
   std::vector<Slice> result;
-  for (Piece piece : needed(call, reader, owner)) {
+  for (Piece piece : keys_to_send(call, reader, owner)) {
     while (piece.size() > 0) {
       if (result.empty() || result.back().keys == most) result.emplace_back();
       const std::int64_t count = std::min(piece.size(), most - result.back().keys);
@@ -155,7 +155,7 @@ SEXTANT_INSTANTIATE(float16, float16)
 SEXTANT_INSTANTIATE(bfloat16, bfloat16)
 #undef SEXTANT_INSTANTIATE
 #define SEXTANT_INSTANTIATE(T)                                                   \
-  template std::vector<Piece> needed(const CallShape<T>&, int, int);             \
+  template std::vector<Piece> keys_to_send(const CallShape<T>&, int, int);       \
   template std::vector<Slice> slices(const CallShape<T>&, int, int);             \
   template std::int64_t wire_size(const CallShape<T>&) noexcept;                 \
   template std::int64_t slice_keys(const CallShape<T>&) noexcept;                \

@@ -1,14 +1,14 @@
-// The three forms of a checked call. Divisions are contiguous or zigzag, for ulysses any.
+// The three algorithms of a checked call. Shardings are contiguous or zigzag, for ulysses any.
 #pragma once
 
 #include "ranks/attention/call.h"
 
 namespace sextant::ranks {
 
-// The form of a checked call: the one that was asked for, or the one that plan() expects to be
+// The algorithm of a checked call: the one that was asked for, or the one that plan() expects to be
 // fastest. Throws Error, on all ranks, where it cannot take the call.
 template <class T>
-Form form_of(const char* function, const CallShape<T>& call);
+Algorithm algorithm_of(const char* function, const CallShape<T>& call);
 
 // Not for float64 and content terms.
 template <class T>

@@ -1,4 +1,4 @@
-// Keys and values that travel between ranks: which ones, in which slices, in which type.
+// Keys and values that ranks send to one another: which ones, in which slices, in which type.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct Slice {
 
 // The keys of `owner` that a query of `reader` sees, in the order of the owner's rows.
 template <class T>
-std::vector<Piece> needed(const CallShape<T>& call, int reader, int owner);
+std::vector<Piece> keys_to_send(const CallShape<T>& call, int reader, int owner);
 
 // The same in slices of at most slice_keys().
 template <class T>
 std::vector<Slice> slices(const CallShape<T>& call, int reader, int owner);
 
-// Bytes of one number on its way, and keys in a slice: multiples of 128, the operator's block.
+// Bytes of one number as it is sent, and keys in a slice: multiples of 128, the operator's block.
 template <class T>
 std::int64_t wire_size(const CallShape<T>& call) noexcept;
 template <class T>
@@ -33,7 +33,7 @@ template <class T>
 std::int64_t slice_bytes(const CallShape<T>& call, std::int64_t keys) noexcept;
 
 // The numbers of rows [row, row + size) of the pieces of own keys and values, rounded to the type
-// in which they travel.
+// in which they are sent.
 template <class T>
 void pack(const Call<T>& call, const Slice& slice, std::byte* to);
 

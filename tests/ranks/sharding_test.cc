@@ -1,5 +1,5 @@
-// Divisions, and moving between them.
-#include "sextant/ranks/division.h"
+// Shardings, and moving between them.
+#include "sextant/ranks/sharding.h"
 
 #include <gtest/gtest.h>
 
@@ -11,13 +11,13 @@
 namespace sextant::ranks {
 namespace {
 
-constexpr Division kDivisions[] = {Division::contiguous, Division::zigzag, Division::striped};
+constexpr Sharding kShardings[] = {Sharding::contiguous, Sharding::zigzag, Sharding::striped};
 
-TEST(Layout, GivesEachPositionToOneRank) {
-  for (const Division division : kDivisions) {
+TEST(ShardLayout, GivesEachPositionToOneRank) {
+  for (const Sharding sharding : kShardings) {
     for (const std::int64_t length : {0, 1, 2, 7, 16, 101}) {
       for (const int ranks : {1, 2, 3, 8, 20}) {
-        const Layout layout(division, length, ranks);
+        const ShardLayout layout(sharding, length, ranks);
         std::vector<int> seen(static_cast<std::size_t>(length));
         for (int r = 0; r < ranks; ++r) {
           std::int64_t index = 0;
@@ -38,29 +38,29 @@ TEST(Layout, GivesEachPositionToOneRank) {
   }
 }
 
-TEST(Layout, IsAsTheirNamesSay) {
-  EXPECT_EQ(Layout(Division::contiguous, 8, 2).runs(1), (std::vector<ranks::Run>{{4, 4, 1}}));
-  EXPECT_EQ(Layout(Division::zigzag, 8, 2).runs(1),
+TEST(ShardLayout, IsAsTheirNamesSay) {
+  EXPECT_EQ(ShardLayout(Sharding::contiguous, 8, 2).runs(1), (std::vector<ranks::Run>{{4, 4, 1}}));
+  EXPECT_EQ(ShardLayout(Sharding::zigzag, 8, 2).runs(1),
             (std::vector<ranks::Run>{{2, 2, 1}, {4, 2, 1}}));
-  EXPECT_EQ(Layout(Division::striped, 8, 2).runs(1), (std::vector<ranks::Run>{{1, 4, 2}}));
+  EXPECT_EQ(ShardLayout(Sharding::striped, 8, 2).runs(1), (std::vector<ranks::Run>{{1, 4, 2}}));
 }
 
-TEST(Layout, RefusesWhatIsNone) {
-  EXPECT_THROW(Layout(Division::zigzag, -1, 2), Error);
-  EXPECT_THROW(Layout(Division::zigzag, 1, 0), Error);
-  EXPECT_THROW(Layout(static_cast<Division>(3), 1, 1), Error);
+TEST(ShardLayout, RefusesWhatIsNone) {
+  EXPECT_THROW(ShardLayout(Sharding::zigzag, -1, 2), Error);
+  EXPECT_THROW(ShardLayout(Sharding::zigzag, 1, 0), Error);
+  EXPECT_THROW(ShardLayout(static_cast<Sharding>(3), 1, 1), Error);
 }
 
 TEST(Redistribute, MovesRowsBetweenAllDivisions) {
   const std::int64_t length = 37;
   Tensor<std::int64_t> whole({2, 3, length, 2});
   std::iota(whole.data(), whole.data() + whole.count(), std::int64_t{0});
-  for (const Division from : kDivisions) {
-    for (const Division to : kDivisions) {
-      const Layout before(from, length, world().size()), after(to, length, world().size());
-      const auto part = part_of<std::int64_t>(whole, before, world().rank());
+  for (const Sharding from : kShardings) {
+    for (const Sharding to : kShardings) {
+      const ShardLayout before(from, length, world().size()), after(to, length, world().size());
+      const auto part = shard_of<std::int64_t>(whole, before, world().rank());
       const auto moved = redistribute<std::int64_t>(world(), part, before, after);
-      const auto wanted = part_of<std::int64_t>(whole, after, world().rank());
+      const auto wanted = shard_of<std::int64_t>(whole, after, world().rank());
       ASSERT_EQ(moved.shape(), wanted.shape());
       EXPECT_TRUE(std::equal(moved.data(), moved.data() + moved.count(), wanted.data()));
       const auto all = gather<std::int64_t>(world(), moved, after);
@@ -70,7 +70,7 @@ TEST(Redistribute, MovesRowsBetweenAllDivisions) {
 }
 
 TEST(Redistribute, RefusesAPartOfAnotherLengthOnAllRanks) {
-  const Layout layout(Division::contiguous, 10, world().size());
+  const ShardLayout layout(Sharding::contiguous, 10, world().size());
   const std::int64_t more = world().rank() == world().size() - 1 ? 1 : 0;
   const Tensor<float> part({1, 1, layout.count(world().rank()) + more, 1});
   EXPECT_THROW(redistribute<float>(world(), part, layout, layout), Error);
