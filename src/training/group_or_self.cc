@@ -23,7 +23,7 @@ void broadcast_value(TrainingGroup& group, T& value) {
 }  // namespace
 
 std::int64_t GroupOrSelf::parts(std::int64_t batches) const noexcept {
-  return group_ == nullptr ? batches : batches * group_->sequence_ranks();
+  return group_ == nullptr ? batches : batches * group_->context_parallel_size();
 }
 
 std::pair<std::int64_t, std::int64_t> GroupOrSelf::own_parts(std::int64_t batches) const {
@@ -74,7 +74,7 @@ void GroupOrSelf::check_same(const TrainerOptions& options,
   const auto add_all = [&add](const std::string& of, const Json& json) {
     for (const auto& [name, value] : json.items()) add(of + "." + std::string(name), value);
   };
-  add("trainer.group.sequence_ranks", group_->sequence_ranks());
+  add("trainer.group.context_parallel_size", group_->context_parallel_size());
   add("trainer.folder", options.folder.empty() ? "none" : "given");
   add("trainer.resume", options.resume);
   each_field<TrainerOptions>([&](const auto& one) {

@@ -27,8 +27,8 @@ class GroupOrSelf {
   // the (p / batches)-th part of each sequence hold.
   std::int64_t parts(std::int64_t batches) const noexcept;
   std::pair<std::int64_t, std::int64_t> own_parts(std::int64_t batches) const;  // [first, last)
-  ContextParallel* sequence() const noexcept {
-    return group_ == nullptr ? nullptr : group_->sequence();
+  ContextParallel* context_parallel() const noexcept {
+    return group_ == nullptr ? nullptr : group_->context_parallel();
   }
 
   void together(const std::function<void()>& work) const;

@@ -16,7 +16,7 @@ LossSum held_out_loss(TrainingTask& task, int threads, const GroupOrSelf& group,
     const auto [first, last] = group.own_parts(batches);
     for (std::int64_t part = first; part < last; ++part) {
       memory.reset();
-      Pass pass{.memory = memory, .threads = threads, .context_parallel = group.sequence()};
+      Pass pass{.memory = memory, .threads = threads, .context_parallel = group.context_parallel()};
       losses[static_cast<std::size_t>(part)] = task.validate(part % batches, pass);
     }
   });

@@ -116,6 +116,7 @@ TEST(Program, OldNamesOfOptionsAreTakenAndNotShown) {
       {"translate", "--beam", "--beams"},
       {"evaluate", "--beam", "--beams"},
       {"similarity", "--minimum-count", "--min-count"},
+      {"train", "--sequence-ranks", "--context-parallel"},
       {"train", "--text", "--file"},
       {"extrapolate", "--text", "--file"},
       {"evaluate", "--text", "--file"},

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ranks/training/ranks_sequence.h"
+#include "ranks/training/context_parallel.h"
 #include "ranks/world.h"
 #include "sextant/ranks/agreement.h"
 #include "sextant/ranks/training.h"
@@ -86,7 +86,7 @@ void expect_as_one_process(const TransformerConfig& config, const TokenBatch& ba
   }
   const Gradients truth = gradients_of(exact, batch, dropout, nullptr);
   const Gradients whole = gradients_of(model, batch, dropout, nullptr);
-  RanksSequence sequence(world().duplicate());
+  RanksContextParallel sequence(world().duplicate());
   Gradients here = gradients_of(model, batch, dropout, &sequence);
 
   double sums[] = {here.loss.loss, here.loss.smoothed};
@@ -109,7 +109,7 @@ void expect_as_one_process(const TransformerConfig& config, const TokenBatch& ba
   }
 }
 
-TEST(DividedSequences, HaveTheGradientsOfOneProcessWithEveryScheme) {
+TEST(ContextParallelTraining, HaveTheGradientsOfOneProcessWithEveryScheme) {
   std::vector<std::string> not_in_models;
   for (const Scheme* scheme : schemes()) {
     const std::string name(scheme->name);
@@ -124,7 +124,7 @@ TEST(DividedSequences, HaveTheGradientsOfOneProcessWithEveryScheme) {
   EXPECT_THAT(not_in_models, testing::SizeIs(testing::Le(4)));
 }
 
-TEST(DividedSequences, CountDropoutAndPositionsByTheWholeBatch) {
+TEST(ContextParallelTraining, CountDropoutAndPositionsByTheWholeBatch) {
   for (const ModelKind kind : {ModelKind::causal, ModelKind::masked}) {
     for (const char* scheme : {"learned", "rotary", "t5"}) {
       expect_as_one_process(config_with(scheme, kind), batch_of(1, 41), 0.3);
@@ -137,13 +137,13 @@ TEST(DividedSequences, CountDropoutAndPositionsByTheWholeBatch) {
   expect_as_one_process(config, batch_of(2, 16), 0.3);
 }
 
-TEST(DividedSequences, MayBeShorterThanTheRanksAreMany) {
+TEST(ContextParallelTraining, MayBeShorterThanTheRanksAreMany) {
   expect_as_one_process(config_with("rotary"), batch_of(1, 3));
   expect_as_one_process(config_with("learned"), batch_of(2, 1));
 }
 
-TEST(DividedSequences, RefuseWhatWorksOnWholeOnesAlone) {
-  RanksSequence sequence(world().duplicate());
+TEST(ContextParallelTraining, RefuseWhatWorksOnWholeOnesAlone) {
+  RanksContextParallel sequence(world().duplicate());
   Workspace memory;
   Pass pass{.memory = memory, .context_parallel = &sequence};
   const LanguageModel<float> model(config_with("rotary"));
@@ -168,7 +168,7 @@ TEST_F(TrainingOnSequences, TakesStepsOfOneProcess) {
   for (int divided = 1; divided <= world().size(); ++divided) {
     if (world().size() % divided != 0) continue;
     TrainingRanks group(world(), divided);
-    EXPECT_EQ(group.sequence_ranks(), divided);
+    EXPECT_EQ(group.context_parallel_size(), divided);
     TrainerOptions options = toy_options(path("run" + std::to_string(divided)));
     options.dropout = 0.2;
     options.steps = 4;
@@ -218,23 +218,23 @@ TEST_F(TrainingOnSequences, HaveTheSameBitsInEveryRun) {
   EXPECT_EQ(weights[0], weights[1]);
 }
 
-TEST(SequenceRanks, DivideTheRanks) {
+TEST(ContextParallelSize, DivideTheRanks) {
   const int size = world().size();
   for (const int divided : {0, size + 1}) {
     EXPECT_THAT([&] { TrainingRanks(world(), divided); },
-                testing::ThrowsMessage<SharedError>("[ranks.sequence_ranks] must divide the number "
-                                                    "of ranks, " +
-                                                    std::to_string(size) + ", got " +
-                                                    std::to_string(divided)));
+                testing::ThrowsMessage<SharedError>(
+                    "[ranks.context_parallel] must divide the number "
+                    "of ranks, " +
+                    std::to_string(size) + ", got " + std::to_string(divided)));
   }
 }
 
 // Neighbours share sequences; rank 0 stays the first.
-TEST(SequenceRanks, AreNeighbours) {
+TEST(ContextParallelSize, AreNeighbours) {
   if (world().size() != 4) return;
   TrainingRanks group(world(), 2);
   EXPECT_EQ(group.rank(), (std::vector{0, 2, 1, 3})[static_cast<std::size_t>(world().rank())]);
-  EXPECT_EQ(group.sequence()->is_first(), world().rank() % 2 == 0);
+  EXPECT_EQ(group.context_parallel()->is_first(), world().rank() % 2 == 0);
 }
 
 }  // namespace

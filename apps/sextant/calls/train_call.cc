@@ -80,7 +80,7 @@ PrintedCall TrainOptions::call(const CLI::App& command) const {
              "auto made = sextant::make_task(plan, " + (resume ? in_quotes(folder) : "\"\"") +
              ");\nplan.trainer.folder = " + in_quotes(folder) +
              ";\nsextant::train(*made.task, plan.trainer);"};
-  if (sequence_ranks != 1) return {.python = {}, .cpp = {}, .missing = "--sequence-ranks"};
+  if (context_parallel != 1) return {.python = {}, .cpp = {}, .missing = "--context-parallel"};
   if (command.count("--augment") > 0) {
     call.cpp.clear();
     call.missing_cpp = "--augment";

@@ -18,6 +18,7 @@ constexpr Renamed kRenamed[] = {
     {" attend compare plot ", "--lower", "--lower-case"},
     {" translate evaluate ", "--beam", "--beams"},
     {" similarity ", "--minimum-count", "--min-count"},
+    {" train ", "--sequence-ranks", "--context-parallel"},
     {" train extrapolate evaluate similarity vocabulary ", "--text", "--file"},
 };
 

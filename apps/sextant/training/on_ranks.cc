@@ -7,10 +7,10 @@
 
 namespace sextant::app {
 
-void check_no_sequence_ranks(int sequence_ranks, const char* why) {
-  if (sequence_ranks == 1) return;
-  throw Error("train.sequence-ranks",
-              "must be 1 " + std::string(why) + ", got " + std::to_string(sequence_ranks));
+void check_no_context_parallel(int context_parallel, const char* why) {
+  if (context_parallel == 1) return;
+  throw Error("train.context-parallel",
+              "must be 1 " + std::string(why) + ", got " + std::to_string(context_parallel));
 }
 
 }  // namespace sextant::app

@@ -31,7 +31,7 @@ void add_train(CLI::App& program, Job& job) {
       "  sextant train --resume -o run --minutes 90\n"
       "  mpirun -n 4 sextant train lm --file plays.txt --minutes 20 -o plays\n"
       "  mpirun -n 4 sextant train lm --file plays.txt --length 65536 --batch-size 2 "
-      "--sequence-ranks 4 --steps 500 -o long\n"
+      "--context-parallel 4 --steps 500 -o long\n"
       "mpirun needs a build with MPI. Ctrl-C saves and ends with exit code 130; a closed terminal "
       "saves too.");
   command.callback([options, &command, &job] {
@@ -41,7 +41,7 @@ void add_train(CLI::App& program, Job& job) {
       if (options->print_call.is_given()) return options->print_call.print(options->call(command));
       on_ranks(
           command, [&](TrainingGroup* group) { return run_training(*options, command, group); },
-          options->sequence_ranks);
+          options->context_parallel);
     };
   });
 }

@@ -68,7 +68,7 @@ void TrainOptions::add_to(CLI::App& command) {
             {"--pairs", "translate"},
             {"--valid", "translate"},
             {"--from", "lm mlm translate"},
-            {"--sequence-ranks", kTextTasks}};
+            {"--context-parallel", kTextTasks}};
   kinds_["--augment"] = "translate";
   command
       .add_option_function<std::string>(
@@ -89,7 +89,7 @@ void TrainOptions::add_to(CLI::App& command) {
              "DIR")
       ->group(kModel);
   each_part([this, &command](const auto& part) { add(command, part); });
-  add_integer(command, "--sequence-ranks", sequence_ranks, 1, kMaxInteger,
+  add_integer(command, "--context-parallel", context_parallel, 1, kMaxInteger,
               "lm, mlm, under mpirun: so many neighbouring ranks hold a part of each sequence, "
               "for texts whose activations do not fit one (a divisor of the ranks; default 1)")
       ->group(kSteps);
@@ -113,7 +113,7 @@ void TrainOptions::check(const CLI::App& command) const {
     const std::string where = "train." + name.substr(name.find_first_not_of('-'));
     if (resume && !is_one_of(name, {"KIND", "--output", "--resume", "--json", "--json-lines",
                                     "--steps", "--minutes", "--patience", "--threads",
-                                    "--sequence-ranks", "--print-call"})) {
+                                    "--context-parallel", "--print-call"})) {
       throw Error(where, "must not be given with --resume: the run keeps its settings");
     }
     // Those of a scheme's parameters are in no group.

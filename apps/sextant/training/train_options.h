@@ -22,7 +22,7 @@ struct TrainOptions {
   bool json = false;
   bool json_lines = false;
   CallChoice print_call;
-  int sequence_ranks = 1;  // of MPI, that hold a part of each sequence
+  int context_parallel = 1;  // of MPI, that hold a part of each sequence
 
   void add_to(CLI::App& command);
   // Throws Error for options that the task would ignore, and CLI::RequiredError for missing ones.

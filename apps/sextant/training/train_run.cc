@@ -43,7 +43,7 @@ TrainReport report_of(const TrainingPlan& plan, const PlannedTask& made,
 }
 
 // How many ranks share out the batches of a step.
-int batch_ranks(const TrainingGroup& group) { return group.size() / group.sequence_ranks(); }
+int batch_ranks(const TrainingGroup& group) { return group.size() / group.context_parallel_size(); }
 
 // A new run on ranks makes its steps in a batch for each, unless it was told how many.
 void divide_steps(TrainingPlan& plan, const CLI::App& command, int ranks) {
@@ -59,10 +59,10 @@ void divide_steps(TrainingPlan& plan, const CLI::App& command, int ranks) {
 
 void check_divided(const TrainOptions& options, const TrainingPlan& plan) {
   const std::string& kind = plan.settings.kind;
-  if (options.sequence_ranks == 1 || kind == "lm" || kind == "mlm") return;
-  throw Error("train.sequence-ranks", "must be 1 for " + kind + ", got " +
-                                          std::to_string(options.sequence_ranks) +
-                                          ": only lm and mlm divide sequences");
+  if (options.context_parallel == 1 || kind == "lm" || kind == "mlm") return;
+  throw Error("train.context-parallel", "must be 1 for " + kind + ", got " +
+                                            std::to_string(options.context_parallel) +
+                                            ": only lm and mlm divide sequences");
 }
 
 PlannedTask read_data(const TrainOptions& options, const CLI::App& command, TrainingPlan& plan,
@@ -87,8 +87,8 @@ void tell_start(const TrainingPlan& plan, const PlannedTask& made, const Trainin
         std::min(plan.settings.task.accumulation_steps, plan.settings.task.batch_size);
     text += "; " + std::to_string(group->size()) + " ranks make each step in " +
             std::to_string(batches) + (batches == 1 ? " batch" : " batches");
-    if (group->sequence_ranks() > 1) {
-      text += ", " + std::to_string(group->sequence_ranks()) + " of them each sequence";
+    if (group->context_parallel_size() > 1) {
+      text += ", " + std::to_string(group->context_parallel_size()) + " of them each sequence";
     }
     if (batches < batch_ranks(*group)) text += ", so that some have nothing to do";
   }

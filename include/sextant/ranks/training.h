@@ -14,17 +14,17 @@ namespace sextant::ranks {
 // them make the same call with the same options; docs/ranks.md says what each does.
 class TrainingRanks final : public TrainingGroup {
  public:
-  // `sequence_ranks` neighbours hold a part of each sequence, divided as zigzag: for texts whose
-  // activations do not fit one rank, of language models in float32. They meet in
+  // `context_parallel_size` neighbours hold a part of each sequence, divided as zigzag: for texts
+  // whose activations do not fit one rank, of language models in float32. They meet in
   // ranks::attention(), algorithm ring (of content terms what plan() takes). Throws Error, on all
   // ranks, unless it is the same on all and divides their number.
-  explicit TrainingRanks(const Communicator& comm, int sequence_ranks = 1);
+  explicit TrainingRanks(const Communicator& comm, int context_parallel_size = 1);
   ~TrainingRanks() override;
 
   int rank() const noexcept override { return comm_.rank(); }
   int size() const noexcept override { return comm_.size(); }
-  int sequence_ranks() const noexcept override { return sequence_ranks_; }
-  ContextParallel* sequence() noexcept override { return sequence_.get(); }
+  int context_parallel_size() const noexcept override { return context_parallel_size_; }
+  ContextParallel* context_parallel() noexcept override { return context_parallel_.get(); }
   std::unique_ptr<Messages> start(std::span<const Outgoing> sends,
                                   std::span<const Incoming> receives) override;
   void broadcast(std::span<std::byte> bytes) override { comm_.broadcast(0, bytes); }
@@ -39,8 +39,8 @@ class TrainingRanks final : public TrainingGroup {
 
  private:
   Communicator comm_, work_comm_;
-  int sequence_ranks_;
-  std::unique_ptr<ContextParallel> sequence_;
+  int context_parallel_size_;
+  std::unique_ptr<ContextParallel> context_parallel_;
   std::atomic<bool> stopped_ = false;  // rank 0: no more work is handed out
 };
 

@@ -24,11 +24,11 @@ class TrainingGroup {
   virtual int rank() const noexcept = 0;
   virtual int size() const noexcept = 0;
   // How many ranks hold a part of each sequence, a divisor of size(). Batches are shared out among
-  // the size() / sequence_ranks() ranks that hold the same part: those of rank r are the
+  // the size() / context_parallel_size() ranks that hold the same part: those of rank r are the
   // (r % that number)-th ones, its part is the (r / that number)-th.
-  virtual int sequence_ranks() const noexcept { return 1; }
+  virtual int context_parallel_size() const noexcept { return 1; }
   // Of those that share the sequences of this rank, where they are divided; else nullptr.
-  virtual ContextParallel* sequence() noexcept { return nullptr; }
+  virtual ContextParallel* context_parallel() noexcept { return nullptr; }
 
   // One that is sent meets one of the same length and tag (0 .. 1023) that is received, in the
   // order in which they are started. None to itself.
@@ -60,8 +60,8 @@ class TrainingGroup {
   // Runs `work`, which makes no call of the group but start() and done(). Where it throws on one
   // rank, all throw the same Error.
   virtual void together(const std::function<void()>& work) = 0;
-  // The same for work on sequence(). What one rank alone throws, while others wait for it in a call
-  // of attention, may end all processes.
+  // The same for work on context_parallel(). What one rank alone throws, while others wait for it
+  // in a call of attention, may end all processes.
   virtual void together_on_sequences(const std::function<void()>& work) { together(work); }
   // Names of arguments and their values: where a value differs, all throw the same Error, which
   // names the first.

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "ranks/training/ranks_sequence.h"
+#include "ranks/training/context_parallel.h"
 #include "sextant/ranks/agreement.h"
 #include "sextant/ranks/session.h"
 #include "sextant/ranks/training.h"
@@ -13,15 +13,17 @@ namespace {
 
 // Ranks with the same part of sequences one after the other: `together` of them and their rank
 // among those, in an order in which rank 0 stays rank 0.
-Communicator in_order_of_parts(const Communicator& comm, int sequence_ranks) {
-  same_everywhere(comm, "ranks.sequence_ranks", std::as_bytes(std::span(&sequence_ranks, 1)));
-  if (sequence_ranks < 1 || comm.size() % sequence_ranks != 0) {
-    throw SharedError("ranks.sequence_ranks", "must divide the number of ranks, " +
-                                                  std::to_string(comm.size()) + ", got " +
-                                                  std::to_string(sequence_ranks));
+Communicator in_order_of_parts(const Communicator& comm, int context_parallel_size) {
+  same_everywhere(comm, "ranks.context_parallel",
+                  std::as_bytes(std::span(&context_parallel_size, 1)));
+  if (context_parallel_size < 1 || comm.size() % context_parallel_size != 0) {
+    throw SharedError("ranks.context_parallel", "must divide the number of ranks, " +
+                                                    std::to_string(comm.size()) + ", got " +
+                                                    std::to_string(context_parallel_size));
   }
-  const int batches = comm.size() / sequence_ranks;
-  return comm.split(0, comm.rank() % sequence_ranks * batches + comm.rank() / sequence_ranks);
+  const int batches = comm.size() / context_parallel_size;
+  return comm.split(
+      0, comm.rank() % context_parallel_size * batches + comm.rank() / context_parallel_size);
 }
 
 class UnderWay final : public TrainingGroup::Messages {
@@ -36,13 +38,14 @@ class UnderWay final : public TrainingGroup::Messages {
 
 }  // namespace
 
-TrainingRanks::TrainingRanks(const Communicator& comm, int sequence_ranks)
-    : comm_(in_order_of_parts(comm, sequence_ranks)),
+TrainingRanks::TrainingRanks(const Communicator& comm, int context_parallel_size)
+    : comm_(in_order_of_parts(comm, context_parallel_size)),
       work_comm_(comm_.duplicate()),
-      sequence_ranks_(sequence_ranks) {
-  if (sequence_ranks == 1) return;
-  const int batches = size() / sequence_ranks;
-  sequence_ = std::make_unique<RanksSequence>(comm_.split(rank() % batches, rank() / batches));
+      context_parallel_size_(context_parallel_size) {
+  if (context_parallel_size == 1) return;
+  const int batches = size() / context_parallel_size;
+  context_parallel_ =
+      std::make_unique<RanksContextParallel>(comm_.split(rank() % batches, rank() / batches));
 }
 
 TrainingRanks::~TrainingRanks() = default;
@@ -61,7 +64,7 @@ bool TrainingRanks::any(bool value) { return comm_.largest(std::int64_t{value}) 
 void TrainingRanks::together(const std::function<void()>& work) { ranks::together(comm_, work); }
 
 void TrainingRanks::together_on_sequences(const std::function<void()>& work) {
-  if (sequence_ == nullptr) return together(work);
+  if (context_parallel_ == nullptr) return together(work);
   together([&] {
     try {
       work();

@@ -174,7 +174,7 @@ TEST(TrainHelp, SaysTheDefaultsOfEveryTask) {
     compare(plan.trainer.schedule, {"decay", "warmup", "steps"});  // they follow from --steps
     compare(plan.settings.model, {"kind", "vocabulary", "length", "seed"});
     EXPECT_EQ(compared + 4, with_default)
-        << "all but --decay, --warmup, --vocabulary and --sequence-ranks";
+        << "all but --decay, --warmup, --vocabulary and --context-parallel";
   }
 }
 

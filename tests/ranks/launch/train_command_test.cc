@@ -111,7 +111,7 @@ TEST_F(TrainOnRanks, TellsOnceWhatDiffersBetweenRanks) {
 // Four ranks as two pairs, each of which has half of the sequences and both halves of them.
 TEST_F(TrainOnRanks, DividesSequences) {
   ASSERT_EQ(run_alone(language_model("1", "--steps 4 --accumulation-steps 2")).code, 0);
-  Ended ended = launch(4, language_model("r", "--steps 4 --sequence-ranks 2"));
+  Ended ended = launch(4, language_model("r", "--steps 4 --context-parallel 2"));
   ASSERT_EQ(ended.code, 0) << ended.text;
   EXPECT_THAT(ended.text,
               HasSubstr("; 4 ranks make each step in 2 batches, 2 of them each sequence"));
@@ -124,7 +124,7 @@ TEST_F(TrainOnRanks, DividesSequences) {
   EXPECT_NEAR(loss(metrics), loss(read_file(path("1/metrics.jsonl"))), 1e-6 * loss(metrics));
   for (const auto& [ranks, of_each] : {std::pair{3, 3}, {2, 1}}) {
     ended = launch(ranks, train("--resume --steps " + std::to_string(9 - ranks) +
-                                    " --sequence-ranks " + std::to_string(of_each),
+                                    " --context-parallel " + std::to_string(of_each),
                                 "r"));
     ASSERT_EQ(ended.code, 0) << ended.text;
   }
@@ -137,22 +137,22 @@ TEST_F(TrainOnRanks, RefusesToDivideWhatItCannot) {
     EXPECT_EQ(count_of(ended.text, says), 1) << says << " is not in: " << ended.text;
     EXPECT_FALSE(fs::exists(path("r")));
   };
-  const std::string divided = "--steps 4 --sequence-ranks 2";
+  const std::string divided = "--steps 4 --context-parallel 2";
   refuses(launch(3, language_model("r", divided)),
-          "sextant: [ranks.sequence_ranks] must divide the number of ranks, 3, got 2");
+          "sextant: [ranks.context_parallel] must divide the number of ranks, 3, got 2");
   refuses(run_alone(language_model("r", divided)),
-          "[train.sequence-ranks] must be 1 without mpirun, which starts the ranks, got 2");
+          "[train.context-parallel] must be 1 without mpirun, which starts the ranks, got 2");
   refuses(run_alone(train("reverse " + std::string(kSmall) + divided, "r")),
-          "[train.sequence-ranks] must be given with lm mlm only, got it with reverse");
+          "[train.context-parallel] must be given with lm mlm only, got it with reverse");
   ASSERT_EQ(run_alone(train("reverse " + std::string(kSmall) + "--steps 2", "pairs")).code, 0);
   refuses(launch(2, train("--resume " + divided, "pairs")),
-          "sextant: [train.sequence-ranks] must be 1 for reverse, got 2: only lm and mlm divide");
+          "sextant: [train.context-parallel] must be 1 for reverse, got 2: only lm and mlm divide");
 }
 
 // The others wait for it in a call of attention.
 TEST_F(TrainOnRanks, EndsWhenARankOfASequenceIsKilled) {
-  Started started(2, language_model("r", "--steps 1000000 --checkpoint-every 2 --sequence-ranks 2"),
-                  folder_);
+  Started started(
+      2, language_model("r", "--steps 1000000 --checkpoint-every 2 --context-parallel 2"), folder_);
   ASSERT_TRUE(started.wait_for(path("r") + "/last/training.json"));
   started.tell(1, SIGKILL);
   Ended ended = started.end();

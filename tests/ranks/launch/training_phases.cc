@@ -20,7 +20,8 @@ namespace {
 // Dies when it is to send its gradients.
 class Deadly final : public TrainingGroup {
  public:
-  Deadly(const Communicator& comm, int sequence_ranks) : ranks_(comm, sequence_ranks) {}
+  Deadly(const Communicator& comm, int context_parallel_size)
+      : ranks_(comm, context_parallel_size) {}
   bool kills = false;
 
   int rank() const noexcept override { return ranks_.rank(); }
@@ -32,8 +33,8 @@ class Deadly final : public TrainingGroup {
   }
   void broadcast(std::span<std::byte> bytes) override { ranks_.broadcast(bytes); }
   bool any(bool value) override { return ranks_.any(value); }
-  int sequence_ranks() const noexcept override { return ranks_.sequence_ranks(); }
-  ContextParallel* sequence() noexcept override { return ranks_.sequence(); }
+  int context_parallel_size() const noexcept override { return ranks_.context_parallel_size(); }
+  ContextParallel* context_parallel() noexcept override { return ranks_.context_parallel(); }
   void together(const std::function<void()>& work) override { ranks_.together(work); }
   void together_on_sequences(const std::function<void()>& work) override {
     ranks_.together_on_sequences(work);

@@ -10,15 +10,15 @@
 namespace sextant::app {
 
 void on_ranks(CLI::App& command, const std::function<int(TrainingGroup*)>& work,
-              int sequence_ranks) {
+              int context_parallel) {
   if (!ranks::launched_as_ranks()) {
-    check_no_sequence_ranks(sequence_ranks, "without mpirun, which starts the ranks");
+    check_no_context_parallel(context_parallel, "without mpirun, which starts the ranks");
     const int code = work(nullptr);
     if (code != 0) throw EndWith{code};
     return;
   }
   const auto as_group = [&](const ranks::Communicator& world) {
-    ranks::TrainingRanks group(world, sequence_ranks);
+    ranks::TrainingRanks group(world, context_parallel);
     return work(&group);
   };
   as_rank(command, as_group, [](const Error& error) { return std::string(error.what()); });

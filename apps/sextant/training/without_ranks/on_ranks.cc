@@ -6,10 +6,10 @@
 namespace sextant::app {
 
 void on_ranks(CLI::App& command, const std::function<int(TrainingGroup*)>& work,
-              int sequence_ranks) {
+              int context_parallel) {
   check_started_alone(command.get_name(),
                       "needs MPI, which this program was built without (SEXTANT_MPI=ON has it),");
-  check_no_sequence_ranks(sequence_ranks, "in a program that was built without MPI");
+  check_no_context_parallel(context_parallel, "in a program that was built without MPI");
   if (const int code = work(nullptr); code != 0) throw EndWith{code};
 }
 

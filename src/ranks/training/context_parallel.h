@@ -8,9 +8,9 @@
 
 namespace sextant::ranks {
 
-class RanksSequence final : public ContextParallel {
+class RanksContextParallel final : public ContextParallel {
  public:
-  explicit RanksSequence(Communicator comm) : comm_(std::move(comm)) {}
+  explicit RanksContextParallel(Communicator comm) : comm_(std::move(comm)) {}
 
   std::vector<RowRange> rows(std::int64_t tokens) const override;
   bool is_first() const noexcept override { return comm_.rank() == 0; }

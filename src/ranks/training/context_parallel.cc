@@ -1,5 +1,5 @@
 // Rows as zigzag, so that causal attention gives all ranks alike to do.
-#include "ranks/training/ranks_sequence.h"
+#include "ranks/training/context_parallel.h"
 
 #include "sextant/ranks/sharding.h"
 
@@ -15,7 +15,7 @@ Options options_for(const AttentionOptions<float>& options) {
 
 }  // namespace
 
-std::vector<RowRange> RanksSequence::rows(std::int64_t tokens) const {
+std::vector<RowRange> RanksContextParallel::rows(std::int64_t tokens) const {
   std::vector<RowRange> ranges;
   for (const Run& run : ShardLayout(Sharding::zigzag, tokens, comm_.size()).runs(comm_.rank())) {
     ranges.push_back({run.begin, run.count});
@@ -23,18 +23,18 @@ std::vector<RowRange> RanksSequence::rows(std::int64_t tokens) const {
   return ranges;
 }
 
-void RanksSequence::attention(View<const float> q, View<const float> k, View<const float> v,
-                              View<float> out, const AttentionOptions<float>& options,
-                              View<float> log_sum_exp) {
+void RanksContextParallel::attention(View<const float> q, View<const float> k, View<const float> v,
+                                     View<float> out, const AttentionOptions<float>& options,
+                                     View<float> log_sum_exp) {
   ranks::attention<float>(comm_, q, k, v, out, options, options_for(options), log_sum_exp);
 }
 
-void RanksSequence::attention_backward(View<const float> q, View<const float> k,
-                                       View<const float> v, View<const float> out,
-                                       View<const float> dout,
-                                       const AttentionGradients<float>& gradients,
-                                       const AttentionOptions<float>& options,
-                                       View<const float> log_sum_exp) {
+void RanksContextParallel::attention_backward(View<const float> q, View<const float> k,
+                                              View<const float> v, View<const float> out,
+                                              View<const float> dout,
+                                              const AttentionGradients<float>& gradients,
+                                              const AttentionOptions<float>& options,
+                                              View<const float> log_sum_exp) {
   ranks::attention_backward<float>(comm_, q, k, v, out, dout, gradients, options,
                                    options_for(options), log_sum_exp);
 }
