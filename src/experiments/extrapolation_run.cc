@@ -34,7 +34,7 @@ class Experiment {
         observer_(observer),
         clock_(options.clock ? options.clock : steady_seconds),
         results_(options.folder + "/results.json") {
-    group_.together([&] {
+    group_.run_or_fail_on_all([&] {
       check_options(options_);
       data_.scored = scored_tokens(static_cast<std::int64_t>(held_out.size()),
                                    options_.test_lengths.back(), options_.scored);
@@ -42,7 +42,7 @@ class Experiment {
     group_.check_same([&] { return compared(options_, tokens, held_out); });
     if (group_.get() == nullptr) return;
     options_.should_stop = [own = options.should_stop, group = group_.get()] {
-      return (own && own()) || group->others_stop();
+      return (own && own()) || group->cancelled();
     };
   }
 
@@ -53,7 +53,7 @@ class Experiment {
               .seeds = options_.seeds,
               .scored = data_.scored,
               .lengths = options_.test_lengths};
-    group_.together([&] {
+    group_.run_or_fail_on_all([&] {
       if (group_.is_first()) take_finished_rows();
     });
     share(table_);
@@ -85,7 +85,7 @@ class Experiment {
   // changes no time.
   std::int64_t plan() {
     bool unplanned = false;
-    group_.together([&] {
+    group_.run_or_fail_on_all([&] {
       if (!group_.is_first()) return;
       std::error_code error;
       std::filesystem::create_directories(options_.folder, error);
@@ -94,19 +94,19 @@ class Experiment {
     });
     std::vector<Measured> measured(options_.schemes.size());
     if (group_.any(unplanned)) {
-      group_.hand_out(
+      group_.distribute(
           static_cast<std::int64_t>(measured.size()),
-          {.make =
+          {.run =
                [this](std::int64_t i) {
                  return format_measured(run_of({static_cast<std::size_t>(i), 0}).measure(clock_));
                },
-           .take =
+           .on_result =
                [&measured](std::int64_t i, const std::string& text) {
                  measured[static_cast<std::size_t>(i)] = parse_measured(text);
                }});
     }
     std::int64_t steps = 0;
-    group_.together([&] {
+    group_.run_or_fail_on_all([&] {
       if (group_.is_first()) {
         steps = plan_steps(options_, data_.tokens, measured, group_.size());
       }
@@ -119,7 +119,7 @@ class Experiment {
   bool make_missing() {
     const ExtrapolationTable known = table_;
     std::vector<std::optional<ExtrapolationRow>> made(missing_.size());
-    const auto make = [&](std::int64_t piece) -> std::optional<std::string> {
+    const auto run = [&](std::int64_t piece) -> std::optional<std::string> {
       const auto row =
           run_of(missing_[static_cast<std::size_t>(piece)]).train_and_score(known.steps);
       if (!row) return std::nullopt;
@@ -127,7 +127,7 @@ class Experiment {
       one.rows = {*row};
       return format_json(one);
     };
-    const auto take = [&](std::int64_t piece, const std::string& text) {
+    const auto on_result = [&](std::int64_t piece, const std::string& text) {
       made[static_cast<std::size_t>(piece)] = std::move(parsed(text, "a row").rows.front());
       table_.rows = known.rows;
       for (const auto& row : made) {
@@ -137,8 +137,8 @@ class Experiment {
           table_.rows, {}, [this](const auto& row) { return std::pair(place_of(row), row.seed); });
       save();
     };
-    return group_.hand_out(static_cast<std::int64_t>(missing_.size()),
-                           {.make = make, .take = take});
+    return group_.distribute(static_cast<std::int64_t>(missing_.size()),
+                             {.run = run, .on_result = on_result});
   }
 
   SchemeRun run_of(const Piece& piece) const {

@@ -89,7 +89,7 @@ struct Message {
 
 }  // namespace
 
-void together(const Communicator& comm, const std::function<void()>& work) {
+void run_or_fail_on_all(const Communicator& comm, const std::function<void()>& work) {
   Agreement().check(comm, work);
 }
 

@@ -162,7 +162,7 @@ void save_shards(const Communicator& comm, const std::string& path, View<const T
   std::string target;
   std::array<char, 4096> name{};
   std::optional<TemporaryName> temporary;
-  together(comm, [&] {
+  run_or_fail_on_all(comm, [&] {
     if (comm.rank() != 0) return;
     target = target_of(path);
     const std::int64_t size = static_cast<std::int64_t>(header.size()) +
@@ -181,7 +181,7 @@ void save_shards(const Communicator& comm, const std::string& path, View<const T
   comm.broadcast(0, std::as_writable_bytes(std::span(name)));
   // On every rank: whichever is told to end removes it.
   if (comm.rank() != 0) temporary.emplace(name.data());
-  together(comm, [&] {
+  run_or_fail_on_all(comm, [&] {
     const Tensor<T> rows = copy_of(part);
     const auto* bytes = reinterpret_cast<const std::byte*>(rows.data());
     FileHandle file(name.data(), O_WRONLY);
@@ -198,7 +198,7 @@ void save_shards(const Communicator& comm, const std::string& path, View<const T
                  });
     if (::fsync(file.number()) != 0) fail_file(path, "cannot be written", errno);
   });
-  together(comm, [&] {
+  run_or_fail_on_all(comm, [&] {
     if (comm.rank() != 0) return;
     if (::rename(name.data(), target.c_str()) != 0) fail_file(path, "cannot be written", errno);
     const int problem = sync_names(parent_folder(target));

@@ -12,7 +12,7 @@ namespace {
 
 template <class T>
 void check_part(const Communicator& comm, View<const T> part, const ShardLayout& layout, int axis) {
-  together(comm, [&] {
+  run_or_fail_on_all(comm, [&] {
     if (axis < 0 || axis >= part.rank()) {
       throw Error("ranks.axis", "must be an axis of " + part.shape().to_string() + ", got " +
                                     std::to_string(axis));

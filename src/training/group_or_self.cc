@@ -31,14 +31,14 @@ std::pair<std::int64_t, std::int64_t> GroupOrSelf::own_parts(std::int64_t batche
   return parts_of_rank(parts(batches), group_->rank(), group_->size());
 }
 
-void GroupOrSelf::together(const std::function<void()>& work) const {
+void GroupOrSelf::run_or_fail_on_all(const std::function<void()>& work) const {
   if (group_ == nullptr) return work();
-  group_->together(work);
+  group_->run_or_fail_on_all(work);
 }
 
-void GroupOrSelf::together_on_sequences(const std::function<void()>& work) const {
+void GroupOrSelf::run_collective(const std::function<void()>& work) const {
   if (group_ == nullptr) return work();
-  group_->together_on_sequences(work);
+  group_->run_collective(work);
 }
 
 std::function<double()> GroupOrSelf::clock(std::function<double()> own) const {
@@ -50,12 +50,12 @@ std::function<double()> GroupOrSelf::clock(std::function<double()> own) const {
   };
 }
 
-bool GroupOrSelf::hand_out(std::int64_t count, const TrainingGroup::Work& work) const {
-  if (group_ != nullptr) return group_->hand_out(count, work);
+bool GroupOrSelf::distribute(std::int64_t count, const TrainingGroup::Work& work) const {
+  if (group_ != nullptr) return group_->distribute(count, work);
   for (std::int64_t piece = 0; piece < count; ++piece) {
-    const std::optional<std::string> result = work.make(piece);
+    const std::optional<std::string> result = work.run(piece);
     if (!result) return false;
-    work.take(piece, *result);
+    work.on_result(piece, *result);
   }
   return true;
 }

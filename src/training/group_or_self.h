@@ -31,13 +31,13 @@ class GroupOrSelf {
     return group_ == nullptr ? nullptr : group_->context_parallel();
   }
 
-  void together(const std::function<void()>& work) const;
-  void together_on_sequences(const std::function<void()>& work) const;
+  void run_or_fail_on_all(const std::function<void()>& work) const;
+  void run_collective(const std::function<void()>& work) const;
   int size() const noexcept { return group_ == nullptr ? 1 : group_->size(); }
   bool any(bool value) const { return group_ == nullptr ? value : group_->any(value); }
   // The first one's clock, for all: each call is made by all.
   std::function<double()> clock(std::function<double()> own) const;
-  bool hand_out(std::int64_t count, const TrainingGroup::Work& work) const;
+  bool distribute(std::int64_t count, const TrainingGroup::Work& work) const;
 
   // Throws on all where what results or the loop depend on differs: options, shapes, and the
   // instruction set, whose last bits would let the weights drift apart.

@@ -9,10 +9,10 @@ namespace sextant {
 LossSum held_out_loss(TrainingTask& task, int threads, const GroupOrSelf& group,
                       Workspace& memory) {
   std::int64_t batches = 0;
-  group.together([&] { batches = task.validation_batches(); });
+  group.run_or_fail_on_all([&] { batches = task.validation_batches(); });
   group.check_same_validation(batches);
   std::vector<LossSum> losses(static_cast<std::size_t>(group.parts(batches)));
-  group.together_on_sequences([&] {
+  group.run_collective([&] {
     const auto [first, last] = group.own_parts(batches);
     for (std::int64_t part = first; part < last; ++part) {
       memory.reset();

@@ -44,7 +44,7 @@ LossSum sum_gradients(TrainingTask& task, std::int64_t step, const TrainerOption
                       const GroupOrSelf& group, Workspace& memory) {
   std::int64_t targets = 0, batches = 0;
   const std::string at = " at step " + std::to_string(step + 1);
-  group.together([&] {
+  group.run_or_fail_on_all([&] {
     targets = task.target_tokens(step);
     batches = task.batches(step);
     if (targets >= 1 && batches >= 1) return;
@@ -61,7 +61,7 @@ LossSum sum_gradients(TrainingTask& task, std::int64_t step, const TrainerOption
     GradientSum gradients(task.gradients(), group.parts(batches), group.get());
     std::exception_ptr problem;
     try {
-      group.together_on_sequences([&] {
+      group.run_collective([&] {
         try {
           make_parts(task, step, scale, options, group, memory, &gradients, losses);
         } catch (...) {

@@ -36,7 +36,7 @@ class Trainer {
         clock_(group_.clock(options.clock ? options.clock : steady_seconds)),
         optimiser_(task.parameters(), options.optimiser) {
     group_.check_same(options, task.parameters());
-    group_.together([&] {  // the first of a group has the folder
+    group_.run_or_fail_on_all([&] {  // the first of a group has the folder
       if (options.folder.empty() || !group_.is_first()) return;
       writer_.emplace(options, task_, optimiser_, state_);
     });
@@ -60,7 +60,7 @@ class Trainer {
       if (!end && stop) end = TrainingEnd::stopped;
       state_.seconds = progress.metrics.seconds = clock_() - start_;
       const bool keep = best || end || checkpoint_due();
-      group_.together([&] {
+      group_.run_or_fail_on_all([&] {
         if (writer_) writer_->write(progress.metrics, keep, task_, optimiser_, state_);
       });
       if (keep && !options_.folder.empty()) {
@@ -102,7 +102,7 @@ class Trainer {
   // knows the checkpoints.
   void check_finite(const char* what, double value, std::int64_t step) const {
     if (std::isfinite(value)) return;
-    group_.together([&] {
+    group_.run_or_fail_on_all([&] {
       if (!group_.is_first()) return;
       const std::string kept = writer_ ? writer_->last_checkpoint_text() : "";
       throw Error(std::string("train.") + what,
@@ -180,7 +180,7 @@ std::string_view name_of(TrainingEnd end) noexcept {
 
 TrainingResult train(TrainingTask& task, const TrainerOptions& options,
                      const TrainingObserver& observer) {
-  GroupOrSelf(options.group).together([&] { check_options(options); });
+  GroupOrSelf(options.group).run_or_fail_on_all([&] { check_options(options); });
   return Trainer(task, options, observer).run();
 }
 

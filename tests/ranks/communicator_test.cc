@@ -176,22 +176,22 @@ TEST(Agreement, TellsProblemsBeforeDifferences) {
 TEST(Agreement, FindsRanksInDifferentCalls) {
   if (world().size() == 1) return;
   const std::string text = error_of([&] {
-    if (world().rank() == world().size() - 1) return together(world(), [] {});
+    if (world().rank() == world().size() - 1) return run_or_fail_on_all(world(), [] {});
     Agreement().add("softcap", "5").check(world());
   });
   EXPECT_EQ(text.find("[ranks] all ranks must make the same call"), 0U) << text;
 }
 
 TEST(Together, ThrowsOnAllRanksWhatOneThrew) {
-  EXPECT_EQ(error_of([] { together(world(), [] {}); }), "");
+  EXPECT_EQ(error_of([] { run_or_fail_on_all(world(), [] {}); }), "");
   const std::string last = std::to_string(world().size() - 1);
   EXPECT_EQ(error_of([&] {
-              together(world(), [&] {
+              run_or_fail_on_all(world(), [&] {
                 if (world().rank() == world().size() - 1) throw Error("q.npy", "is no array");
               });
             }),
             "[q.npy] is no array" + (world().size() > 1 ? ", on rank " + last : ""));
-  EXPECT_EQ(error_of([] { together(world(), [] { throw Error("q", "is wrong"); }); }),
+  EXPECT_EQ(error_of([] { run_or_fail_on_all(world(), [] { throw Error("q", "is wrong"); }); }),
             "[q] is wrong");
 }
 

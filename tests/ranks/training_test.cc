@@ -1,4 +1,4 @@
-// Training on ranks of MPI beside one process, and work that is handed out.
+// Training on ranks of MPI beside one process, and work that is distributed.
 #include "sextant/ranks/training.h"
 
 #include <gmock/gmock.h>
@@ -79,26 +79,26 @@ TEST_F(Training, RefusesWhatDiffersOnAllRanks) {
   refuses("[trainer.dropout] must be at least 0 and below 1, got 2, on rank ", 4);
 }
 
-class HandOut : public testing::Test {
+class Distribute : public testing::Test {
  protected:
   using Make = std::function<std::optional<std::string>(std::int64_t)>;
 
-  bool hand_out(std::int64_t count, const Make& make) {
+  bool distribute(std::int64_t count, const Make& run) {
     taken_.clear();
-    const auto take = [this](std::int64_t piece, const std::string& result) {
+    const auto on_result = [this](std::int64_t piece, const std::string& result) {
       taken_[piece] = result;
     };
-    return group_.hand_out(count, {.make = make, .take = take});
+    return group_.distribute(count, {.run = run, .on_result = on_result});
   }
 
   TrainingRanks group_{world()};
   std::map<std::int64_t, std::string> taken_;
 };
 
-TEST_F(HandOut, BringsEveryResultToTheFirstRank) {
+TEST_F(Distribute, BringsEveryResultToTheFirstRank) {
   for (const std::int64_t count : {0, 1, 3, 20}) {
     std::int64_t mine = 0;
-    EXPECT_TRUE(hand_out(count, [&](std::int64_t piece) {
+    EXPECT_TRUE(distribute(count, [&](std::int64_t piece) {
       ++mine;
       return std::string(static_cast<std::size_t>(1000 * piece), 'x');
     }));
@@ -112,9 +112,9 @@ TEST_F(HandOut, BringsEveryResultToTheFirstRank) {
 }
 
 // The rank with the first piece, which takes long, gets no other.
-TEST_F(HandOut, GivesMoreToThoseThatAreFree) {
+TEST_F(Distribute, GivesMoreToThoseThatAreFree) {
   std::int64_t last = -1;
-  EXPECT_TRUE(hand_out(8, [&](std::int64_t piece) {
+  EXPECT_TRUE(distribute(8, [&](std::int64_t piece) {
     if (piece == 0) std::this_thread::sleep_for(std::chrono::milliseconds(600));
     last = piece;
     return "";
@@ -125,26 +125,26 @@ TEST_F(HandOut, GivesMoreToThoseThatAreFree) {
 }
 
 // The one that stops gets a piece for sure: the others wait in theirs.
-TEST_F(HandOut, EndsAllWhereOneStops) {
+TEST_F(Distribute, EndsAllWhereOneStops) {
   for (const int who : {0, world().size() - 1}) {
-    const bool made = hand_out(50, [&](std::int64_t) -> std::optional<std::string> {
+    const bool made = distribute(50, [&](std::int64_t) -> std::optional<std::string> {
       if (world().rank() == who) return std::nullopt;
-      for (int i = 0; i < 2500 && !group_.others_stop(); ++i) {  // 5 s
+      for (int i = 0; i < 2500 && !group_.cancelled(); ++i) {  // 5 s
         std::this_thread::sleep_for(std::chrono::milliseconds(2));
       }
-      EXPECT_TRUE(group_.others_stop()) << who;
+      EXPECT_TRUE(group_.cancelled()) << who;
       return std::nullopt;
     });
     EXPECT_FALSE(made);
     EXPECT_TRUE(taken_.empty());
-    EXPECT_TRUE(hand_out(3, [](std::int64_t) { return "again"; }));
+    EXPECT_TRUE(distribute(3, [](std::int64_t) { return "again"; }));
   }
 }
 
-TEST_F(HandOut, ThrowsOnAllWhatOneThrew) {
+TEST_F(Distribute, ThrowsOnAllWhatOneThrew) {
   std::string problem;
   try {
-    hand_out(9, [](std::int64_t piece) -> std::optional<std::string> {
+    distribute(9, [](std::int64_t piece) -> std::optional<std::string> {
       if (piece == 4) throw Error("piece", "must be another one");
       return "";
     });
@@ -152,7 +152,7 @@ TEST_F(HandOut, ThrowsOnAllWhatOneThrew) {
     problem = error.what();
   }
   EXPECT_THAT(problem, StartsWith("[piece] must be another one"));
-  EXPECT_TRUE(hand_out(3, [](std::int64_t) { return "again"; }));
+  EXPECT_TRUE(distribute(3, [](std::int64_t) { return "again"; }));
 }
 
 }  // namespace

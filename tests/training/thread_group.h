@@ -92,7 +92,7 @@ class ThreadGroup final : public TrainingGroup {
     return false;
   }
 
-  void together(const std::function<void()>& work) override {
+  void run_or_fail_on_all(const std::function<void()>& work) override {
     std::string problem;
     try {
       work();
@@ -114,23 +114,23 @@ class ThreadGroup final : public TrainingGroup {
     }
   }
 
-  bool hand_out(std::int64_t count, const Work& work) override {
+  bool distribute(std::int64_t count, const Work& work) override {
     if (rank_ == 0) {
       all_.next_piece = all_.taken = 0;
       all_.stopped = false;
       all_.of_first = &work;
     }
     all_.arrived.arrive_and_wait();
-    together([&] {
+    run_or_fail_on_all([&] {
       while (!all_.stopped) {
         const std::int64_t piece = all_.next_piece++;
         if (piece >= count) return;
         try {
-          const auto made = work.make(piece);
+          const auto made = work.run(piece);
           if (!made) all_.stopped = true;
           if (!made) return;
           const std::lock_guard lock(all_.taking);
-          all_.of_first->take(piece, *made);
+          all_.of_first->on_result(piece, *made);
           ++all_.taken;
         } catch (const Error&) {
           all_.stopped = true;
@@ -140,7 +140,7 @@ class ThreadGroup final : public TrainingGroup {
     });
     return all_.taken == count;
   }
-  bool others_stop() override { return all_.stopped; }
+  bool cancelled() override { return all_.stopped; }
 
  private:
   class UnderWay final : public Messages {

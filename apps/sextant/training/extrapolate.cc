@@ -27,7 +27,7 @@ LanguageData read_data(const ExtrapolateOptions& options, TrainingGroup* group) 
     data = load_language_data(options.texts, with_small_vocabulary(options.data));
   };
   if (group != nullptr) {
-    group->together(read);
+    group->run_or_fail_on_all(read);
   } else {
     read();
   }

@@ -127,7 +127,7 @@ int run_training(const TrainOptions& options, const CLI::App& command, TrainingG
   PlannedTask made;
   const auto read = [&] { made = read_data(options, command, plan, group); };
   if (group != nullptr) {
-    group->together(read);
+    group->run_or_fail_on_all(read);
     group->check_same({{"train.data", made.checksum}});
   } else {
     read();

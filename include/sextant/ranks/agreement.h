@@ -24,7 +24,7 @@ class SharedError : public Error {
 
 // Runs `work`, which makes no call on the communicator, on every rank. If it threw on any, every
 // rank throws SharedError: the same one, that of the lowest rank, with "on rank R" in the text.
-void together(const Communicator& comm, const std::function<void()>& work);
+void run_or_fail_on_all(const Communicator& comm, const std::function<void()>& work);
 
 // What all ranks must have given alike. Add what a call depends on, then check(): every rank throws
 // the same SharedError, which names the first thing that differs and the ranks and values, or none
@@ -39,8 +39,8 @@ class Agreement {
   Agreement& add(const Agreement& more);
 
   void check(const Communicator& comm) const;
-  // In the same round, runs `work` as together() does, whose problems go first, and tells every
-  // rank the others' numbers, in the order of ranks.
+  // In the same round, runs `work` as run_or_fail_on_all() does, whose problems go first, and tells
+  // every rank the others' numbers, in the order of ranks.
   using Numbers = std::array<std::int64_t, 3>;
   std::vector<Numbers> check(const Communicator& comm, const std::function<void()>& work,
                              Numbers mine = {}) const;

@@ -30,12 +30,12 @@ class TrainingRanks final : public TrainingGroup {
   void broadcast(std::span<std::byte> bytes) override { comm_.broadcast(0, bytes); }
   bool any(bool value) override;
   // What is thrown is a SharedError.
-  void together(const std::function<void()>& work) override;
+  void run_or_fail_on_all(const std::function<void()>& work) override;
   // What is no SharedError is printed, and ends all by MPI_Abort, where sequences are divided.
-  void together_on_sequences(const std::function<void()>& work) override;
+  void run_collective(const std::function<void()>& work) override;
   void check_same(const std::vector<std::pair<std::string, std::string>>& values) override;
-  bool hand_out(std::int64_t count, const Work& work) override;
-  bool others_stop() override;
+  bool distribute(std::int64_t count, const Work& work) override;
+  bool cancelled() override;
 
  private:
   Communicator comm_, work_comm_;

@@ -59,10 +59,10 @@ class TrainingGroup {
   virtual bool any(bool value) = 0;
   // Runs `work`, which makes no call of the group but start() and done(). Where it throws on one
   // rank, all throw the same Error.
-  virtual void together(const std::function<void()>& work) = 0;
+  virtual void run_or_fail_on_all(const std::function<void()>& work) = 0;
   // The same for work on context_parallel(). What one rank alone throws, while others wait for it
   // in a call of attention, may end all processes.
-  virtual void together_on_sequences(const std::function<void()>& work) { together(work); }
+  virtual void run_collective(const std::function<void()>& work) { run_or_fail_on_all(work); }
   // Names of arguments and their values: where a value differs, all throw the same Error, which
   // names the first.
   virtual void check_same(const std::vector<std::pair<std::string, std::string>>& values) = 0;
@@ -70,16 +70,16 @@ class TrainingGroup {
   // Pieces of work for one rank each.
   struct Work {
     // Any rank: the result of a piece, or nothing where it was stopped. Makes no call of the group
-    // but others_stop().
-    std::function<std::optional<std::string>(std::int64_t)> make;
+    // but cancelled().
+    std::function<std::optional<std::string>(std::int64_t)> run;
     // Rank 0: a result, as soon as it is there; one call at a time, perhaps in another thread.
-    std::function<void(std::int64_t, const std::string&)> take;
+    std::function<void(std::int64_t, const std::string&)> on_result;
   };
   // Pieces 0 .. count - 1, in this order, each to the first rank that is free. Where one stops or
-  // throws, no more are handed out, and all throw what was thrown. Whether all were made.
-  virtual bool hand_out(std::int64_t count, const Work& work) = 0;
-  // For `make`: whether another rank has stopped or thrown, so that this one shall stop too.
-  virtual bool others_stop() = 0;
+  // throws, no more are distributed, and all throw what was thrown. Whether all were run.
+  virtual bool distribute(std::int64_t count, const Work& work) = 0;
+  // For `run`: whether another rank has stopped or thrown, so that this one shall stop too.
+  virtual bool cancelled() = 0;
 };
 
 }  // namespace sextant

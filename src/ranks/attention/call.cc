@@ -165,7 +165,7 @@ Call<T> check_call(const char* function, const Communicator& comm, View<const T>
     call.rotation = rotation_by_index(call.options.rotation);
     if (call.rotation) call.options.rotation = call.rotation.get();
   }
-  together(comm, [&] { check_whole(function, call); });
+  run_or_fail_on_all(comm, [&] { check_whole(function, call); });
   return call;
 }
 

@@ -61,11 +61,13 @@ std::unique_ptr<TrainingGroup::Messages> TrainingRanks::start(std::span<const Ou
 
 bool TrainingRanks::any(bool value) { return comm_.largest(std::int64_t{value}) != 0; }
 
-void TrainingRanks::together(const std::function<void()>& work) { ranks::together(comm_, work); }
+void TrainingRanks::run_or_fail_on_all(const std::function<void()>& work) {
+  ranks::run_or_fail_on_all(comm_, work);
+}
 
-void TrainingRanks::together_on_sequences(const std::function<void()>& work) {
-  if (context_parallel_ == nullptr) return together(work);
-  together([&] {
+void TrainingRanks::run_collective(const std::function<void()>& work) {
+  if (context_parallel_ == nullptr) return run_or_fail_on_all(work);
+  run_or_fail_on_all([&] {
     try {
       work();
     } catch (const SharedError&) {

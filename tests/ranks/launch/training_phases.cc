@@ -35,17 +35,17 @@ class Deadly final : public TrainingGroup {
   bool any(bool value) override { return ranks_.any(value); }
   int context_parallel_size() const noexcept override { return ranks_.context_parallel_size(); }
   ContextParallel* context_parallel() noexcept override { return ranks_.context_parallel(); }
-  void together(const std::function<void()>& work) override { ranks_.together(work); }
-  void together_on_sequences(const std::function<void()>& work) override {
-    ranks_.together_on_sequences(work);
+  void run_or_fail_on_all(const std::function<void()>& work) override {
+    ranks_.run_or_fail_on_all(work);
   }
+  void run_collective(const std::function<void()>& work) override { ranks_.run_collective(work); }
   void check_same(const std::vector<std::pair<std::string, std::string>>& values) override {
     ranks_.check_same(values);
   }
-  bool hand_out(std::int64_t count, const Work& work) override {
-    return ranks_.hand_out(count, work);
+  bool distribute(std::int64_t count, const Work& work) override {
+    return ranks_.distribute(count, work);
   }
-  bool others_stop() override { return ranks_.others_stop(); }
+  bool cancelled() override { return ranks_.cancelled(); }
 
  private:
   TrainingRanks ranks_;

@@ -77,7 +77,7 @@ class RanksRun {
       : comm_(comm), command_(command), choice_(options_of(command.ranks)) {}
 
   void run() {
-    ranks::together(comm_, [&] { read(); });
+    ranks::run_or_fail_on_all(comm_, [&] { read(); });
     const View<const T> q = q_.template as<T>(), k = k_.template as<T>(), v = v_.template as<T>();
     const AttentionOptions<T>& options = operands_->options;
     if (command_.explain) {
@@ -165,7 +165,7 @@ class RanksRun {
     if (command_.wants("dmask") && mask_has_rows_) {
       save<Wide>("dmask", dmask, *q_layout_, dmask.rank() - 2);
     }
-    ranks::together(comm_, [&] {  // what all ranks have, one writes
+    ranks::run_or_fail_on_all(comm_, [&] {  // what all ranks have, one writes
       if (comm_.rank() != 0) return;
       const auto whole = [&](const char* name, const Tensor<Wide>& values) {
         if (command_.wants(name)) save_npy<Wide>(command_.outputs.at(name), values);
@@ -214,7 +214,7 @@ class RanksRun {
 
 DType type_of(const Communicator& comm, const AttentionCommand& command) {
   DType dtype = DType::float32;
-  ranks::together(comm, [&] {
+  ranks::run_or_fail_on_all(comm, [&] {
     AttentionArrays q;
     const NpyFile file = ranks::open_npy(command.inputs.at("q"));
     Array shape;
@@ -248,7 +248,7 @@ std::string sample_of(const std::string& path) {
 // Files that ranks read, and for the bits of one process the instructions that they compute with.
 void compare_inputs(const Communicator& comm, const AttentionCommand& command) {
   ranks::Agreement agreement;
-  ranks::together(comm, [&] {
+  ranks::run_or_fail_on_all(comm, [&] {
     for (const auto& [name, path] : command.inputs) {
       const std::string sample = sample_of(path);
       agreement.add("attention." + name, std::as_bytes(std::span(sample.data(), sample.size())));
@@ -259,7 +259,7 @@ void compare_inputs(const Communicator& comm, const AttentionCommand& command) {
 }
 
 void run_by_type(const Communicator& comm, const AttentionCommand& command) {
-  ranks::together(comm, [&] { check_folders(command); });
+  ranks::run_or_fail_on_all(comm, [&] { check_folders(command); });
   compare_inputs(comm, command);
   const DType dtype = type_of(comm, command);
   if (dtype == DType::float64) return RanksRun<double>(comm, command).run();

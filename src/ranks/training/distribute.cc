@@ -1,4 +1,4 @@
-// Work for ranks that are free: rank 0 hands it out in a thread beside its own work.
+// Work for ranks that are free: rank 0 distributes it in a thread beside its own work.
 #include <array>
 #include <chrono>
 #include <exception>
@@ -41,7 +41,7 @@ class Leader {
     std::thread others([this] { guarded([this] { answer_others(); }); });
     guarded([this] {
       for (std::int64_t piece = next(); piece != kNoMore; piece = next()) {
-        const std::optional<std::string> result = work_.make(piece);
+        const std::optional<std::string> result = work_.run(piece);
         if (!result) {
           stopped_ = true;
         } else {
@@ -74,7 +74,7 @@ class Leader {
 
   void take(std::int64_t piece, const std::string& result) {
     const std::lock_guard lock(mutex_);
-    work_.take(piece, result);
+    work_.on_result(piece, result);
     ++taken_;
   }
 
@@ -134,7 +134,7 @@ void follow(const Communicator& comm, const TrainingGroup::Work& work) {
     if (answer.piece == kNoMore) break;
     result.clear();
     try {
-      std::optional<std::string> made = work.make(answer.piece);
+      std::optional<std::string> made = work.run(answer.piece);
       answer.status = made ? kMade : kStopped;
       if (made) result = std::move(*made);
     } catch (...) {
@@ -149,10 +149,10 @@ void follow(const Communicator& comm, const TrainingGroup::Work& work) {
 
 }  // namespace
 
-bool TrainingRanks::hand_out(std::int64_t count, const Work& work) {
+bool TrainingRanks::distribute(std::int64_t count, const Work& work) {
   stopped_ = false;
   bool all = false;
-  ranks::together(comm_, [&] {
+  ranks::run_or_fail_on_all(comm_, [&] {
     if (rank() == 0) {
       all = Leader(work_comm_, count, work, stopped_).run();
     } else {
@@ -163,7 +163,7 @@ bool TrainingRanks::hand_out(std::int64_t count, const Work& work) {
   return all;
 }
 
-bool TrainingRanks::others_stop() {
+bool TrainingRanks::cancelled() {
   return rank() == 0 ? stopped_.load() : work_comm_.probe(kStop) >= 0;
 }
 
