@@ -83,6 +83,12 @@ tsan:            ## the tests under the thread sanitizer
 	cmake --build --preset tsan
 	ctest --preset tsan
 
+arm:             ## tests of the kernels and what stands on them for 64-bit Arm, which qemu runs (an hour)
+	@scripts/setup.sh build arm
+	cmake --preset arm $(CONFIGURE)
+	cmake --build --preset arm
+	ctest --preset arm
+
 ranks:           ## the parts that run on several processes of MPI, and their tests with 1, 2, 3 and 4 of them
 	@scripts/setup.sh build ranks
 	cmake --preset ranks $(CONFIGURE)
@@ -196,5 +202,5 @@ check-all:       ## what CI leaves out: all instruction sets and tests under the
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test test-torch test-libraries asan tsan ranks packages wheel wheels fuzz pictures pages bench bench-peers format check-format check-all tidy site page public check-workflows test-page clean
+.PHONY: help demo demo-train program build test test-torch test-libraries asan tsan arm ranks packages wheel wheels fuzz pictures pages bench bench-peers format check-format check-all tidy site page public check-workflows test-page clean
 .DEFAULT_GOAL := help

@@ -13,6 +13,13 @@ target_compile_options(sextant_flags INTERFACE
   -ffp-contract=off)
 # No lane-at-a-time x86 target: the kernels shuffle pairs, and every x86-64 processor in use has SSSE3.
 target_compile_definitions(sextant_flags INTERFACE HWY_WANT_SSSE3=1 SEXTANT_VERSION="${PROJECT_VERSION}")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64" AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  target_compile_options(sextant_flags INTERFACE -Wno-psabi)  # notes about compilers of before 2020
+  if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    # It ends in an internal error in vectors of unknown length (SVE); NEON is what is left.
+    target_compile_definitions(sextant_flags INTERFACE "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
+  endif()
+endif()
 if(SEXTANT_ONE_TARGET)
   # Kernels are compiled once per instruction set; while one works on them, one is enough. AVX2 is the one that every x86-64
   # server in use has, and this is the one place with an -march: nothing built so is shipped.

@@ -37,6 +37,7 @@ step "200,000 hostile calls of the Python module" sh -c 'SEXTANT_HOSTILE_CALLS=2
   build/venv/bin/python -m pytest -q -p no:cacheprovider python/tests/test_hostile_calls.py'
 step "a new scheme of each kind" new_schemes
 step "packages, every way in" make packages
+step "64-bit Arm" make arm
 step "ranks of MPI" make ranks CONFIGURE=-DSEXTANT_WERROR=ON
 step "pages in a browser" make pages
 step "the documentation site" make site

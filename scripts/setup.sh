@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a job needs and is not there yet, as Debian packages; says what it does; doing it twice changes nothing.
-#   scripts/setup.sh [build|python|ranks|ci|asan|tsan|fuzz|pages|peers|format|tidy|site|web|web-test|firefox]...        default: build
+#   scripts/setup.sh [build|python|ranks|ci|asan|tsan|fuzz|pages|peers|format|tidy|site|web|web-test|firefox|arm]...        default: build
 set -euo pipefail
 
 sanitizers="clang libclang-rt-dev llvm"
@@ -22,6 +22,7 @@ declare -A packages=(
   [web]="emscripten python3"
   [web-test]="emscripten chromium python3-venv"
   [firefox]="firefox-esr"
+  [arm]="g++-aarch64-linux-gnu qemu-user libhwy-dev:arm64 libgtest-dev:arm64 libgmock-dev:arm64 libmpfr-dev:arm64 libpng-dev:arm64 zlib1g-dev:arm64"
 )
 
 wanted=()
@@ -66,6 +67,9 @@ apt_get() {
   [[ -z $said ]] || echo "$said" >&2
 }
 echo "setup: installing ${#missing[@]} Debian packages: ${missing[*]}"
+if [[ ${missing[*]} == *:arm64* && $(dpkg --print-foreign-architectures) != *arm64* ]]; then
+  "${as_root[@]}" dpkg --add-architecture arm64
+fi
 if ! apt_get update || ! apt_get install -y --no-install-recommends "${missing[@]}"; then
   echo "setup: apt could not install them (is the network there?); install these packages and run this again: ${missing[*]}" >&2
   exit 1

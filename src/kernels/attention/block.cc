@@ -27,6 +27,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/attention/scores-inl.h"
+#include "kernels/simd/bounds-inl.h"
 #include "kernels/simd/pack-inl.h"
 #include "kernels/simd/tile-inl.h"
 
@@ -269,7 +270,7 @@ void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t qu
   transpose(rows, row_stride, queries, keys, tile, kQueryBlock, [](auto d, auto x) HWY_ATTR {
     const auto none = hn::Set(d, -std::numeric_limits<float>::infinity());
     const auto lowest = hn::Set(d, std::numeric_limits<float>::lowest());
-    const auto y = hn::Max(lowest, hn::Mul(x, hn::Set(d, static_cast<float>(kLog2E))));
+    const auto y = at_least(lowest, hn::Mul(x, hn::Set(d, static_cast<float>(kLog2E))));
     return hn::IfThenElse(hn::Eq(x, none), none, y);
   });
 }

@@ -30,6 +30,7 @@
 #include "kernels/decode/decode_scores-inl.h"
 #include "kernels/decode/decode_scratch.h"
 #include "kernels/decode/decode_values-inl.h"
+#include "kernels/simd/bounds-inl.h"
 #include "kernels/simd/exp2-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -91,7 +92,7 @@ void biases_to_log2(float* biases, std::int64_t count) {
     const auto none = hn::Set(d, -std::numeric_limits<float>::infinity());
     const auto lowest = hn::Set(d, std::numeric_limits<float>::lowest());
     const auto x = hn::LoadU(d, biases + i);
-    const auto y = hn::Max(lowest, hn::Mul(x, hn::Set(d, static_cast<float>(kLog2E))));
+    const auto y = at_least(lowest, hn::Mul(x, hn::Set(d, static_cast<float>(kLog2E))));
     hn::StoreU(hn::IfThenElse(hn::Eq(x, none), none, y), d, biases + i);
   };
   std::int64_t i = 0;

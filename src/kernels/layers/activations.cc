@@ -12,6 +12,7 @@
 
 #include <hwy/highway.h>
 
+#include "kernels/simd/bounds-inl.h"
 #include "kernels/simd/exp-inl.h"
 #include "kernels/simd/lanes-inl.h"
 
@@ -24,8 +25,7 @@ constexpr float kTanhCube = 0.044715F;
 // Beyond it every activation is 0 or x, and squares of x stay finite.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V clamped(D d, V x, float bound) {
-  // In this order Min and Max return their second argument, on x86, when that is NaN.
-  return hn::Max(hn::Set(d, -bound), hn::Min(hn::Set(d, bound), x));
+  return at_least(hn::Set(d, -bound), at_most(hn::Set(d, bound), x));
 }
 
 // 2 sqrt(2 / pi) (x + 0.044715 x^3): gelu_tanh is x times the sigmoid of it.
@@ -38,7 +38,7 @@ HWY_INLINE V tanh_argument(D d, V x) {
 
 template <RowActivation kKind, class D, class V = hn::Vec<D>>
 HWY_INLINE V value_of(D d, V x) {
-  if constexpr (kKind == RowActivation::relu) return hn::Max(hn::Zero(d), x);
+  if constexpr (kKind == RowActivation::relu) return at_least(hn::Zero(d), x);
   if constexpr (kKind == RowActivation::gelu) {
     return hn::Mul(x, normal(d, clamped(d, x, 14.0F)).cumulative);
   }

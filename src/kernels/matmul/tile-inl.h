@@ -19,6 +19,7 @@
 #include <cstdint>
 
 #include "kernels/matmul/geometry.h"
+#include "kernels/simd/bounds-inl.h"
 #include "kernels/simd/lanes-inl.h"
 #include "kernels/simd/prefetcher.h"
 #include "kernels/simd/tile_geometry-inl.h"
@@ -103,7 +104,7 @@ HWY_INLINE void product_tile(const ProductTile& o) {
   }
   *o.ahead = ahead;
 #define SEXTANT_RELU(r) \
-  low##r = hn::Max(hn::Zero(d), low##r), high##r = hn::Max(hn::Zero(d), high##r);
+  low##r = at_least(hn::Zero(d), low##r), high##r = at_least(hn::Zero(d), high##r);
 #define SEXTANT_SLOPE(r)                     \
   if constexpr (R > r) {                     \
     low##r = hn::Mul(low##r, slope(r, 0));   \

@@ -9,6 +9,7 @@
 
 #include <hwy/highway.h>
 
+#include "kernels/simd/bounds-inl.h"
 #include "kernels/simd/exp2-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -31,8 +32,7 @@ HWY_INLINE V exp2_of(D d, V x) {
 // the product's rounding adds |x| 2^-23.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp_of(D d, V x) {
-  // In this order Max returns x, on x86, when that is NaN.
-  x = hn::Max(hn::Set(d, -104.0F), x);
+  x = at_least(hn::Set(d, -104.0F), x);
   const V log2e = hn::Set(d, 1.44269504F);
   const V y = hn::Mul(x, log2e);
   // What rounding y and log2(e) left out, as a factor 1 + r.

@@ -8,6 +8,7 @@
 
 #include <hwy/highway.h>
 
+#include "kernels/simd/bounds-inl.h"
 #include "kernels/simd/tile_geometry-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -32,9 +33,9 @@ HWY_INLINE V exp2(D d, V x) {
   p = hn::MulAdd(p, f, hn::Set(d, 1.0F));
   return V{_mm512_scalef_ps(p.raw, x.raw)};
 #else
-  // f in [-1/2, 1/2]. In this order Max returns its second argument, on x86, when that is NaN.
+  // f in [-1/2, 1/2]
   const hn::RebindToSigned<D> di;
-  x = hn::Max(hn::Set(d, -127.0F), x);
+  x = at_least(hn::Set(d, -127.0F), x);
   const V n = hn::Round(x);
   const V f = hn::Sub(x, n);
   V p = hn::Set(d, 1.3264724e-3F);
@@ -54,8 +55,7 @@ HWY_INLINE V exp2(D d, V x) {
 // nothing around 0. Beyond |y| = 64 it is +-cap; NaN stays NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V softcap(D d, V x, V cap, V rate) {
-  // In this order Min and Max return their second argument, on x86, when that is NaN.
-  const V y = hn::Max(hn::Set(d, -64.0F), hn::Min(hn::Set(d, 64.0F), hn::Mul(x, rate)));
+  const V y = at_least(hn::Set(d, -64.0F), at_most(hn::Set(d, 64.0F), hn::Mul(x, rate)));
   const V n = hn::Round(y);
   const V f = hn::Sub(y, n);
   V q = hn::Set(d, 1.5403512e-4F);

@@ -56,6 +56,14 @@ constexpr int kWords = 8;
 constexpr int max_squares(int rows) { return rows <= 4 ? 2 : 1; }
 constexpr int kValueVectors = 4;
 constexpr std::int64_t kSquareSide = 16;
+#elif HWY_ARCH_ARM_A64  // 32 registers as well, of 4 lanes
+constexpr int kTileVectors = 2;
+constexpr int tile_rows(int) { return 8; }
+constexpr int kTallTile = 12;
+constexpr int kWords = 4;
+constexpr int max_squares(int) { return 1; }
+constexpr int kValueVectors = 4;
+constexpr std::int64_t kSquareSide = 4;
 #else
 constexpr int kTileVectors = 2;
 #if HWY_ARCH_WASM

@@ -84,7 +84,7 @@ MatmulResult result_of(const Case& test, Tensor<float>& c, const std::vector<flo
 
 bool fused() {
   const std::string target = chosen_target();
-  return target.starts_with("AVX");
+  return target.starts_with("AVX") || target == "NEON" || target.starts_with("SVE");
 }
 
 // What the header promises, one number at a time.
