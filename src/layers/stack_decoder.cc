@@ -1,4 +1,4 @@
-// Decoding with caches: the walk of training, with attention that reads from them.
+// Decoding with caches: the layers of inference, with attention that reads from the caches.
 #include "sextant/layers/stack_decoder.h"
 
 #include <algorithm>
@@ -142,7 +142,6 @@ View<const float> StackDecoder::append(View<const float> x, Pass& pass) {
     const AttentionLayer<float>& layer = stack_.layers[i].self;
     const std::int64_t heads = layer.options.heads, kv_heads = layer.options.kv_heads,
                        head_dim = layer.options.head_dim;
-    const Workspace::Scope scope(pass.memory);
     const View<float> all = pass.memory.take<float>({from.size(0), layer.in.weight.size(0)});
     const View<float> mixed = pass.memory.take<float>({from.size(0), heads * head_dim});
     layer.in.forward(from, all, pass);
@@ -164,10 +163,10 @@ View<const float> StackDecoder::append(View<const float> x, Pass& pass) {
         pass);
     return Saved{};
   };
-  TransformerStack<float>::Saved saved;
-  layers::forward_layers(stack_, with_positions(x, pass), saved, self, cross, pass);
+  const View<const float> y = layers::forward_layers(
+      stack_, with_positions(x, pass), nullptr, self, cross, [](View<const float>) {}, pass);
   length_ = length;
-  return saved.y;
+  return y;
 }
 
 void StackDecoder::reorder(std::span<const std::int64_t> parents) {

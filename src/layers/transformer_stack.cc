@@ -97,19 +97,38 @@ template <class T>
 typename TransformerStack<T>::Saved TransformerStack<T>::forward(View<const T> x,
                                                                  const Input& input,
                                                                  Pass& pass) const {
+  Saved saved;
+  saved.y = run(x, input, &saved, {}, pass);
+  return saved;
+}
+
+template <class T>
+View<const T> TransformerStack<T>::infer(View<const T> x, const Input& input, Pass& pass,
+                                         const Observer& observer) const {
+  return run(x, input, nullptr, observer, pass);
+}
+
+template <class T>
+View<const T> TransformerStack<T>::run(View<const T> x, const Input& input, Saved* saved,
+                                       const Observer& observer, Pass& pass) const {
   const AttentionCall<T> self_call{options.causal, input.segments, {}, input.positions};
   const AttentionCall<T> cross_call{false, input.segments, input.context_segments, nullptr};
-  Saved saved;
-  layers::forward_layers(
+  return layers::forward_layers(
       *this, x, saved,
       [&](std::size_t i, View<const T> from, View<T> to) {
-        return layers[i].self.forward(from, {}, self_call, to, pass);
+        const auto attended = layers[i].self.forward(from, {}, self_call, to, pass);
+        if (observer.self) observer.self(i, attended);
+        return attended;
       },
       [&](std::size_t i, View<const T> from, View<T> to) {
-        return layers[i].cross->forward(from, input.context, cross_call, to, pass);
+        const auto attended = layers[i].cross->forward(from, input.context, cross_call, to, pass);
+        if (observer.cross) observer.cross(i, attended);
+        return attended;
+      },
+      [&](View<const T> stream) {
+        if (observer.residual) observer.residual(stream);
       },
       pass);
-  return saved;
 }
 
 template <class T>
@@ -124,6 +143,12 @@ template <class T>
 void TransformerStack<T>::backward(const Saved& saved, View<T> d, View<T> dcontext,
                                    TransformerStack& gradient,
                                    SchemePositions<T>* positions_gradient, Pass& pass) const {
+  if (saved.layers.size() != layers.size()) {
+    throw Error("stack.saved", "must be what forward() of this stack gave, of " +
+                                   std::to_string(layers.size()) + " layers, got " +
+                                   std::to_string(saved.layers.size()) +
+                                   "; infer() keeps nothing for gradients");
+  }
   const bool pre = options.pre_norm;
   const auto notify_ready = [&pass](const Tensor<T>& first) {
     if (pass.on_gradients_ready) pass.on_gradients_ready(first.data());

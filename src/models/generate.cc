@@ -7,8 +7,8 @@
 
 #include "layers/ops.h"
 #include "models/check_kind.h"
+#include "models/embed_tokens.h"
 #include "models/generation_fields.h"
-#include "models/stack_pass.h"
 #include "sextant/core/error.h"
 #include "sextant/layers/stack_decoder.h"
 #include "sextant/models/text_stream.h"

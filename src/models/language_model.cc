@@ -32,6 +32,20 @@ std::vector<std::int64_t> rows_of(const std::vector<std::int64_t>& all,
   return here;
 }
 
+// A batch that is here as a whole; borrows it.
+template <class T>
+models::PackedTokens<T> all_of(const TokenBatch& batch, std::int64_t vocabulary, const Pass& pass,
+                               const char* where) {
+  layers::check_whole(pass, where);
+  batch.check(vocabulary);
+  return {batch.tokens, batch.segments, batch.first_row};
+}
+
+template <class T>
+models::TokenStack<T> token_stack(const LanguageModel<T>& model) {
+  return {model.embedding, model.positions, model.stack};
+}
+
 }  // namespace
 
 template <class T>
@@ -45,50 +59,37 @@ LanguageModel<T>::LanguageModel(const TransformerConfig& given)
   this->start_output(random);
 }
 
-// What a batch needs on the way back; it borrows the batch.
-template <class T>
-struct LanguageModel<T>::Forward {
-  std::vector<RowRange> rows;
-  std::vector<std::int64_t> tokens;  // of these rows
-  models::StackPass<T> stack;
-
-  Forward(const LanguageModel& model, const TokenBatch& batch, Pass& pass)
-      : rows(rows_here<T>(batch, model.config.vocabulary, pass)),
-        tokens(rows_of(batch.tokens, rows)),
-        stack(model.embedding, model.positions, model.stack,
-              {tokens, batch.segments, batch.first_row, rows}, pass) {}
-};
-
 template <class T>
 LossSum LanguageModel<T>::loss(const TokenBatch& batch, const TokenLossOptions& options,
                                LanguageModel* gradient, Pass& pass) const {
   const Workspace::Scope scope(pass.memory);
-  const Forward run(*this, batch, pass);
-  View<T> d, dmatrix;
-  if (gradient != nullptr) {
-    d = pass.memory.take<T>(run.stack.y().shape());
-    dmatrix = gradient->output_gradient();
+  const auto rows = rows_here<T>(batch, config.vocabulary, pass);
+  const auto tokens = rows_of(batch.tokens, rows), targets = rows_of(batch.targets, rows);
+  const models::PackedTokens<T> from{tokens, batch.segments, batch.first_row, rows};
+  if (gradient == nullptr) {
+    const View<const T> y = models::infer<T>(token_stack(*this), from, pass);
+    return token_loss<T>(y, logits_matrix(), targets, options, {}, {}, pass);
   }
-  const LossSum sum = token_loss<T>(run.stack.y(), logits_matrix(),
-                                    rows_of(batch.targets, run.rows), options, d, dmatrix, pass);
-  if (gradient != nullptr) {
-    run.stack.backward(d, {}, gradient->embedding, gradient->positions, gradient->stack, pass);
-  }
+  const models::StackPass<T> run(token_stack(*this), from, pass);
+  const View<T> d = pass.memory.take<T>(run.y().shape());
+  const LossSum sum = token_loss<T>(run.y(), logits_matrix(), targets, options, d,
+                                    gradient->output_gradient(), pass);
+  run.backward(d, {}, gradient->embedding, gradient->positions, gradient->stack, pass);
   return sum;
 }
 
 template <class T>
 Tensor<double> LanguageModel<T>::log_likelihoods(const TokenBatch& batch, Pass& pass) const {
-  layers::check_whole(pass, "log_likelihoods.batch");
+  const auto from = all_of<T>(batch, config.vocabulary, pass, "log_likelihoods.batch");
   const Workspace::Scope scope(pass.memory);
-  const Forward run(*this, batch, pass);
-  return token_log_likelihoods<T>(run.stack.y(), logits_matrix(), batch.targets, pass);
+  const View<const T> y = models::infer<T>(token_stack(*this), from, pass);
+  return token_log_likelihoods<T>(y, logits_matrix(), batch.targets, pass);
 }
 
 template <class T>
 Tensor<T> LanguageModel<T>::logits(const TokenBatch& batch, std::span<const std::int64_t> places,
                                    Pass& pass) const {
-  layers::check_whole(pass, "logits.batch");
+  const auto from = all_of<T>(batch, config.vocabulary, pass, "logits.batch");
   const auto count = static_cast<std::int64_t>(batch.tokens.size());
   for (const std::int64_t place : places) {
     if (place < 0 || place >= count) {
@@ -97,11 +98,11 @@ Tensor<T> LanguageModel<T>::logits(const TokenBatch& batch, std::span<const std:
     }
   }
   const Workspace::Scope scope(pass.memory);
-  const Forward run(*this, batch, pass);
+  const View<const T> y = models::infer<T>(token_stack(*this), from, pass);
   auto result =
       Tensor<T>::uninitialized({static_cast<std::int64_t>(places.size()), config.vocabulary});
   for (std::size_t i = 0; i < places.size(); ++i) {
-    ops::linear<T>(run.stack.y().narrow(0, places[i], 1), logits_matrix(), nullptr,
+    ops::linear<T>(y.narrow(0, places[i], 1), logits_matrix(), nullptr,
                    result.view().narrow(0, static_cast<std::int64_t>(i), 1), pass.threads);
   }
   return result;
@@ -110,20 +111,22 @@ Tensor<T> LanguageModel<T>::logits(const TokenBatch& batch, std::span<const std:
 template <class T>
 std::vector<Tensor<T>> LanguageModel<T>::layer_logits(std::span<const std::int64_t> tokens,
                                                       Pass& pass) const {
-  layers::check_whole(pass, "layer_logits.tokens");
-  const Workspace::Scope scope(pass.memory);
   const TokenBatch batch = TokenBatch::of(tokens);
-  return Forward(*this, batch, pass)
-      .stack.layer_logits(logits_matrix(), pass, [](View<const T>, View<T>) {});
+  const auto from = all_of<T>(batch, config.vocabulary, pass, "layer_logits.tokens");
+  const Workspace::Scope scope(pass.memory);
+  return models::layer_logits<T>(token_stack(*this), from, logits_matrix(), pass,
+                                 [](View<const T>, View<T>) {});
 }
 
 template <class T>
 std::vector<Tensor<T>> LanguageModel<T>::attention_maps(std::span<const std::int64_t> tokens,
                                                         Pass& pass) const {
-  layers::check_whole(pass, "attention_maps.tokens");
-  const Workspace::Scope scope(pass.memory);
   const TokenBatch batch = TokenBatch::of(tokens);
-  return Forward(*this, batch, pass).stack.weights();
+  const auto from = all_of<T>(batch, config.vocabulary, pass, "attention_maps.tokens");
+  const Workspace::Scope scope(pass.memory);
+  std::vector<Tensor<T>> maps;
+  models::infer<T>(token_stack(*this), from, pass, models::weights_into<T>(stack, &maps));
+  return maps;
 }
 
 template <class T>

@@ -33,12 +33,13 @@ class BatchDecoder {
     }
     for (const Translator<float>* model : ensemble.models) {
       memory_.reset();
-      const models::StackPass<float> encoder(model->embedding, model->encoder_positions,
-                                             model->encoder, {tokens_, segments_}, pass_);
+      const View<const float> context =
+          models::infer<float>({model->embedding, model->encoder_positions, model->encoder},
+                               {tokens_, segments_}, pass_);
       Member& member = members_.emplace_back(
           Member{*model, {model->decoder, model->decoder_positions, std::ssize(sources), longest}});
-      member.decoder.set_context(encoder.y(), segments_, pass_);
-      if (model->pointer) member.copy_keys = copy_of(model->pointer->keys(encoder.y(), pass_));
+      member.decoder.set_context(context, segments_, pass_);
+      if (model->pointer) member.copy_keys = copy_of(model->pointer->keys(context, pass_));
     }
   }
 

@@ -19,6 +19,46 @@ PairBatch one_pair(std::span<const std::int64_t> source, std::span<const std::in
   return {{source.begin(), source.end()}, {0, std::ssize(source)}, TokenBatch::of(target)};
 }
 
+template <class T>
+void check(const Translator<T>& model, const PairBatch& batch, const Pass& pass) {
+  batch.check(model.config.vocabulary);
+  layers::check_whole(pass, "translator.batch");
+}
+
+template <class T>
+models::TokenStack<T> encoder_of(const Translator<T>& model) {
+  return {model.embedding, model.encoder_positions, model.encoder};
+}
+template <class T>
+models::TokenStack<T> decoder_of(const Translator<T>& model) {
+  return {model.embedding, model.decoder_positions, model.decoder};
+}
+
+template <class T>
+models::PackedTokens<T> source_of(const PairBatch& batch) {
+  return {batch.source, batch.source_segments, batch.source_first_row};
+}
+template <class T>
+models::PackedTokens<T> target_of(const PairBatch& batch, View<const T> context) {
+  return {batch.target.tokens,  batch.target.segments, batch.target.first_row, {}, context,
+          batch.source_segments};
+}
+
+// What encoder and decoder give where no gradients are wanted.
+template <class T>
+struct Inferred {
+  View<const T> h, context;
+};
+template <class T>
+Inferred<T> infer(const Translator<T>& model, const PairBatch& batch, Pass& pass,
+                  const typename TransformerStack<T>::Observer& encoder = {},
+                  const typename TransformerStack<T>::Observer& decoder = {}) {
+  const View<const T> context =
+      models::infer<T>(encoder_of(model), source_of<T>(batch), pass, encoder);
+  return {models::infer<T>(decoder_of(model), target_of<T>(batch, context), pass, decoder),
+          context};
+}
+
 }  // namespace
 
 void PairBatch::check(std::int64_t vocabulary) const {
@@ -43,54 +83,32 @@ Translator<T>::Translator(const TransformerConfig& given)
   if (config.pointer) pointer.emplace(config.width, random);
 }
 
-// What a batch needs on the way back; it borrows the batch.
-template <class T>
-struct Translator<T>::Forward {
-  models::StackPass<T> encoder, decoder;
-
-  Forward(const Translator& model, const PairBatch& batch, Pass& pass)
-      : encoder(model.embedding, model.encoder_positions, model.encoder,
-                source_of(model, batch, pass), pass),
-        decoder(model.embedding, model.decoder_positions, model.decoder,
-                {batch.target.tokens, batch.target.segments, batch.target.first_row}, pass,
-                encoder.y(), batch.source_segments) {}
-
- private:
-  static models::PackedTokens source_of(const Translator& model, const PairBatch& batch,
-                                        const Pass& pass) {
-    batch.check(model.config.vocabulary);
-    layers::check_whole(pass, "translator.batch");
-    return {batch.source, batch.source_segments, batch.source_first_row};
-  }
-};
-
 template <class T>
 LossSum Translator<T>::loss(const PairBatch& batch, const TokenLossOptions& options,
                             Translator* gradient, Pass& pass) const {
+  check(*this, batch, pass);
   const Workspace::Scope scope(pass.memory);
-  const Forward run(*this, batch, pass);
-  const View<const T> h = run.decoder.y(), context = run.encoder.y();
-  View<T> d, dcontext, dmatrix;
-  if (gradient != nullptr) {
-    d = pass.memory.take<T>(h.shape());
-    dcontext = pass.memory.zeros<T>(context.shape());
-    dmatrix = gradient->output_gradient();
+  const auto sum_of = [&](View<const T> h, View<const T> context, View<T> d, View<T> dcontext,
+                          View<T> dmatrix) {
+    const auto& [tokens, segments, targets, first_row] = batch.target;
+    if (!pointer) return token_loss<T>(h, logits_matrix(), targets, options, d, dmatrix, pass);
+    return pointer->loss({h, context, batch.source, segments, batch.source_segments, targets},
+                         logits_matrix(), options, d, dcontext, dmatrix,
+                         gradient != nullptr ? &*gradient->pointer : nullptr, pass);
+  };
+  if (gradient == nullptr) {
+    const auto [h, context] = infer(*this, batch, pass);
+    return sum_of(h, context, {}, {}, {});
   }
-  LossSum sum;
-  if (pointer) {
-    sum = pointer->loss({h, context, batch.source, batch.target.segments, batch.source_segments,
-                         batch.target.targets},
-                        logits_matrix(), options, d, dcontext, dmatrix,
-                        gradient != nullptr ? &*gradient->pointer : nullptr, pass);
-  } else {
-    sum = token_loss<T>(h, logits_matrix(), batch.target.targets, options, d, dmatrix, pass);
-  }
-  if (gradient != nullptr) {
-    run.decoder.backward(d, dcontext, gradient->embedding, gradient->decoder_positions,
-                         gradient->decoder, pass);
-    run.encoder.backward(dcontext, {}, gradient->embedding, gradient->encoder_positions,
-                         gradient->encoder, pass);
-  }
+  const models::StackPass<T> sources(encoder_of(*this), source_of<T>(batch), pass);
+  const models::StackPass<T> targets(decoder_of(*this), target_of<T>(batch, sources.y()), pass);
+  const View<T> d = pass.memory.take<T>(targets.y().shape());
+  const View<T> dcontext = pass.memory.zeros<T>(sources.y().shape());
+  const LossSum sum = sum_of(targets.y(), sources.y(), d, dcontext, gradient->output_gradient());
+  targets.backward(d, dcontext, gradient->embedding, gradient->decoder_positions, gradient->decoder,
+                   pass);
+  sources.backward(dcontext, {}, gradient->embedding, gradient->encoder_positions,
+                   gradient->encoder, pass);
   return sum;
 }
 
@@ -100,14 +118,15 @@ typename Translator<T>::Maps Translator<T>::attention_maps(std::span<const std::
                                                            Pass& pass) const {
   const Workspace::Scope scope(pass.memory);
   const PairBatch batch = one_pair(source, target);
-  const Forward run(*this, batch, pass);
-  Maps maps{run.encoder.weights(), run.decoder.weights(), run.decoder.weights(true), {}};
-  if (pointer) {
-    const View<const T> h = run.decoder.y();
-    const View<T> logits = pass.memory.zeros<T>({h.size(0), config.vocabulary});
-    maps.copied = Tensor<T>({h.size(0), run.encoder.y().size(0)});
-    pointer->mix(h, pointer->keys(run.encoder.y(), pass), batch.source, logits, maps.copied, pass);
-  }
+  check(*this, batch, pass);
+  Maps maps;
+  const auto [h, context] =
+      infer(*this, batch, pass, models::weights_into<T>(encoder, &maps.encoder),
+            models::weights_into<T>(decoder, &maps.decoder, &maps.cross));
+  if (!pointer) return maps;
+  const View<T> logits = pass.memory.zeros<T>({h.size(0), config.vocabulary});
+  maps.copied = Tensor<T>({h.size(0), context.size(0)});
+  pointer->mix(h, pointer->keys(context, pass), batch.source, logits, maps.copied, pass);
   return maps;
 }
 
@@ -117,12 +136,15 @@ std::vector<Tensor<T>> Translator<T>::layer_logits(std::span<const std::int64_t>
                                                    Pass& pass) const {
   const Workspace::Scope scope(pass.memory);
   const PairBatch batch = one_pair(source, target);
-  const Forward run(*this, batch, pass);
+  check(*this, batch, pass);
+  const View<const T> context = models::infer<T>(encoder_of(*this), source_of<T>(batch), pass);
   View<const T> keys;
-  if (pointer) keys = pointer->keys(run.encoder.y(), pass);
-  return run.decoder.layer_logits(logits_matrix(), pass, [&](View<const T> h, View<T> logits) {
+  if (pointer) keys = pointer->keys(context, pass);
+  const auto finish = [&](View<const T> h, View<T> logits) {
     if (pointer) pointer->mix(h, keys, batch.source, logits, {}, pass);
-  });
+  };
+  return models::layer_logits<T>(decoder_of(*this), target_of<T>(batch, context), logits_matrix(),
+                                 pass, finish);
 }
 
 template <class T>

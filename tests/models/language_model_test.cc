@@ -51,6 +51,92 @@ TEST(LanguageModel, HasNoLogitsOutsideTheBatch) {
   EXPECT_THROW(model.logits(batch, std::vector<std::int64_t>{-1}, pass), Error);
 }
 
+TransformerConfig deep(ModelKind kind, std::int64_t layers) {
+  TransformerConfig config;
+  config.kind = kind;
+  config.vocabulary = 40;
+  config.width = 64;
+  config.heads = 2;
+  config.layers = layers;
+  config.pointer = kind == ModelKind::translator;
+  return config;
+}
+
+TokenBatch long_batch() {
+  std::vector<std::int64_t> tokens(800);
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    tokens[i] = static_cast<std::int64_t>(i * i % 40);
+  }
+  return {tokens, {0, 500, 800}, tokens};
+}
+
+// The memory that use(model, batch, pass) takes of a model with 8 layers is that of one with 2.
+template <class Model, class Batch, class Use>
+void expect_memory_of_a_layer(ModelKind kind, const Batch& batch, const Use& use) {
+  std::vector<std::size_t> peaks;
+  for (const std::int64_t layers : {2, 8}) {
+    const Model model(deep(kind, layers));
+    Workspace memory;
+    Pass pass{.memory = memory, .threads = 1};
+    use(model, batch, pass);
+    peaks.push_back(memory.bytes());
+  }
+  EXPECT_EQ(peaks[0], peaks[1]);
+}
+
+TEST(LanguageModel, KeepsNothingWhereNoGradientsAreWanted) {
+  using Model = LanguageModel<float>;
+  const TokenBatch batch = long_batch();
+  const auto& tokens = batch.tokens;
+  const auto expect = [&](const auto& use) {
+    for (const ModelKind kind : {ModelKind::causal, ModelKind::masked}) {
+      expect_memory_of_a_layer<Model>(kind, batch, use);
+    }
+  };
+  expect([](const Model& model, const TokenBatch& all, Pass& pass) {
+    Workspace memory;
+    Pass training{.memory = memory, .threads = 1};
+    Model gradient = zeros_like(model);
+    EXPECT_EQ(model.loss(all, {}, nullptr, pass).loss,
+              model.loss(all, {}, &gradient, training).loss);
+    EXPECT_LT(pass.memory.bytes(), memory.bytes());
+  });
+  expect([](const Model& model, const TokenBatch& all, Pass& pass) {
+    model.log_likelihoods(all, pass);
+  });
+  expect([](const Model& model, const TokenBatch& all, Pass& pass) {
+    model.logits(all, std::vector<std::int64_t>{3, 799}, pass);
+  });
+  expect(
+      [&](const Model& model, const TokenBatch&, Pass& pass) { model.layer_logits(tokens, pass); });
+  expect([&](const Model& model, const TokenBatch&, Pass& pass) {
+    model.attention_maps(std::span(tokens).first(300), pass);
+  });
+}
+
+TEST(Translator, KeepsNothingWhereNoGradientsAreWanted) {
+  using Model = Translator<float>;
+  const PairBatch pairs{long_batch().tokens, {0, 100, 800}, long_batch()};
+  const auto& tokens = pairs.source;
+  const auto expect = [&](const auto& use) {
+    expect_memory_of_a_layer<Model>(ModelKind::translator, pairs, use);
+  };
+  expect([](const Model& model, const PairBatch& all, Pass& pass) {
+    Workspace memory;
+    Pass training{.memory = memory, .threads = 1};
+    Model gradient = zeros_like(model);
+    EXPECT_EQ(model.loss(all, {}, nullptr, pass).loss,
+              model.loss(all, {}, &gradient, training).loss);
+    EXPECT_LT(pass.memory.bytes(), memory.bytes());
+  });
+  expect([&](const Model& model, const PairBatch&, Pass& pass) {
+    model.layer_logits(tokens, tokens, pass);
+  });
+  expect([&](const Model& model, const PairBatch&, Pass& pass) {
+    model.attention_maps(std::span(tokens).first(300), std::span(tokens).first(200), pass);
+  });
+}
+
 // A decoder over an empty source has a sum of nothing for context, alone or among others.
 TEST(Translator, TakesASourceWithoutTokens) {
   TransformerConfig config;

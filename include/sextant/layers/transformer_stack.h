@@ -1,7 +1,9 @@
 // Encoders and decoders: residual blocks of attention and feed-forward layers, and stacks of them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -74,8 +76,7 @@ struct TransformerStack {
   struct Saved {
     std::vector<typename TransformerLayer<T>::Saved> layers;
     std::optional<typename Norm<T>::Saved> final_norm;
-    std::vector<View<const T>> residual;  // after each layer, before the final norm
-    View<const T> y;                      // the result, [tokens, width]
+    View<const T> y;  // the result, [tokens, width]
   };
   struct Input {
     std::span<const std::int64_t> segments{};          // of x
@@ -85,16 +86,33 @@ struct TransformerStack {
   };
   // x: [tokens, width], contiguous, and alive until the backward pass is over.
   Saved forward(View<const T> x, const Input& input, Pass& pass) const;
+  // Looks at what there is of a layer until its memory is released; an empty function sees nothing.
+  struct Observer {
+    using Attended =
+        std::function<void(std::size_t layer, const typename AttentionLayer<T>::Saved&)>;
+    Attended self{}, cross{};
+    // The residual stream before the first layer and after each, before the final norm.
+    std::function<void(View<const T> x)> residual{};
+  };
+  // Computes the y of forward(), with the same bits, where no gradients are wanted: the memory of
+  // each block is released after it, so any number of layers takes that of one.
+  View<const T> infer(View<const T> x, const Input& input, Pass& pass,
+                      const Observer& observer = {}) const;
   // Gives what the stack would if it ended where its residual stream is x: the final norm, or x
   // itself where there is none. In the pass's memory.
   View<const T> apply_final_norm(View<const T> x, Pass& pass) const;
   // d: [tokens, width], the gradient of the result, becomes that of x; dcontext is added to. Says
-  // to pass.on_gradients_ready when the gradients of a layer are.
+  // to pass.on_gradients_ready when the gradients of a layer are. Throws Error for what forward()
+  // did not save.
   void backward(const Saved& saved, View<T> d, View<T> dcontext, TransformerStack& gradient,
                 SchemePositions<T>* positions_gradient, Pass& pass) const;
 
   // prefix + "0.", "1.", ..., "final_norm.".
   void append_parameters(Parameters<T>& to, const std::string& prefix);
+
+ private:
+  View<const T> run(View<const T> x, const Input& input, Saved* saved, const Observer& observer,
+                    Pass& pass) const;
 };
 
 }  // namespace sextant

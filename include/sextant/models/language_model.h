@@ -48,9 +48,6 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   // "embedding.weight", "positions.", "stack.", "output.weight".
   Parameters<T> parameters();
   Parameters<const T> parameters() const;
-
- private:
-  struct Forward;
 };
 
 }  // namespace sextant

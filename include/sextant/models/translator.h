@@ -63,9 +63,6 @@ struct Translator : TokenModel<T> {  // of kind translator; source and target sh
   // "output.weight", "pointer.".
   Parameters<T> parameters();
   Parameters<const T> parameters() const;
-
- private:
-  struct Forward;
 };
 
 }  // namespace sextant

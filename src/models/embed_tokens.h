@@ -1,0 +1,92 @@
+// Tokens on their way into a stack, and their gradients back: what all models share.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <span>
+
+#include "kernels/layers/philox.h"
+#include "layers/ops.h"
+#include "sextant/layers/embedding.h"
+#include "sextant/layers/transformer_stack.h"
+
+namespace sextant::models {
+
+// Tokens that are read, packed; borrowed while a pass lasts.
+template <class T>
+struct PackedTokens {
+  std::span<const std::int64_t> tokens;    // that are here
+  std::span<const std::int64_t> segments;  // [sequences + 1], of the batch
+  std::int64_t first_row = 0;              // as TokenBatch::first_row
+  std::span<const RowRange> rows{};        // of the batch, which the tokens are; empty: all
+  View<const T> context{};                 // of a decoder
+  std::span<const std::int64_t> context_segments{};
+
+  typename TransformerStack<T>::Input input(const PositionTables<T>& positions) const {
+    return {segments, context, context_segments, &positions};
+  }
+};
+
+// Zeros the rows of the tokens that word dropout hides.
+template <class T>
+void hide_tokens(View<T> x, const RandomKey& key, const Pass& pass) {
+  if (pass.word_dropout == 0) return;
+  const double least = pass.word_dropout * 0x1p32;
+  each_range(key, x.size(0), [&](std::int64_t first, std::int64_t count, std::int64_t place) {
+    for (std::int64_t row = first; row < first + count; ++row, ++place) {
+      // The 1 is what no counter of dropout has there.
+      const auto random = kernels::philox(
+          {static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32), key.stream,
+           1},
+          {static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)});
+      if (random[0] < least) std::fill_n(x.data() + row * x.size(1), x.size(1), T{});
+    }
+  });
+}
+
+template <class T>
+void drop(View<T> x, const RandomKey& key, const Pass& pass) {
+  if (pass.dropout == 0) return;
+  ops::dropout<T>(nullptr, x.data(), x.data(), x.size(0), x.size(1), pass.dropout, key,
+                  pass.threads);
+}
+
+// embedding(tokens) sqrt(width), [tokens, width], without positions, in the pass's memory.
+template <class T>
+View<T> embed(const Embedding<T>& embedding, std::span<const std::int64_t> tokens, Pass& pass) {
+  const View<T> x = pass.memory.take<T>({std::ssize(tokens), embedding.width()});
+  embedding.forward(tokens, std::sqrt(static_cast<double>(embedding.width())), x, pass);
+  return x;
+}
+
+// Gives what a stack reads, dropout(hide(embedding(tokens) sqrt(width)) + positions), and the key
+// of both kinds of dropout, which count tokens from `first_row` on, here and in the stack.
+template <class T>
+View<const T> read(const Embedding<T>& embedding, const PositionTables<T>& positions,
+                   const PackedTokens<T>& from, RandomKey& key, Pass& pass) {
+  const View<T> x = embed<T>(embedding, from.tokens, pass);
+  pass.random.first_row = from.first_row;
+  pass.random.rows = from.rows;
+  key = pass.next_random();
+  hide_tokens(x, key, pass);
+  positions.add_to(x, from.segments, from.rows, pass);
+  drop(x, key, pass);
+  return x;
+}
+
+// The gradients of read(): d is that of its result, and is changed.
+template <class T>
+void read_backward(const Embedding<T>& embedding, const PositionTables<T>& positions,
+                   const PackedTokens<T>& from, const RandomKey& key, View<T> d,
+                   Embedding<T>& embedding_gradient, SchemePositions<T>& positions_gradient,
+                   Pass& pass) {
+  drop(d, key, pass);
+  positions.add_gradient(d, from.segments, from.rows, positions_gradient);
+  positions.finish(positions_gradient);
+  hide_tokens(d, key, pass);
+  embedding.backward(from.tokens, std::sqrt(static_cast<double>(embedding.width())), d,
+                     embedding_gradient, pass);
+}
+
+}  // namespace sextant::models
