@@ -46,11 +46,10 @@ void load_parameters(const std::string& path, const Parameters<T>& parameters) {
 }
 
 template <class T>
-void load_parameters(const SafetensorsFile& file, const std::string& where,
+void load_parameters(SafetensorsFile file, const std::string& where,
                      const Parameters<T>& parameters) {
   std::set<std::string> unknown;
   for (const auto& [name, array] : file.tensors) unknown.insert(name);
-  std::vector<Tensor<T>> values;
   for (const auto& [name, tensor, decays] : parameters) {
     const auto found = file.tensors.find(name);
     if (found == file.tensors.end()) throw Error(where, "must hold the tensor " + name);
@@ -62,13 +61,16 @@ void load_parameters(const SafetensorsFile& file, const std::string& where,
     if (!is_float(array.dtype)) {
       throw Error(where, "must hold floating-point numbers for " + name);
     }
-    values.push_back(array.to<T>());
     unknown.erase(name);
   }
   if (!unknown.empty()) {
     throw Error(where, "must hold only tensors of the model, got " + *unknown.begin());
   }
-  for (std::size_t i = 0; i < values.size(); ++i) *parameters[i].tensor = std::move(values[i]);
+  for (const auto& [name, tensor, decays] : parameters) {
+    const auto released = file.tensors.extract(name);
+    const Array& array = released.mapped();
+    *tensor = array.to<T>();
+  }
 }
 
 #define SEXTANT_READ(T)                                                   \
@@ -80,7 +82,7 @@ void load_parameters(const SafetensorsFile& file, const std::string& where,
   SEXTANT_READ(const T)                                                    \
   template void set_to_zero(const Parameters<T>&) noexcept;                \
   template void load_parameters(const std::string&, const Parameters<T>&); \
-  template void load_parameters(const SafetensorsFile&, const std::string&, const Parameters<T>&);
+  template void load_parameters(SafetensorsFile, const std::string&, const Parameters<T>&);
 SEXTANT_WRITTEN(float)
 SEXTANT_WRITTEN(double)
 #undef SEXTANT_WRITTEN

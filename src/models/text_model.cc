@@ -10,6 +10,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/safetensors.h"
 
 namespace sextant {
 namespace {
@@ -79,10 +80,11 @@ void WithTokenizer<Model>::save(const std::string& folder) const {
 template <class Model>
 WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
   check_size(folder);
+  SafetensorsFile weights = folder.load_weights();  // needs most memory, so before there is a model
   WithTokenizer model(folder.config, folder.tokenizer);
   const std::string path = folder.weights_path();
   const Parameters<float> parameters = model.parameters();
-  load_parameters(folder.load_weights(), path, parameters);
+  load_parameters(std::move(weights), path, parameters);
   for (const auto& [name, tensor, decays] : parameters) {
     const auto finite = [](float x) { return std::isfinite(x); };
     if (!std::ranges::all_of(tensor->span(), finite)) {

@@ -51,9 +51,10 @@ void save_parameters(const std::string& path, const Parameters<T>& parameters,
                      const std::map<std::string, std::string>& metadata = {});
 template <class T>
 void load_parameters(const std::string& path, const Parameters<T>& parameters);
-// The same of a file that was read; `where` is its name in errors.
+// The same of a file that was read, whose tensors are released one by one; `where` is its name in
+// errors.
 template <class T>
-void load_parameters(const SafetensorsFile& file, const std::string& where,
+void load_parameters(SafetensorsFile file, const std::string& where,
                      const Parameters<T>& parameters);
 
 }  // namespace sextant
