@@ -21,7 +21,7 @@ from ._results import (
     TranslatorMaps,
     WindowScore,
 )
-from ._sources import contents_of, flag_of, folder_of, integer_of, name_of, named, pairs_of
+from ._sources import contents_of, flag_of, folder_of, integer_of, layers_of, name_of, named, pairs_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -85,11 +85,12 @@ class TextModel(Model, ScoresText, GuessesText):
 
         return self._core.logits(np.asarray(ids) if isinstance(ids, (list, tuple)) else ids, threads)  # type: ignore[no-any-return]
 
-    def attention_maps(self, text: str, *, threads: int = 0) -> AttentionMaps:
+    def attention_maps(self, text: str, *, layers: Sequence[int] | None = None, threads: int = 0) -> AttentionMaps:
         """Where each token of a text looks.
 
         Args:
-            text: at least one token; all layers' maps are held at once
+            text: at least one token; the maps of all layers that are asked for are held at once
+            layers: which, in ascending order; None: all
             threads: 0: all cores
 
         Returns:
@@ -97,8 +98,9 @@ class TextModel(Model, ScoresText, GuessesText):
         """
         with named(tokens="attention_maps"):
             words = self.tokenizer.tokens(text)
-        weights = self._core.attention_maps(self.tokenizer.encode(text), threads)
-        return AttentionMaps(weights, words, words, "Self attention", hidden=self._core.hidden_pairs(len(words)))
+        chosen = layers_of(layers, "attention_maps.layers")
+        weights = self._core.attention_maps(self.tokenizer.encode(text), chosen or [], threads)
+        return AttentionMaps(weights, words, words, "Self attention", hidden=self._core.hidden_pairs(len(words)), layers=chosen)
 
     def _guess(self, text: str, options: dict[str, Any]) -> LayerGuesses:
         return guesses_of(self._core.guess(text, options))
@@ -130,12 +132,15 @@ class Translator(Model, Translates, ScoresPairs, GuessesPairs):
 
     _core: _core.Translator
 
-    def attention_maps(self, text: str, target: str | None = None, *, threads: int = 0) -> TranslatorMaps:
+    def attention_maps(
+        self, text: str, target: str | None = None, *, layers: Sequence[int] | None = None, threads: int = 0
+    ) -> TranslatorMaps:
         """Where each token of a pair of sentences looks.
 
         Args:
             text: the source
             target: its translation; None: what the model makes of it
+            layers: which of encoder and decoder, in ascending order; None: all
             threads: 0: all cores
 
         Returns:
@@ -153,13 +158,14 @@ class Translator(Model, Translates, ScoresPairs, GuessesPairs):
                 ids = list(tokenizer.encode(target))
                 words = tokenizer.tokens(target)
         bos, eos = tokenizer.pieces([tokenizer.bos, tokenizer.eos])
-        maps = self._core.attention_maps(tokenizer.encode(text), [tokenizer.bos, *ids], threads)
+        chosen = layers_of(layers, "attention_maps.layers")
+        maps = self._core.attention_maps(tokenizer.encode(text), [tokenizer.bos, *ids], chosen or [], threads)
         read, written = [bos, *words], [*words, eos]
         hidden = self._core.hidden_pairs(len(source), len(read))
         return TranslatorMaps(
-            AttentionMaps(maps["encoder"], source, source, "Encoder attention", hidden=hidden[0]),
-            AttentionMaps(maps["decoder"], read, read, "Decoder attention", hidden=hidden[1]),
-            AttentionMaps(maps["cross"], written, source, "Cross attention", "Written tokens", "Source tokens"),
+            AttentionMaps(maps["encoder"], source, source, "Encoder attention", hidden=hidden[0], layers=chosen),
+            AttentionMaps(maps["decoder"], read, read, "Decoder attention", hidden=hidden[1], layers=chosen),
+            AttentionMaps(maps["cross"], written, source, "Cross attention", "Written tokens", "Source tokens", layers=chosen),
             maps["copied"],
         )
 

@@ -51,10 +51,11 @@ def tables_of(weights: Any, layer: int | None) -> tuple[Any, list[str] | None, l
         if layer is not None:
             raise ValueError("[attention.layer] must be given with what attention_maps() gives, got an array; weights[layer] is one")
         return weights, None, None, "Attention"
-    layers = len(weights.weights)
-    chosen = layers - 1 if layer is None else layer
-    if not isinstance(chosen, int) or not 0 <= chosen < layers:
-        raise ValueError(f"[attention.layer] must be 0 .. {layers - 1}, got {layer!r}")
+    layers = list(range(len(weights.weights))) if weights.layers is None else weights.layers
+    chosen = layers[-1] if layer is None else layer
+    if not isinstance(chosen, int) or chosen not in layers:
+        there = f"0 .. {len(layers) - 1}" if weights.layers is None else " | ".join(map(str, layers))
+        raise ValueError(f"[attention.layer] must be {there}, got {layer!r}")
     return weights.masked(chosen), weights.queries, weights.keys, f"{weights.title}, layer {chosen}"
 
 

@@ -23,6 +23,7 @@ class AttentionMaps:
     row_name: str = "Queries"  # what the tokens of an axis are
     column_name: str = "Keys"
     hidden: NDArray[Any] | None = None  # [heads, queries, keys] of bool: pairs that a mask or the positions hide
+    layers: list[int] | None = None  # of the model, that the maps are of; None: all
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -37,7 +38,7 @@ class AttentionMaps:
         """The maps of a layer, [heads, queries, keys], with -inf where a mask or the positions hide a pair."""
         import numpy as np
 
-        weights = self.weights[layer]
+        weights = self.weights[layer if self.layers is None else self.layers.index(layer)]
         return weights if self.hidden is None else np.where(self.hidden, np.float32(-np.inf), weights)
 
     def picture(self, *, layer: int | None = None, head: int | None = None, lines: bool = False, max_width: float = 950.0) -> Picture:

@@ -84,6 +84,16 @@ def elements_of(given: Any, argument: str, wanted: str) -> list[Any]:
         raise refused from None
 
 
+def layers_of(given: Any, argument: str) -> list[int] | None:
+    """Numbers of layers; None: all."""
+    if given is None:
+        return None
+    layers = [integer_of(one, argument) for one in elements_of(given, argument, "a list of whole numbers")]
+    if not layers:
+        raise ValueError(f"[{argument}] must have at least one layer, got none")
+    return layers
+
+
 def pair_list(given: Any, argument: str) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
     for number, pair in enumerate(elements_of(given, argument, "pairs of str")):

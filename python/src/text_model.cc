@@ -110,15 +110,17 @@ nb::object logits(const PyTextModel& self, nb::handle given, nb::handle threads)
   return to_python(std::move(shaped));
 }
 
-nb::object attention_maps(const PyTextModel& self, nb::handle ids, nb::handle threads) {
+nb::object attention_maps(const PyTextModel& self, nb::handle ids, nb::handle layers,
+                          nb::handle threads) {
   const auto tokens = Argument{ids, "attention_maps", "text"}.integers();
+  const auto chosen = Argument{layers, "attention_maps", "layers"}.integers();
   if (tokens.empty()) throw Error("attention_maps.text", "must have at least one token, got none");
   Workspace memory;
   Pass pass{.memory = memory, .threads = Argument{threads, "attention_maps", "threads"}.threads()};
   std::vector<Tensor<float>> maps;
   {
     const Unlocked released;
-    maps = self.model->attention_maps(tokens, pass);
+    maps = self.model->attention_maps(tokens, pass, chosen);
   }
   return stacked(maps);
 }
@@ -181,8 +183,10 @@ void bind_text_model(nb::module_& module) {
                    "typing.Any]"))
       .def("logits", &logits, nb::arg("ids").none(), nb::arg("threads").none(),
            nb::sig("def logits(self, ids: object, threads: int) -> typing.Any"))
-      .def("attention_maps", &attention_maps, nb::arg("ids").none(), nb::arg("threads").none(),
-           nb::sig("def attention_maps(self, ids: object, threads: int) -> typing.Any"))
+      .def("attention_maps", &attention_maps, nb::arg("ids").none(), nb::arg("layers").none(),
+           nb::arg("threads").none(),
+           nb::sig("def attention_maps(self, ids: object, layers: object, threads: int) -> "
+                   "typing.Any"))
       .def("hidden_pairs", &hidden_pairs, nb::arg("length"),
            nb::sig("def hidden_pairs(self, length: int) -> typing.Any"),
            "Whether a token of a text of this length does not see another: [heads, "

@@ -67,8 +67,9 @@ nb::list translate_lines(const PyTranslator& self, nb::handle lines, const nb::d
 }
 
 nb::dict attention_maps(const PyTranslator& self, nb::handle source, nb::handle target,
-                        nb::handle threads) {
+                        nb::handle layers, nb::handle threads) {
   const auto from = Argument{source, "attention_maps", "text"}.integers();
+  const auto chosen = Argument{layers, "attention_maps", "layers"}.integers();
   const auto read = Argument{target, "attention_maps", "target"}.integers();
   if (from.empty()) throw Error("attention_maps.text", "must have at least one token, got none");
   Workspace memory;
@@ -76,7 +77,7 @@ nb::dict attention_maps(const PyTranslator& self, nb::handle source, nb::handle 
   Translator<float>::Maps maps;
   {
     const Unlocked released;
-    maps = self.first().attention_maps(from, read, pass);
+    maps = self.first().attention_maps(from, read, pass, chosen);
   }
   nb::dict result;
   result["encoder"] = stacked(maps.encoder);
@@ -170,9 +171,9 @@ void bind_translator(nb::module_& module) {
            nb::sig("def guess(self, text: str, target: str | None, options: dict[str, typing.Any]) "
                    "-> dict[str, typing.Any]"))
       .def("attention_maps", &attention_maps, nb::arg("source").none(), nb::arg("target").none(),
-           nb::arg("threads").none(),
-           nb::sig("def attention_maps(self, source: object, target: object, threads: int) -> "
-                   "dict[str, typing.Any]"))
+           nb::arg("layers").none(), nb::arg("threads").none(),
+           nb::sig("def attention_maps(self, source: object, target: object, layers: object, "
+                   "threads: int) -> dict[str, typing.Any]"))
       .def("hidden_pairs", &hidden_pairs, nb::arg("source"), nb::arg("target"),
            nb::sig("def hidden_pairs(self, source: int, target: int) -> tuple[typing.Any, "
                    "typing.Any]"))

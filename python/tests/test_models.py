@@ -56,6 +56,16 @@ def test_maps_are_layers_heads_rows_columns(model: sextant.LanguageModel) -> Non
     assert not np.triu(maps.weights[0, 0], 1).any()
 
 
+def test_maps_of_chosen_layers_are_those_of_all(shipped: sextant.Translator) -> None:
+    every, some = shipped.attention_maps("may 5 2020"), shipped.attention_maps("may 5 2020", layers=[1])
+    for one, of in zip(some[:3], every[:3], strict=True):
+        assert one.layers == [1] and one.shape == (1, *of.shape[1:])
+        np.testing.assert_array_equal(one.weights[0], of.weights[1])
+        assert one.picture().svg == one.picture(layer=1).svg == of.picture(layer=1).svg
+        with pytest.raises(ValueError, match="must be 1, got 0"):
+            one.picture(layer=0)
+
+
 def test_generation_is_a_function_of_the_seed(model: sextant.LanguageModel) -> None:
     first = model.generate("the ", max_tokens=40, seed=3)
     assert first == model.generate("the ", max_tokens=40, seed=3) != model.generate("the ", max_tokens=40, seed=4)
@@ -189,6 +199,9 @@ def test_threads_may_share_a_model(model: sextant.LanguageModel) -> None:
         (lambda m: m.logits("a"), TypeError, "logits.ids"),
         (lambda m: m.logits(np.array([999])), ValueError, "999"),
         (lambda m: m.attention_maps(""), ValueError, "attention_maps.text"),
+        (lambda m: m.attention_maps("a", layers=[1]), ValueError, r"attention_maps.layers] must be 0 .. 0 in ascending order, got 1"),
+        (lambda m: m.attention_maps("a", layers=["a"]), TypeError, "attention_maps.layers] must be a whole number"),
+        (lambda m: m.attention_maps("a", layers=[]), ValueError, "attention_maps.layers] must have at least one layer"),
         (lambda m: m.evaluate("nowhere.txt"), ValueError, "nowhere.txt"),
         (lambda m: m.evaluate("a\0b"), ValueError, "evaluate.text] must be a path"),
         (lambda m: m.evaluate(io.StringIO("a"), stride=-1), ValueError, "evaluate.stride"),

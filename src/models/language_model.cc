@@ -119,13 +119,13 @@ std::vector<Tensor<T>> LanguageModel<T>::layer_logits(std::span<const std::int64
 }
 
 template <class T>
-std::vector<Tensor<T>> LanguageModel<T>::attention_maps(std::span<const std::int64_t> tokens,
-                                                        Pass& pass) const {
+std::vector<Tensor<T>> LanguageModel<T>::attention_maps(
+    std::span<const std::int64_t> tokens, Pass& pass, std::span<const std::int64_t> chosen) const {
   const TokenBatch batch = TokenBatch::of(tokens);
   const auto from = all_of<T>(batch, config.vocabulary, pass, "attention_maps.tokens");
   const Workspace::Scope scope(pass.memory);
   std::vector<Tensor<T>> maps;
-  models::infer<T>(token_stack(*this), from, pass, models::weights_into<T>(stack, &maps));
+  models::infer<T>(token_stack(*this), from, pass, models::weights_into<T>(stack, chosen, &maps));
   return maps;
 }
 

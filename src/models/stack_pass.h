@@ -1,11 +1,16 @@
 // Tokens through an embedding and a stack: for training, and without gradients.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "models/embed_tokens.h"
+#include "sextant/core/error.h"
 
 namespace sextant::models {
 
@@ -76,21 +81,38 @@ std::vector<Tensor<T>> layer_logits(const TokenStack<T>& of, const PackedTokens<
 }
 
 // Puts the attention weights of the first sequence into `self` and `cross` (null: nowhere),
-// [layers][heads, tokens, tokens or context tokens].
+// [chosen layers][heads, tokens, tokens or context tokens]. `chosen` is borrowed; empty: all.
+// Throws Error unless they are layers of the stack in ascending order.
 template <class T>
 typename TransformerStack<T>::Observer weights_into(const TransformerStack<T>& stack,
+                                                    std::span<const std::int64_t> chosen,
                                                     std::vector<Tensor<T>>* self,
                                                     std::vector<Tensor<T>>* cross = nullptr) {
-  using Attended = typename AttentionLayer<T>::Saved;
-  typename TransformerStack<T>::Observer observer;
-  observer.self = [&stack, self](std::size_t layer, const Attended& attended) {
-    self->push_back(stack.layers[layer].self.weights(attended, 0));
+  std::int64_t before = -1;
+  for (const std::int64_t layer : chosen) {
+    if (layer <= before || layer >= std::ssize(stack.layers)) {
+      throw Error("attention_maps.layers",
+                  "must be 0 .. " + std::to_string(stack.layers.size() - 1) +
+                      " in ascending order, got " + std::to_string(layer) +
+                      (before < 0 ? "" : " after " + std::to_string(before)));
+    }
+    before = layer;
+  }
+  const auto put = [chosen](const AttentionLayer<T>& layer, std::size_t i,
+                            const typename AttentionLayer<T>::Saved& attended,
+                            std::vector<Tensor<T>>* maps) {
+    if (maps == nullptr) return;
+    if (!chosen.empty() && !std::ranges::binary_search(chosen, static_cast<std::int64_t>(i))) {
+      return;
+    }
+    maps->push_back(layer.weights(attended, 0));
   };
-  if (cross == nullptr) return observer;
-  observer.cross = [&stack, cross](std::size_t layer, const Attended& attended) {
-    cross->push_back(stack.layers[layer].cross->weights(attended, 0));
-  };
-  return observer;
+  return {.self = [&stack, put, self](
+                      std::size_t i,
+                      const auto& attended) { put(stack.layers[i].self, i, attended, self); },
+          .cross = [&stack, put, cross](
+                       std::size_t i,
+                       const auto& attended) { put(*stack.layers[i].cross, i, attended, cross); }};
 }
 
 }  // namespace sextant::models

@@ -113,16 +113,16 @@ LossSum Translator<T>::loss(const PairBatch& batch, const TokenLossOptions& opti
 }
 
 template <class T>
-typename Translator<T>::Maps Translator<T>::attention_maps(std::span<const std::int64_t> source,
-                                                           std::span<const std::int64_t> target,
-                                                           Pass& pass) const {
+typename Translator<T>::Maps Translator<T>::attention_maps(
+    std::span<const std::int64_t> source, std::span<const std::int64_t> target, Pass& pass,
+    std::span<const std::int64_t> chosen) const {
   const Workspace::Scope scope(pass.memory);
   const PairBatch batch = one_pair(source, target);
   check(*this, batch, pass);
   Maps maps;
   const auto [h, context] =
-      infer(*this, batch, pass, models::weights_into<T>(encoder, &maps.encoder),
-            models::weights_into<T>(decoder, &maps.decoder, &maps.cross));
+      infer(*this, batch, pass, models::weights_into<T>(encoder, chosen, &maps.encoder),
+            models::weights_into<T>(decoder, chosen, &maps.decoder, &maps.cross));
   if (!pointer) return maps;
   const View<T> logits = pass.memory.zeros<T>({h.size(0), config.vocabulary});
   maps.copied = Tensor<T>({h.size(0), context.size(0)});

@@ -137,6 +137,31 @@ TEST(Translator, KeepsNothingWhereNoGradientsAreWanted) {
   });
 }
 
+TEST(LanguageModel, HasTheAttentionMapsOfChosenLayers) {
+  const LanguageModel<float> model(deep(ModelKind::causal, 4));
+  const Translator<float> translator(deep(ModelKind::translator, 4));
+  const std::vector<std::int64_t> tokens = {3, 1, 4, 1, 5}, layers = {1, 3};
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  const auto expect_chosen = [&](const auto& some, const auto& all) {
+    ASSERT_EQ(some.size(), layers.size());
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+      const auto& wanted = all[static_cast<std::size_t>(layers[i])];
+      EXPECT_TRUE(std::ranges::equal(some[i].span(), wanted.span()));
+    }
+  };
+  expect_chosen(model.attention_maps(tokens, pass, layers), model.attention_maps(tokens, pass));
+  const auto some = translator.attention_maps(tokens, tokens, pass, layers);
+  const auto all = translator.attention_maps(tokens, tokens, pass);
+  expect_chosen(some.encoder, all.encoder);
+  expect_chosen(some.decoder, all.decoder);
+  expect_chosen(some.cross, all.cross);
+  using Layers = std::vector<std::int64_t>;
+  for (const Layers& wrong : {Layers{4}, Layers{-1}, Layers{2, 1}, Layers{1, 1}}) {
+    EXPECT_THROW(model.attention_maps(tokens, pass, wrong), Error);
+  }
+}
+
 // A decoder over an empty source has a sum of nothing for context, alone or among others.
 TEST(Translator, TakesASourceWithoutTokens) {
   TransformerConfig config;

@@ -39,8 +39,10 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   // ended after it: final norm and logits of the residual stream ("logit lens", nostalgebraist
   // 2020). [layers + 1][tokens, vocabulary]: before any layer, after each; the last is logits().
   std::vector<Tensor<T>> layer_logits(std::span<const std::int64_t> tokens, Pass& pass) const;
-  // Attention weights of a sentence, [layers][heads, tokens, tokens].
-  std::vector<Tensor<T>> attention_maps(std::span<const std::int64_t> tokens, Pass& pass) const;
+  // Attention weights of a sentence, [layers][heads, tokens, tokens]; of some layers alone, which
+  // takes the memory of these. Throws Error unless they are in ascending order; empty: all.
+  std::vector<Tensor<T>> attention_maps(std::span<const std::int64_t> tokens, Pass& pass,
+                                        std::span<const std::int64_t> layers = {}) const;
 
   // Takes the positions out of a trained model, to see what it does without; config says none then.
   void remove_positions();

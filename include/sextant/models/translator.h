@@ -42,13 +42,14 @@ struct Translator : TokenModel<T> {  // of kind translator; source and target sh
 
   // Attention weights of one pair: [layers][heads, tokens, tokens], cross: [heads, target tokens,
   // source tokens]; copied [target tokens, source tokens]: the probability of copying each source
-  // token, of a pointer; else empty. `target` is what the decoder reads.
+  // token, of a pointer; else empty. `target` is what the decoder reads. `layers`: as
+  // LanguageModel::attention_maps(), of encoder and decoder.
   struct Maps {
     std::vector<Tensor<T>> encoder, decoder, cross;
     Tensor<T> copied;
   };
   Maps attention_maps(std::span<const std::int64_t> source, std::span<const std::int64_t> target,
-                      Pass& pass) const;
+                      Pass& pass, std::span<const std::int64_t> layers = {}) const;
 
   // As LanguageModel::layer_logits(), of the decoder, after each token of `target`: [layers + 1]
   // [target tokens, vocabulary]. With a pointer they are logarithms of probabilities, copying
