@@ -98,7 +98,7 @@ nb::dict run(const std::vector<std::string>& texts, nb::handle schemes, const nb
   if (!schemes.is_none()) {
     run.schemes.clear();
     for (const nb::handle list : nb::borrow<nb::object>(schemes)) {
-      PositionSchemes positions = read_positions({list, "extrapolate", "schemes"});
+      SchemeSpecs positions = read_positions({list, "extrapolate", "schemes"});
       std::string label = label_of(positions);
       run.schemes.push_back({std::move(label), std::move(positions)});
     }

@@ -31,7 +31,7 @@ std::vector<NamedScheme> schemes_of(nb::handle what, const std::string& call) {
   std::vector<NamedScheme> schemes;
   const Argument argument{what, call, "what"};
   for (const nb::handle one : argument.as<nb::list>("a scheme by name")) {
-    const PositionSchemes together = read_positions({one, call, "what"});
+    const SchemeSpecs together = read_positions({one, call, "what"});
     if (together.size() != 1) {
       throw Error(call + ".what", "must be single schemes, got " + names_of(together));
     }

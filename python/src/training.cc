@@ -21,8 +21,8 @@
 
 namespace sextant::python {
 
-PositionSchemes read_positions(const Argument& argument) {
-  PositionSchemes list;
+SchemeSpecs read_positions(const Argument& argument) {
+  SchemeSpecs list;
   constexpr std::string_view kWanted = "a list of names of schemes with their parameters";
   for (const nb::handle each : argument.as<nb::list>(kWanted)) {
     const auto both = Argument{each, argument.scope, argument.name}.as<nb::tuple>(kWanted);
@@ -30,7 +30,7 @@ PositionSchemes read_positions(const Argument& argument) {
     const nb::object given_name = both[0], given_parameters = both[1];
     const auto name = Argument{given_name, argument.scope, argument.name}.text();
     const Scheme& scheme = find_scheme(name);
-    PositionScheme one(name);
+    SchemeSpec one(name);
     const auto options = scheme.parameters();
     const Argument parameters{given_parameters, argument.scope, argument.name};
     for (const auto& [key, value] : items_of(parameters.as<nb::dict>(kWanted))) {

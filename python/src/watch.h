@@ -65,6 +65,6 @@ class StepWatch {
 };
 
 // "rotary", or a list of names with their parameters [("rotary", {"base": 500000.0})].
-PositionSchemes read_positions(const Argument& argument);
+SchemeSpecs read_positions(const Argument& argument);
 
 }  // namespace sextant::python

@@ -140,7 +140,7 @@ TransformerConfig config_of(const ExtrapolationOptions& options,
                             const ExtrapolationScheme& scheme) {
   TransformerConfig config = options.model;
   config.positions = scheme.positions;
-  for (PositionScheme& each : config.positions) {
+  for (SchemeSpec& each : config.positions) {
     if (each.scheme == "t5") each.parameters.try_emplace("bidirectional", "no");
   }
   config.length = options.data.length;

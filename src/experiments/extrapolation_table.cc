@@ -75,9 +75,9 @@ void check_runs(const ExtrapolationTable& table, std::string_view where) {
 }
 
 // Format 1 has one scheme.
-PositionSchemes positions_of(const Json& row, std::string_view where) {
+SchemeSpecs positions_of(const Json& row, std::string_view where) {
   if (const Json* list = row.find("positions")) {
-    return read_structs<PositionScheme>(*list, std::string(where) + ".positions");
+    return read_structs<SchemeSpec>(*list, std::string(where) + ".positions");
   }
   return {{row.at("scheme").get<std::string>(),
            row.at("parameters").get<std::map<std::string, std::string>>()}};

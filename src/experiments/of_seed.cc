@@ -13,7 +13,7 @@ namespace {
 
 constexpr const char* kName = "seed";  // the parameter
 
-void move_on(PositionScheme& scheme, std::int64_t i) {
+void move_on(SchemeSpec& scheme, std::int64_t i) {
   for (const Option& option : find_scheme(scheme.scheme).parameters()) {
     if (option.name != kName) continue;
     std::string& text = scheme.parameters.try_emplace(kName, option.default_text).first->second;
@@ -30,13 +30,13 @@ ExtrapolationOptions of_seed(const ExtrapolationOptions& options, std::int64_t i
   one.data.seed += static_cast<std::uint64_t>(i);
   one.model.seed += static_cast<std::uint32_t>(i);
   for (ExtrapolationScheme& scheme : one.schemes) {
-    for (PositionScheme& each : scheme.positions) move_on(each, i);
+    for (SchemeSpec& each : scheme.positions) move_on(each, i);
   }
   one.folder += "/" + std::string(kSeedFolder) + std::to_string(one.data.seed);
   return one;
 }
 
-PositionSchemes without_own_seeds(PositionSchemes positions, const PositionSchemes& asked) {
+SchemeSpecs without_own_seeds(SchemeSpecs positions, const SchemeSpecs& asked) {
   for (std::size_t i = 0; i < positions.size(); ++i) {
     const auto seed = asked.at(i).parameters.find(kName);
     if (seed == asked[i].parameters.end()) {

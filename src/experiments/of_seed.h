@@ -14,7 +14,7 @@ ExtrapolationOptions of_seed(const ExtrapolationOptions& options, std::int64_t i
 inline constexpr std::string_view kSeedFolder = "seed-";
 
 // The schemes as they were asked for, with the seeds of `asked`.
-PositionSchemes without_own_seeds(PositionSchemes positions, const PositionSchemes& asked);
+SchemeSpecs without_own_seeds(SchemeSpecs positions, const SchemeSpecs& asked);
 
 // Throws Error("extrapolation.seeds", ...) where the last seed is none.
 void check_seeds(const ExtrapolationOptions& options);

@@ -38,7 +38,7 @@ class SchemeRun {
   ExtrapolationOptions options_;  // of the seed
   const ExtrapolationData& data_;
   std::size_t index_;
-  PositionSchemes asked_;
+  SchemeSpecs asked_;
   const ExtrapolationObserver& observer_;
 };
 

@@ -55,7 +55,7 @@ std::vector<Tensor<double>> widened(const std::vector<Tensor<float>>& maps) {
 ModelAttention self_attention(std::string name, std::string title,
                               const std::vector<Tensor<float>>& maps,
                               const std::vector<std::string>& labels,
-                              const SchemePositions<float>& positions, bool causal,
+                              const PositionModule<float>& positions, bool causal,
                               std::string caption) {
   ModelAttention part{std::move(name), std::move(title), widened(maps),
                       labels,          labels,           std::move(caption)};
@@ -99,7 +99,7 @@ Json json_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {
 }  // namespace
 
 // Queries and keys do not matter for what is hidden.
-Tensor<double> hidden_pairs(const SchemePositions<float>& positions, std::int64_t heads,
+Tensor<double> hidden_pairs(const PositionModule<float>& positions, std::int64_t heads,
                             std::int64_t length, bool causal) {
   const Tensor<float> zeros({1, heads, length, positions.options().head_dim});
   AttentionOptions<float> options;

@@ -17,18 +17,18 @@ std::string NamedScheme::name() const {
 
 std::string NamedScheme::title() const { return title_of({{scheme, parameters}}); }
 
-std::string title_of(const PositionSchemes& schemes) {
-  const bool none = std::ranges::all_of(schemes, [](const PositionScheme& each) {
+std::string title_of(const SchemeSpecs& schemes) {
+  const bool none = std::ranges::all_of(schemes, [](const SchemeSpec& each) {
     return find_scheme(each.scheme).kind == SchemeKind::none;
   });
   if (none) return std::string(find_scheme("none").title);
-  PositionSchemes plain = schemes;
-  for (PositionScheme& each : plain) each.parameters.clear();
+  SchemeSpecs plain = schemes;
+  for (SchemeSpec& each : plain) each.parameters.clear();
   return picture_name(plain) + " positions";
 }
 
-std::string picture_name(const PositionSchemes& schemes) {
-  return joined(schemes, " + ", [](const PositionScheme& each) {
+std::string picture_name(const SchemeSpecs& schemes) {
+  return joined(schemes, " + ", [](const SchemeSpec& each) {
     return NamedScheme{each.scheme, each.parameters}.name();
   });
 }

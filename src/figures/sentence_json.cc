@@ -10,7 +10,7 @@ namespace sextant::figures {
 namespace {
 
 // Those of one scheme; of several, a list in their order.
-Json parameters_of(const PositionSchemes& schemes) {
+Json parameters_of(const SchemeSpecs& schemes) {
   Json list = Json::array();
   for (const auto& [scheme, parameters] : schemes) {
     list.push_back(values_json(find_scheme(scheme).parameters(), parameters));

@@ -6,7 +6,6 @@
 #include <variant>
 
 #include "core/text/strings.h"
-#include "layers/combine_tables.h"
 #include "layers/scheme_tables.h"
 #include "sextant/core/error.h"
 #include "tables/rounded_rotation.h"
@@ -35,7 +34,7 @@ std::vector<SchemeTable> one(SchemeTable&& table) {
 std::vector<SchemeTable> tables_of(const PositionOptions& options, std::int64_t length,
                                    std::span<const SchemeWeights* const> weights) {
   std::vector<SchemeTable> tables;
-  for (const PositionScheme& scheme : options.schemes) {
+  for (const SchemeSpec& scheme : options.schemes) {
     const std::size_t i = tables.size();
     tables.push_back(options.table(scheme, length, weights.empty() ? nullptr : weights[i]));
   }
@@ -43,12 +42,12 @@ std::vector<SchemeTable> tables_of(const PositionOptions& options, std::int64_t 
 }
 
 // Puts a table to those of its kind.
-struct Adder {
+struct TableMerger {
   AppliedPositions<double>& applied;
 
   template <class Table>
   static void add(std::optional<Table>& to, Table&& table) {
-    if (to) return layers::combine(*to, table);
+    if (to) return layers::merge(*to, table);
     to = std::move(table);
   }
   void operator()(std::monostate) const {}
@@ -69,21 +68,20 @@ struct Adder {
 
 }  // namespace
 
-std::string names_of(const PositionSchemes& schemes) {
-  return schemes.empty() ? "none" : joined(schemes, "+", &PositionScheme::scheme);
+std::string names_of(const SchemeSpecs& schemes) {
+  return schemes.empty() ? "none" : joined(schemes, "+", &SchemeSpec::scheme);
 }
 
-std::string label_of(const PositionSchemes& schemes) {
+std::string label_of(const SchemeSpecs& schemes) {
   std::string text;
-  for (const PositionScheme& each : schemes) {
+  for (const SchemeSpec& each : schemes) {
     text += (text.empty() ? "" : "+") + each.scheme;
     for (const auto& [name, value] : each.parameters) text += " " + name + "=" + value;
   }
   return text.empty() ? "none" : text;
 }
 
-SchemeRequest PositionOptions::request(const PositionScheme& scheme,
-                                       std::span<const std::int64_t> ids,
+SchemeRequest PositionOptions::request(const SchemeSpec& scheme, std::span<const std::int64_t> ids,
                                        const SchemeWeights* weights) const {
   SchemeRequest request;
   request.width = width;
@@ -98,7 +96,7 @@ SchemeRequest PositionOptions::request(const PositionScheme& scheme,
   return request;
 }
 
-SchemeTable PositionOptions::table(const PositionScheme& scheme, std::int64_t count,
+SchemeTable PositionOptions::table(const SchemeSpec& scheme, std::int64_t count,
                                    const SchemeWeights* weights) const {
   const Shape wanted{count, width};
   auto ids = layers::first_positions(count);
@@ -113,7 +111,7 @@ SchemeTable PositionOptions::table(const PositionScheme& scheme, std::int64_t co
 template <class T, class R>
 AppliedPositions<T, R>::AppliedPositions(std::vector<SchemeTable> tables) {
   AppliedPositions<double> all;
-  for (SchemeTable& table : tables) std::visit(Adder{all}, std::move(table));
+  for (SchemeTable& table : tables) std::visit(TableMerger{all}, std::move(table));
   if (all.added) added = rounded<T>(std::move(*all.added));
   if (all.rotation) rotation = rounded<R>(std::move(*all.rotation));
   bias = std::move(all.bias);

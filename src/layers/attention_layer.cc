@@ -202,7 +202,7 @@ void AttentionLayer<T>::attend_context(View<const T> x, View<T> keys, const Atte
 
 template <class T>
 void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> dx, View<T> dcontext,
-                                 AttentionLayer& gradient, SchemePositions<T>* positions_gradient,
+                                 AttentionLayer& gradient, PositionModule<T>* positions_gradient,
                                  Pass& pass) const {
   const std::int64_t heads = options.heads, kv_heads = options.kv_heads,
                      head_dim = options.head_dim;  // no structured binding: clang 14 and lambdas
@@ -223,13 +223,13 @@ void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> d
     gradients.q = part.of_queries(heads_of(dprojected, 0, heads, head_dim));
     gradients.k = part.of_keys(heads_of(dkeys, 0, kv_heads, head_dim));
     gradients.v = part.of_keys(heads_of(dkeys, k_width, kv_heads, head_dim));
-    if (positions != nullptr) positions->want(gradients, part.length, pass);
+    if (positions != nullptr) positions->request_gradients(gradients, part.length, pass);
     layers::attend_backward<T>(pass, part.of_queries(saved.q), part.of_keys(saved.k),
                                part.of_keys(saved.v), part.of_queries(saved.mixed),
                                part.of_queries(heads_of(dmixed, 0, heads, head_dim)), gradients,
                                part.options, part.of_queries(saved.log_sum_exp));
     if (positions == nullptr || !collects) return;
-    positions->collect(gradients, part.length, *positions_gradient);
+    positions->accumulate(gradients, part.length, *positions_gradient);
   });
 
   const auto weight_gradient = [&](View<const T> x, View<const T> d, std::int64_t first) {

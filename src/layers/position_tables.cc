@@ -8,7 +8,7 @@
 #include "layers/sequence_pieces.h"
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
-#include "sextant/layers/scheme_positions.h"
+#include "sextant/layers/position_module.h"
 
 namespace sextant {
 namespace {
@@ -21,20 +21,20 @@ void add(const T* from, std::int64_t count, T* to) {
 }  // namespace
 
 template <class T>
-LengthClass PositionTables<T>::length_class(std::int64_t length) const {
-  const auto known = classes_.find(length);
-  return known != classes_.end() ? known->second : positions_->length_class(length);
+TableKey PositionTables<T>::table_key(std::int64_t length) const {
+  const auto known = keys_.find(length);
+  return known != keys_.end() ? known->second : positions_->table_key(length);
 }
 
 template <class T>
 bool PositionTables<T>::has(std::int64_t length) const {
-  const auto found = tables_.find(length_class(length));
+  const auto found = tables_.find(table_key(length));
   return found != tables_.end() && found->second->length >= length;
 }
 
 template <class T>
 const typename PositionTables<T>::Tables& PositionTables<T>::tables_of(std::int64_t length) const {
-  const auto found = tables_.find(length_class(length));
+  const auto found = tables_.find(table_key(length));
   if (found == tables_.end() || found->second->length < length) {
     throw Error("positions.length", "must be one that has tables, got a sequence of " +
                                         std::to_string(length) + " tokens");
@@ -46,18 +46,18 @@ template <class T>
 std::vector<typename PositionTables<T>::Run> PositionTables<T>::runs(
     std::span<const std::int64_t> segments, std::span<const std::int64_t> key_segments) const {
   std::vector<Run> runs;
-  LengthClass last;
+  TableKey last;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
     const std::int64_t length =
         std::max(segments[s + 1] - segments[s], key_segments[s + 1] - key_segments[s]);
-    LengthClass number = length_class(length);
-    if (runs.empty() || number != last) {
+    TableKey key = table_key(length);
+    if (runs.empty() || key != last) {
       runs.push_back({s, s + 1, length});
     } else {
       runs.back().last = s + 1;
       runs.back().length = std::max(runs.back().length, length);
     }
-    last = std::move(number);
+    last = std::move(key);
   }
   return runs;
 }

@@ -1,10 +1,10 @@
-// Gradients of what schemes learn: sums of gradients of tables, by class of length, that become
+// Gradients of what schemes learn: sums gradients of tables, by their key, and turns them into
 // those of the weights when the pass ends.
 #include <algorithm>
 
 #include "layers/scheme_tables.h"
 #include "layers/sequence_pieces.h"
-#include "sextant/layers/scheme_positions.h"
+#include "sextant/layers/position_module.h"
 
 namespace sextant {
 
@@ -30,11 +30,11 @@ Tensor<double> columns_of(const Tensor<double>& sum, std::int64_t first, std::in
 template <class T>
 void PositionTables<T>::add_gradient(View<const T> dx, std::span<const std::int64_t> segments,
                                      std::span<const RowRange> rows,
-                                     SchemePositions<T>& gradient) const {
-  if (!positions_->learns(SchemeKind::added)) return;
+                                     PositionModule<T>& gradient) const {
+  if (!positions_->trainable(SchemeKind::added)) return;
   for (const auto& [length, position, row, count] : layers::sequence_pieces(segments, rows)) {
     const Shape& shape = tables_of(length).applied.added->shape();
-    Tensor<double>& sum = gradient.sums_[{length_class(length), SchemeKind::added}];
+    Tensor<double>& sum = gradient.sums_[{table_key(length), SchemeKind::added}];
     if (sum.shape() != shape) sum = Tensor<double>(shape);
     const T* from = dx.data() + row * shape[1];
     double* to = sum.data() + position * shape[1];
@@ -43,30 +43,30 @@ void PositionTables<T>::add_gradient(View<const T> dx, std::span<const std::int6
 }
 
 template <class T>
-void PositionTables<T>::want(AttentionGradients<T>& gradients, std::int64_t length,
-                             Pass& pass) const {
+void PositionTables<T>::request_gradients(AttentionGradients<T>& gradients, std::int64_t length,
+                                          Pass& pass) const {
   using Wide = typename AttentionGradients<T>::Wide;
-  if (!positions_->learns()) return;
+  if (!positions_->trainable()) return;
   const AppliedPositions<T, float>& tables = tables_of(length).applied;
-  if (positions_->learns(SchemeKind::distance_bias)) {
+  if (positions_->trainable(SchemeKind::distance_bias)) {
     gradients.bias.values = pass.memory.take<Wide>(tables.bias->values.shape());
   }
   gradients.terms.clear();
   for (const auto& [term, kind] : {std::pair(tables.indexed, SchemeKind::indexed_bias),
                                    std::pair(tables.content, SchemeKind::content)}) {
     if (!term) continue;
-    const std::int64_t count = positions_->learns(kind) ? term->needs().parameters : 0;
+    const std::int64_t count = positions_->trainable(kind) ? term->needs().parameters : 0;
     MemberView<double>& wanted = gradients.terms.emplace_back();
     if (count > 0) wanted = pass.memory.take<double>({count});
   }
 }
 
 template <class T>
-void PositionTables<T>::collect(const AttentionGradients<T>& gradients, std::int64_t length,
-                                SchemePositions<T>& gradient) const {
+void PositionTables<T>::accumulate(const AttentionGradients<T>& gradients, std::int64_t length,
+                                   PositionModule<T>& gradient) const {
   const auto sum_up = [&](SchemeKind kind, const auto& view, const Shape& shape) {
     if (view.count() == 0) return;
-    Tensor<double>& sum = gradient.sums_[{length_class(length), kind}];
+    Tensor<double>& sum = gradient.sums_[{table_key(length), kind}];
     if (sum.shape() != shape) sum = Tensor<double>(shape);
     for (std::int64_t i = 0; i < view.count(); ++i) {
       sum.data()[i] += static_cast<double>(view.data()[i]);
@@ -75,7 +75,7 @@ void PositionTables<T>::collect(const AttentionGradients<T>& gradients, std::int
   sum_up(SchemeKind::distance_bias, gradients.bias.values, gradients.bias.values.shape());
   if (gradients.terms.empty()) return;
   const auto& applied = tables_of(length).applied;
-  std::size_t n = 0;  // as want() lists them
+  std::size_t n = 0;  // as request_gradients() lists them
   for (const SchemeKind kind : {SchemeKind::indexed_bias, SchemeKind::content}) {
     if (!(kind == SchemeKind::content ? applied.content : applied.indexed)) continue;
     const MemberView<double>& sums = gradients.terms[n++];
@@ -84,7 +84,7 @@ void PositionTables<T>::collect(const AttentionGradients<T>& gradients, std::int
 }
 
 template <class T>
-void PositionTables<T>::finish(SchemePositions<T>& gradient) const {
+void PositionTables<T>::backward(PositionModule<T>& gradient) const {
   for (const auto& [key, sum] : gradient.sums_) {
     const Tables& tables = *tables_.at(key.first);
     for (std::size_t i = 0; i < tables.sources.size(); ++i) {
@@ -111,14 +111,15 @@ void PositionTables<T>::finish(SchemePositions<T>& gradient) const {
   gradient.sums_.clear();
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                  \
-  template void PositionTables<T>::add_gradient(View<const T>, std::span<const std::int64_t>,   \
-                                                std::span<const RowRange>, SchemePositions<T>&) \
-      const;                                                                                    \
-  template void PositionTables<T>::want(AttentionGradients<T>&, std::int64_t, Pass&) const;     \
-  template void PositionTables<T>::collect(const AttentionGradients<T>&, std::int64_t,          \
-                                           SchemePositions<T>&) const;                          \
-  template void PositionTables<T>::finish(SchemePositions<T>&) const;
+#define SEXTANT_INSTANTIATE(T)                                                                    \
+  template void PositionTables<T>::add_gradient(View<const T>, std::span<const std::int64_t>,     \
+                                                std::span<const RowRange>, PositionModule<T>&)    \
+      const;                                                                                      \
+  template void PositionTables<T>::request_gradients(AttentionGradients<T>&, std::int64_t, Pass&) \
+      const;                                                                                      \
+  template void PositionTables<T>::accumulate(const AttentionGradients<T>&, std::int64_t,         \
+                                              PositionModule<T>&) const;                          \
+  template void PositionTables<T>::backward(PositionModule<T>&) const;
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
 #undef SEXTANT_INSTANTIATE

@@ -1,4 +1,4 @@
-// What the tables of schemes and their gradients share.
+// What the tables of schemes and their gradients share, and how tables of one kind become one.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "sextant/core/tensor.h"
 #include "sextant/schemes/scheme.h"
+#include "sextant/tables/distance_bias.h"
+#include "sextant/tables/rotation_table.h"
 
 namespace sextant {
 
@@ -33,6 +36,12 @@ SchemeWeights widened(const std::map<std::string, Tensor<T>>& weights) {
   for (const auto& [name, tensor] : weights) wide.emplace(name, converted<double>(tensor));
   return wide;
 }
+
+// Each puts both into the first, in any order the same. Throws Error, naming positions.scheme, for
+// tables that do not fit together.
+void merge(Tensor<double>& rows, const Tensor<double>& more);
+void merge(RotationTable<double>& rotation, const RotationTable<double>& more);
+void merge(DistanceBias& bias, const DistanceBias& more);
 
 }  // namespace layers
 }  // namespace sextant

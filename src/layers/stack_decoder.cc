@@ -31,13 +31,13 @@ std::int64_t checked(std::int64_t rows, std::int64_t capacity) {
 }  // namespace
 
 StackDecoder::StackDecoder(const TransformerStack<float>& stack,
-                           const SchemePositions<float>& positions, std::int64_t rows,
+                           const PositionModule<float>& positions, std::int64_t rows,
                            std::int64_t capacity)
     : stack_(stack),
       positions_(positions),
       tables_(positions.tables(checked(rows, capacity))),
       capacity_(capacity) {
-  if (positions.length_class(1) != positions.length_class(capacity)) {
+  if (positions.table_key(1) != positions.table_key(capacity)) {
     inputs_ = Tensor<float>::uninitialized({rows, capacity, stack.options.attention.width});
   }
   for (const auto& layer : stack.layers) {
@@ -73,7 +73,7 @@ View<const float> StackDecoder::read(View<const float> x, Pass& pass) {
     for (std::int64_t row = 0; row < rows(); ++row) {
       std::copy_n(x.data() + row * size, size, &inputs_(row, length_, 0));
     }
-    if (length_ > 0 && positions_.length_class(length) != positions_.length_class(length_)) {
+    if (length_ > 0 && positions_.table_key(length) != positions_.table_key(length_)) {
       return recompute(length, count, pass);
     }
   }
@@ -91,7 +91,7 @@ void StackDecoder::make_tables(std::int64_t length) {
   std::int64_t least = length, most = capacity_;
   while (least < most) {
     const std::int64_t middle = least + (most - least + 1) / 2;
-    if (positions_.length_class(middle) == positions_.length_class(length)) {
+    if (positions_.table_key(middle) == positions_.table_key(length)) {
       least = middle;
     } else {
       most = middle - 1;

@@ -142,7 +142,7 @@ View<const T> TransformerStack<T>::apply_final_norm(View<const T> x, Pass& pass)
 template <class T>
 void TransformerStack<T>::backward(const Saved& saved, View<T> d, View<T> dcontext,
                                    TransformerStack& gradient,
-                                   SchemePositions<T>* positions_gradient, Pass& pass) const {
+                                   PositionModule<T>* positions_gradient, Pass& pass) const {
   if (saved.layers.size() != layers.size()) {
     throw Error("stack.saved", "must be what forward() of this stack gave, of " +
                                    std::to_string(layers.size()) + " layers, got " +

@@ -49,7 +49,7 @@ OrderLab::OrderLab(const OrderLabOptions& options) : vocabulary_(options.words) 
   to_v_ = draw_map(options.width, random);
 }
 
-OrderLab::Result OrderLab::run(const std::string& sentence, const PositionSchemes& schemes) const {
+OrderLab::Result OrderLab::run(const std::string& sentence, const SchemeSpecs& schemes) const {
   Result result;
   result.tokens = split_spaces(sentence);
   if (result.tokens.empty()) throw Error("order_lab.sentence", "must have at least one word");
@@ -90,7 +90,7 @@ OrderLab::Result OrderLab::run(const std::string& sentence, const PositionScheme
 }
 
 OrderLab::Verdict OrderLab::compare(const std::string& first, const std::string& second,
-                                    const PositionSchemes& schemes) const {
+                                    const SchemeSpecs& schemes) const {
   Verdict verdict;
   verdict.first = run(first, schemes);
   verdict.second = run(second, schemes);

@@ -79,11 +79,11 @@ View<const T> read(const Embedding<T>& embedding, const PositionTables<T>& posit
 template <class T>
 void read_backward(const Embedding<T>& embedding, const PositionTables<T>& positions,
                    const PackedTokens<T>& from, const RandomKey& key, View<T> d,
-                   Embedding<T>& embedding_gradient, SchemePositions<T>& positions_gradient,
+                   Embedding<T>& embedding_gradient, PositionModule<T>& positions_gradient,
                    Pass& pass) {
   drop(d, key, pass);
   positions.add_gradient(d, from.segments, from.rows, positions_gradient);
-  positions.finish(positions_gradient);
+  positions.backward(positions_gradient);
   hide_tokens(d, key, pass);
   embedding.backward(from.tokens, std::sqrt(static_cast<double>(embedding.width())), d,
                      embedding_gradient, pass);

@@ -132,7 +132,7 @@ std::vector<Tensor<T>> LanguageModel<T>::attention_maps(
 template <class T>
 void LanguageModel<T>::remove_positions() {
   config.positions = {"none"};
-  positions = SchemePositions<T>(config.position_options());
+  positions = PositionModule<T>(config.position_options());
 }
 
 template <class T>

@@ -18,7 +18,7 @@ namespace sextant::models {
 template <class T>
 struct TokenStack {
   const Embedding<T>& embedding;
-  const SchemePositions<T>& positions;
+  const PositionModule<T>& positions;
   const TransformerStack<T>& stack;
 };
 
@@ -38,7 +38,7 @@ class StackPass {
 
   // d: the gradient of y, is changed; dcontext and the gradients are added to.
   void backward(View<T> d, View<T> dcontext, Embedding<T>& embedding_gradient,
-                SchemePositions<T>& positions_gradient, TransformerStack<T>& stack_gradient,
+                PositionModule<T>& positions_gradient, TransformerStack<T>& stack_gradient,
                 Pass& pass) const {
     of_.stack.backward(saved_, d, dcontext, stack_gradient, &positions_gradient, pass);
     read_backward(of_.embedding, *positions_, from_, key_, d, embedding_gradient,

@@ -16,7 +16,7 @@ namespace sextant {
 namespace {
 
 // The numbers that a scheme learns, at least.
-double weight_count(const PositionScheme& given, const TransformerConfig& c) {
+double weight_count(const SchemeSpec& given, const TransformerConfig& c) {
   const Scheme& scheme = find_scheme(given.scheme);
   if (scheme.weight_sizes == nullptr || scheme.kind == SchemeKind::rotated) return 0;
   const std::int64_t ends[] = {0, c.length - 1};  // what sizes depend on, of all ids
@@ -43,7 +43,7 @@ void check_size(const ModelFolder& folder) {
   }
   double numbers =
       static_cast<double>(c.vocabulary) * width + layers * 2 * width * (width + hidden);
-  for (const PositionScheme& scheme : c.positions) numbers += weight_count(scheme, c);
+  for (const SchemeSpec& scheme : c.positions) numbers += weight_count(scheme, c);
   constexpr double kLeastBytes = 2;  // of a number
   const std::string path = folder.weights_path();
   std::error_code problem;

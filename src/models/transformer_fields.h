@@ -7,10 +7,9 @@
 namespace sextant {
 
 template <>
-inline constexpr auto kFields<PositionScheme> =
-    std::tuple{field(&PositionScheme::scheme, "scheme", TextRange{"a scheme"}, "its name"),
-               field(&PositionScheme::parameters, "parameters", TextRange{"names and values"},
-                     "of the scheme")};
+inline constexpr auto kFields<SchemeSpec> = std::tuple{
+    field(&SchemeSpec::scheme, "scheme", TextRange{"a scheme"}, "its name"),
+    field(&SchemeSpec::parameters, "parameters", TextRange{"names and values"}, "of the scheme")};
 
 template <>
 inline constexpr auto kMeanings<ModelKind> = meanings("the next token", "hidden tokens",

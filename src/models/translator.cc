@@ -150,8 +150,8 @@ std::vector<Tensor<T>> Translator<T>::layer_logits(std::span<const std::int64_t>
 template <class T>
 void Translator<T>::remove_positions() {
   config.positions = {"none"};
-  encoder_positions = SchemePositions<T>(config.position_options());
-  decoder_positions = SchemePositions<T>(config.position_options());
+  encoder_positions = PositionModule<T>(config.position_options());
+  decoder_positions = PositionModule<T>(config.position_options());
 }
 
 template <class T>

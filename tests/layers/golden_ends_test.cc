@@ -10,7 +10,7 @@
 #include "layers/golden_layer.h"
 #include "sextant/layers/embedding.h"
 #include "sextant/layers/pointer.h"
-#include "sextant/layers/scheme_positions.h"
+#include "sextant/layers/position_module.h"
 #include "sextant/layers/token_loss.h"
 
 namespace sextant {
@@ -32,7 +32,7 @@ TYPED_TEST(GoldenEnds, EmbeddingWithPositions) {
   const double scale = std::sqrt(static_cast<double>(width));
   const Embedding<T> embedding(golden.as<T>("parameter.weight"), padding);
   Embedding<T> gradient(Tensor<T>(embedding.table().shape()), padding);
-  SchemePositions<T> positions({.schemes = {"sinusoidal"}, .width = width, .head_dim = width});
+  PositionModule<T> positions({.schemes = {"sinusoidal"}, .width = width, .head_dim = width});
   const PositionTables<T> tables = positions.tables(16);
   const auto length = static_cast<std::int64_t>(indices.size());
   Tensor<T> y(Shape{length, width});

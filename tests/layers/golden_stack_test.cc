@@ -7,7 +7,7 @@
 
 #include "layers/golden_layer.h"
 #include "sextant/layers/attention_layer.h"
-#include "sextant/layers/scheme_positions.h"
+#include "sextant/layers/position_module.h"
 #include "sextant/layers/transformer_stack.h"
 
 namespace sextant {
@@ -162,10 +162,10 @@ TYPED_TEST(GoldenStack, Llama) {
       options, std::ref(random));
   const std::int64_t width = config["width"].get<std::int64_t>(),
                      heads = config["heads"].get<std::int64_t>();
-  SchemePositions<T> positions({.schemes = {{"rotary", {{"layout", "half_split"}}}},
-                                .width = width,
-                                .heads = heads,
-                                .head_dim = width / heads});
+  PositionModule<T> positions({.schemes = {{"rotary", {{"layout", "half_split"}}}},
+                               .width = width,
+                               .heads = heads,
+                               .head_dim = width / heads});
   const PositionTables<T> tables = positions.tables(16);
   const auto x = golden.as<T>("input.x");
   auto d = golden.as<T>("dout");

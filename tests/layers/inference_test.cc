@@ -29,10 +29,10 @@ std::vector<T> copied(View<const T> x) {
 
 // A stack over two sequences of 5 and 3 tokens (contexts of 4 and 2), both ways.
 template <class T>
-void expect_equal_bits(const StackOptions& options, const PositionScheme& scheme, double dropout) {
+void expect_equal_bits(const StackOptions& options, const SchemeSpec& scheme, double dropout) {
   NumpyRandom random(3);
   const TransformerStack<T> stack(options, random);
-  const SchemePositions<T> positions({.schemes = {scheme}, .width = 8, .heads = 2, .head_dim = 4});
+  const PositionModule<T> positions({.schemes = {scheme}, .width = 8, .heads = 2, .head_dim = 4});
   Tensor<T> x({8, 8}), context({6, 8});
   for (T& value : x.span()) value = static_cast<T>(random.normal());
   for (T& value : context.span()) value = static_cast<T>(random.normal());
@@ -114,7 +114,7 @@ TEST(Inference, OfADecoderTakesTheMemoryOfOneLayer) {
   for (const std::int64_t layers : {2, 12}) {
     NumpyRandom random(3);
     const TransformerStack<float> stack(options_of(layers, 128), random);
-    const SchemePositions<float> positions(
+    const PositionModule<float> positions(
         {.schemes = {"rotary"}, .width = 128, .heads = 2, .head_dim = 64});
     StackDecoder decoder(stack, positions, 1, 600);
     const Tensor<float> x({600, 128});

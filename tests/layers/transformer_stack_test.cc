@@ -28,7 +28,7 @@ struct Probe {
     NumpyRandom random(3);
     TransformerStack<double> stack(options, random), gradient(options, random);
     set_to_zero(listed(gradient));
-    SchemePositions<double> positions(position_options), positions_gradient(position_options);
+    PositionModule<double> positions(position_options), positions_gradient(position_options);
     set_to_zero(listed(positions_gradient));
     const std::int64_t width = options.attention.width;
     Tensor<double> x = random_tensor({8, width}, 4), context = random_tensor({6, width}, 5);
@@ -57,7 +57,7 @@ struct Probe {
     Tensor<double> d = dy.clone(), dcontext(context.shape());
     stack.backward(saved, d, dcontext, gradient, &positions_gradient, pass);
     tables.add_gradient(d, segments, {}, positions_gradient);
-    tables.finish(positions_gradient);
+    tables.backward(positions_gradient);
     expect_gradient(x.span(), d.span(), loss, "x", 12);
     if (options.cross) expect_gradient(context.span(), dcontext.span(), loss, "context", 8);
     expect_gradients(listed(stack), listed(gradient), loss, 4);
@@ -148,11 +148,11 @@ TEST(TransformerStack, HasTheGradientsOfTablesThatDependOnTheLength) {
 
 // What each of several schemes learns, from the gradient of what they make together.
 TEST(TransformerStack, HasTheGradientsOfSchemesTogether) {
-  const PositionScheme longrope = {
+  const SchemeSpec longrope = {
       "rotary_longrope",
       {{"original_length", "4"}, {"long_factor", "1,3"}, {"short_factor", "1,2"}}};
-  const PositionScheme temperature = {"temperature", {{"floor_scale", "2"}, {"attn_scale", "0.5"}}};
-  const PositionSchemes lists[] = {
+  const SchemeSpec temperature = {"temperature", {{"floor_scale", "2"}, {"attn_scale", "0.5"}}};
+  const SchemeSpecs lists[] = {
       {"rotary", "t5"},
       {"learned", "kerple_log"},
       {"sinusoidal", "alibi"},
@@ -164,7 +164,7 @@ TEST(TransformerStack, HasTheGradientsOfSchemesTogether) {
       {longrope, "t5"},
       {"rotary", {"swin", {{"columns", "2"}, {"rows", "3"}}}},
   };
-  for (const PositionSchemes& list : lists) {
+  for (const SchemeSpecs& list : lists) {
     SCOPED_TRACE(names_of(list));
     Probe probe{small(), {.schemes = list, .width = 8, .heads = 2, .head_dim = 4, .length = 6}, 0};
     probe.options.layers = 1;
@@ -174,9 +174,9 @@ TEST(TransformerStack, HasTheGradientsOfSchemesTogether) {
 }
 
 TEST(TransformerStack, RefusesSchemesThatDoNotGoTogether) {
-  const auto error_of = [](const PositionSchemes& schemes) -> std::string {
+  const auto error_of = [](const SchemeSpecs& schemes) -> std::string {
     try {
-      SchemePositions<float>({.schemes = schemes, .width = 8, .heads = 2, .head_dim = 4});
+      PositionModule<float>({.schemes = schemes, .width = 8, .heads = 2, .head_dim = 4});
     } catch (const Error& error) {
       return error.what();
     }
@@ -191,8 +191,8 @@ TEST(TransformerStack, RefusesSchemesThatDoNotGoTogether) {
 }
 
 TEST(TransformerStack, NamesTheWeightsOfSeveralSchemesByTheirScheme) {
-  const auto names_of_weights = [](const PositionSchemes& schemes) {
-    SchemePositions<float> positions(
+  const auto names_of_weights = [](const SchemeSpecs& schemes) {
+    PositionModule<float> positions(
         {.schemes = schemes, .width = 8, .heads = 2, .head_dim = 4, .length = 4});
     Parameters<float> list;
     positions.append_parameters(list, "positions.");
@@ -207,12 +207,12 @@ TEST(TransformerStack, NamesTheWeightsOfSeveralSchemesByTheirScheme) {
 }
 
 TEST(TransformerStack, RefusesASchemeWhoseWeightsAreMadeOfTokens) {
-  EXPECT_THROW(SchemePositions<float>({.schemes = {"forgetting"}, .heads = 2, .head_dim = 4}),
+  EXPECT_THROW(PositionModule<float>({.schemes = {"forgetting"}, .heads = 2, .head_dim = 4}),
                Error);
 }
 
 TEST(TransformerStack, RefusesSequencesBeyondALearnedWindow) {
-  SchemePositions<float> positions({.schemes = {"swin"}, .heads = 2, .head_dim = 4, .length = 4});
+  PositionModule<float> positions({.schemes = {"swin"}, .heads = 2, .head_dim = 4, .length = 4});
   EXPECT_NO_THROW((void)positions.tables(1));  // of the window of options.length, 2 x 2
   EXPECT_THROW((void)positions.tables(5), Error);
   const PositionTables<float> tables = positions.tables(4);

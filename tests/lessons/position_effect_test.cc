@@ -7,7 +7,7 @@
 namespace sextant {
 namespace {
 
-PositionEffect effect_of(const PositionSchemes& schemes, std::int64_t length = 6) {
+PositionEffect effect_of(const SchemeSpecs& schemes, std::int64_t length = 6) {
   return position_effect(AppliedPositions<double>(
                              {.schemes = schemes, .width = 12, .heads = 2, .head_dim = 6}, length),
                          length);
@@ -28,7 +28,7 @@ TEST(PositionEffect, OfOnePositionIsAlike) {
 }
 
 TEST(PositionEffect, OfSeveralIsTheOneThatDoesMost) {
-  const PositionScheme window{"window", {{"left", "2"}}};
+  const SchemeSpec window{"window", {{"left", "2"}}};
   EXPECT_EQ(effect_of({window, "temperature"}), PositionEffect::mask);
   EXPECT_EQ(effect_of({window, "rotary"}), PositionEffect::order);
 }

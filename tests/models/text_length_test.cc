@@ -190,12 +190,12 @@ TEST_P(TextLength, ReadInPiecesIsReadAtOnce) {
 TEST_P(TextLength, TablesEndWhereMaxLengthSays) {
   for (const bool given : {false, true}) {
     PositionOptions options = config_of(GetParam()).position_options();
-    for (PositionScheme& each : options.schemes) {
+    for (SchemeSpec& each : options.schemes) {
       const bool is_grid =
           each.scheme == "swin" || each.scheme == "swin_v2" || each.scheme == "alibi_2d";
       if (given && is_grid) each.parameters = {{"rows", "8"}, {"columns", "11"}};
     }
-    const SchemePositions<float> positions(options);
+    const PositionModule<float> positions(options);
     const std::int64_t longest = positions.max_length();
     if (longest == kAnyLength) {
       EXPECT_NO_THROW(positions.tables(5 * options.length));

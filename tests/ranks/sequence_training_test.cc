@@ -25,7 +25,7 @@ TransformerConfig config_with(const std::string& scheme, ModelKind kind = ModelK
   config.width = 24;
   config.heads = 4;
   config.length = 64;
-  config.positions = PositionSchemes{{scheme, {}}};
+  config.positions = SchemeSpecs{{scheme, {}}};
   return config;
 }
 

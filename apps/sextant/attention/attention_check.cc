@@ -33,8 +33,8 @@ void check_scheme(const AttentionCommand& command) {
     throw Error("attention.dscheme", "must go with --scheme");
   }
   command.choice.check();
-  const PositionSchemes chosen = command.choice.positions();
-  for (const PositionScheme& each : chosen) {
+  const SchemeSpecs chosen = command.choice.positions();
+  for (const SchemeSpec& each : chosen) {
     const SchemeKind kind = find_scheme(each.scheme).kind;
     if (kind == SchemeKind::distance_bias && command.inputs.contains("bias")) fail("bias");
     if (kind == SchemeKind::rotated && command.rotates()) fail("rotary-base");

@@ -100,7 +100,7 @@ AttentionOperands<T>::AttentionOperands(const AttentionCommand& command,
   if (command.rotates()) rotate(command);
   if (command.choice.is_given()) {
     const bool forward =
-        std::ranges::any_of(command.choice.positions(), [](const PositionScheme& each) {
+        std::ranges::any_of(command.choice.positions(), [](const SchemeSpec& each) {
           return find_scheme(each.scheme).kind == SchemeKind::rotated;
         });
     scheme_ = std::make_unique<AttentionScheme>(

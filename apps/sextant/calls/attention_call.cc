@@ -16,8 +16,7 @@ std::string pair_of(const Window& window) {
 }
 
 // A scheme's table for all positions of q and k, as the argument that takes it.
-void add_scheme(const PositionScheme& scheme, std::vector<std::string>& biases,
-                Arguments& arguments) {
+void add_scheme(const SchemeSpec& scheme, std::vector<std::string>& biases, Arguments& arguments) {
   const SchemeKind kind = find_scheme(scheme.scheme).kind;
   if (kind == SchemeKind::none) return;
   Arguments of_table;
@@ -59,13 +58,13 @@ std::string python_options(const AttentionCommand& command) {
   }
   add_file("sinks", "sinks");
   if (command.rotates()) {
-    PositionScheme rotary("rotary");
+    SchemeSpec rotary("rotary");
     if (command.rotary_base) rotary.parameters["base"] = shortest(*command.rotary_base);
     if (command.rotary_layout) rotary.parameters["layout"] = name_of(*command.rotary_layout);
     add_scheme(rotary, biases, options);
   }
   if (command.alibi) add_scheme("alibi", biases, options);
-  for (const PositionScheme& scheme : command.choice.positions()) {
+  for (const SchemeSpec& scheme : command.choice.positions()) {
     add_scheme(scheme, biases, options);
   }
   if (biases.size() == 1) options.add("bias", biases[0]);

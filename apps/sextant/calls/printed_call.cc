@@ -123,17 +123,17 @@ std::string cpp_value(const Option& option, std::string_view text) {
 
 namespace {
 
-const Option& parameter_of(const PositionScheme& scheme, const std::string& name) {
+const Option& parameter_of(const SchemeSpec& scheme, const std::string& name) {
   return *std::ranges::find(find_scheme(scheme.scheme).parameters(), name, &Option::name);
 }
 
 }  // namespace
 
-std::string python_schemes(const PositionSchemes& schemes) {
+std::string python_schemes(const SchemeSpecs& schemes) {
   if (schemes.size() == 1 && schemes[0].parameters.empty()) return in_quotes(schemes[0].scheme);
   return "{" +
          joined(schemes, ", ",
-                [](const PositionScheme& scheme) {
+                [](const SchemeSpec& scheme) {
                   return in_quotes(scheme.scheme) + ": {" +
                          joined(scheme.parameters, ", ",
                                 [&](const auto& given) {
@@ -146,7 +146,7 @@ std::string python_schemes(const PositionSchemes& schemes) {
          "}";
 }
 
-std::string cpp_scheme(const PositionScheme& scheme) {
+std::string cpp_scheme(const SchemeSpec& scheme) {
   return "{" + in_quotes(scheme.scheme) + ", {" +
          joined(scheme.parameters, ", ",
                 [](const auto& given) {
@@ -155,11 +155,11 @@ std::string cpp_scheme(const PositionScheme& scheme) {
          "}}";
 }
 
-std::string cpp_schemes(const PositionSchemes& schemes) {
+std::string cpp_schemes(const SchemeSpecs& schemes) {
   return "{" + joined(schemes, ", ", cpp_scheme) + "}";
 }
 
-void add_parameters(Arguments& arguments, const PositionScheme& scheme) {
+void add_parameters(Arguments& arguments, const SchemeSpec& scheme) {
   for (const auto& [name, text] : scheme.parameters) {
     arguments.add(name, python_value(parameter_of(scheme, name), text));
   }

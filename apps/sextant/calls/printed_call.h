@@ -7,7 +7,7 @@
 
 #include "core/options/fields.h"
 #include "options/command_line.h"
-#include "sextant/layers/position_scheme.h"
+#include "sextant/layers/scheme_spec.h"
 
 namespace sextant::app {
 
@@ -56,11 +56,11 @@ std::string cpp_value(const Option& option, std::string_view text);
 
 // "rotary", {"rotary": {"base": 500000}}; {{"rotary", {{"base", "500000"}}}}, {"rotary", ...} of
 // one.
-std::string python_schemes(const PositionSchemes& schemes);
-std::string cpp_scheme(const PositionScheme& scheme);
-std::string cpp_schemes(const PositionSchemes& schemes);
+std::string python_schemes(const SchemeSpecs& schemes);
+std::string cpp_scheme(const SchemeSpec& scheme);
+std::string cpp_schemes(const SchemeSpecs& schemes);
 // Parameters of a scheme as arguments of its function.
-void add_parameters(Arguments& arguments, const PositionScheme& scheme);
+void add_parameters(Arguments& arguments, const SchemeSpec& scheme);
 
 // The fields that are not as they are by default, each with its value as `default_text`.
 template <class Options>

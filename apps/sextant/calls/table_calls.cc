@@ -78,7 +78,7 @@ std::string cpp_table(const Encode& encode) {
   const bool is_real =
       encode.positions && std::holds_alternative<std::vector<double>>(*encode.positions);
   set(is_real ? "times" : "positions", "ids");
-  const PositionScheme chosen = encode.choice.positions()[0];
+  const SchemeSpec chosen = encode.choice.positions()[0];
   if (!chosen.parameters.empty()) {
     const std::string both = cpp_scheme(chosen);
     const std::size_t at = both.find(", ") + 2;
@@ -92,7 +92,7 @@ std::string python_named(const figures::NamedScheme& named) {
   return python_schemes({{named.scheme, named.parameters}});
 }
 std::string cpp_named(const figures::NamedScheme& named) {
-  return cpp_scheme(PositionScheme{named.scheme, named.parameters});
+  return cpp_scheme(SchemeSpec{named.scheme, named.parameters});
 }
 
 std::string numbers(const std::vector<std::int64_t>& list, std::string_view brackets) {

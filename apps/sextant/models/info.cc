@@ -29,7 +29,7 @@ Json json_of(const ModelFolder& folder, std::int64_t parameters) {
   json["config"].erase("format");
   if (!folder.taught.empty()) json["taught"] = folder.taught;
   json["schemes"] = Json::array();
-  for (const PositionScheme& position : config.positions) {
+  for (const SchemeSpec& position : config.positions) {
     const Scheme& scheme = find_scheme(position.scheme);
     json["schemes"].push_back(
         {{"name", scheme.name}, {"title", scheme.title}, {"kind", name_of(scheme.kind)}});

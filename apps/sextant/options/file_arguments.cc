@@ -92,7 +92,7 @@ std::string place_of(const CLI::App& command, const std::string& name) {
 // Files that parameters of schemes name.
 std::vector<std::string> files_of_schemes(const std::string& text) {
   std::vector<std::string> files;
-  for (const PositionSchemes& list : split_schemes(text, "schemes")) {
+  for (const SchemeSpecs& list : split_schemes(text, "schemes")) {
     for (const auto& [name, parameters] : list) {
       const auto known = std::ranges::find(schemes(), name, &Scheme::name);
       if (known == schemes().end()) continue;

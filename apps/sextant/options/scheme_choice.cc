@@ -52,7 +52,7 @@ void SchemeChoice::add_to(CLI::App& command, const std::string& default_scheme,
       scheme_list(command.add_option_function<std::string>(
                       "--scheme",
                       [this, several](const std::string& text) {
-                        PositionSchemes list = parse_position_schemes(text, where_);
+                        SchemeSpecs list = parse_position_schemes(text, where_);
                         scheme = names_of(list);
                         if (list.size() == 1) {
                           parameters = std::move(list[0].parameters);
@@ -158,12 +158,12 @@ void SchemeChoice::check() const {
   }
 }
 
-PositionSchemes SchemeChoice::positions() const {
+SchemeSpecs SchemeChoice::positions() const {
   if (several_.empty()) return {{scheme, parameters}};
-  PositionSchemes list = several_;
+  SchemeSpecs list = several_;
   for (const auto& [name, value] : parameters) {
-    std::vector<PositionScheme*> owners;
-    for (PositionScheme& each : list) {
+    std::vector<SchemeSpec*> owners;
+    for (SchemeSpec& each : list) {
       const auto known = find_scheme(each.scheme).parameters();
       if (std::ranges::find(known, name, &Option::name) != known.end()) owners.push_back(&each);
     }

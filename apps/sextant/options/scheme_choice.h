@@ -9,7 +9,7 @@
 
 #include "options/command_line.h"
 #include "sextant/figures/named_scheme.h"
-#include "sextant/layers/position_scheme.h"
+#include "sextant/layers/scheme_spec.h"
 #include "sextant/schemes/scheme.h"
 #include "streams/console.h"
 
@@ -51,7 +51,7 @@ struct SchemeChoice {
   }
   // All of them, with the parameters of options where they belong. Throws Error for a parameter of
   // none or of several.
-  PositionSchemes positions() const;
+  SchemeSpecs positions() const;
   const Scheme& descriptor() const { return find_scheme(scheme); }  // of a single one
   // The one with functions of its own: every type rounded once, real-valued positions.
   bool is_sinusoidal() const { return scheme == "sinusoidal"; }
@@ -70,7 +70,7 @@ struct SchemeChoice {
   const CLI::Option* option_ = nullptr;
   std::string where_;  // "plot.scheme"
   SchemeRefusal refusal_ = nullptr;
-  PositionSchemes several_;  // where there are several; `scheme` is their names then
+  SchemeSpecs several_;  // where there are several; `scheme` is their names then
 };
 
 // The values of all parameters, defaults included.

@@ -19,8 +19,8 @@ std::size_t end_of_scheme(std::string_view text) {
   return text.size();
 }
 
-PositionScheme parse_scheme(std::string_view text, const std::string& where) {
-  PositionScheme scheme(std::string(text.substr(0, text.find(':'))));
+SchemeSpec parse_scheme(std::string_view text, const std::string& where) {
+  SchemeSpec scheme(std::string(text.substr(0, text.find(':'))));
   while (text.find(':') != text.npos) {
     text.remove_prefix(text.find(':') + 1);
     const std::string_view pair = text.substr(0, text.find(':'));
@@ -36,18 +36,18 @@ PositionScheme parse_scheme(std::string_view text, const std::string& where) {
   return scheme;
 }
 
-std::vector<PositionSchemes> parse(std::string_view text, const std::string& where) {
+std::vector<SchemeSpecs> parse(std::string_view text, const std::string& where) {
   auto lists = split_schemes(text, where);
-  for (const PositionSchemes& list : lists) {
-    for (const PositionScheme& each : list) check_scheme_name(each.scheme, where);
+  for (const SchemeSpecs& list : lists) {
+    for (const SchemeSpec& each : list) check_scheme_name(each.scheme, where);
   }
   return lists;
 }
 
 }  // namespace
 
-std::vector<PositionSchemes> split_schemes(std::string_view text, const std::string& where) {
-  std::vector<PositionSchemes> lists(1);
+std::vector<SchemeSpecs> split_schemes(std::string_view text, const std::string& where) {
+  std::vector<SchemeSpecs> lists(1);
   while (true) {
     const std::size_t end = end_of_scheme(text);
     lists.back().push_back(parse_scheme(text.substr(0, end), where));
@@ -57,16 +57,16 @@ std::vector<PositionSchemes> split_schemes(std::string_view text, const std::str
   }
 }
 
-PositionSchemes parse_position_schemes(std::string_view text, const std::string& where) {
+SchemeSpecs parse_position_schemes(std::string_view text, const std::string& where) {
   auto lists = parse(text, where);
   if (lists.size() == 1) return std::move(lists.front());
   throw Error(where, "must be one scheme, or several joined by + as in rotary+temperature, got '" +
                          std::string(text) + "'");
 }
 
-std::vector<PositionSchemes> parse_position_lists(std::string_view text, const std::string& where) {
+std::vector<SchemeSpecs> parse_position_lists(std::string_view text, const std::string& where) {
   auto lists = parse(text, where);
-  for (const PositionSchemes& list : lists) {
+  for (const SchemeSpecs& list : lists) {
     for (const auto& [scheme, parameters] : list) {
       check_parameters(find_scheme(scheme), parameters, where);
     }

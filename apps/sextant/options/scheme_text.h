@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sextant/layers/position_scheme.h"
+#include "sextant/layers/scheme_spec.h"
 
 namespace sextant::app {
 
@@ -13,11 +13,11 @@ namespace sextant::app {
 // colons, schemes that go together joined by "+". A "+" or a comma within a value stays there
 // unless a letter follows ("1e+5", "1,2,4"). Throws Error naming `where` for names that are none;
 // parameters are not looked at.
-PositionSchemes parse_position_schemes(std::string_view text, const std::string& where);
+SchemeSpecs parse_position_schemes(std::string_view text, const std::string& where);
 
 // Several of these, separated by commas, with parameters that fit.
-std::vector<PositionSchemes> parse_position_lists(std::string_view text, const std::string& where);
+std::vector<SchemeSpecs> parse_position_lists(std::string_view text, const std::string& where);
 // The same as they are written: names and parameters are not looked at.
-std::vector<PositionSchemes> split_schemes(std::string_view text, const std::string& where);
+std::vector<SchemeSpecs> split_schemes(std::string_view text, const std::string& where);
 
 }  // namespace sextant::app

@@ -149,7 +149,7 @@ void check(const Compare& compare) {
 }
 
 // A scheme that the laboratory's own width has no room for is refused with the option that helps.
-void check_room(const OrderLabOptions& options, const PositionSchemes& schemes) {
+void check_room(const OrderLabOptions& options, const SchemeSpecs& schemes) {
   try {
     const AppliedPositions<double> fitting(
         {.schemes = schemes, .width = options.width, .head_dim = options.width}, 1);

@@ -10,7 +10,7 @@ using figures::NamedScheme;
 
 std::vector<NamedScheme> parse_schemes(std::string_view text, const std::string& where) {
   std::vector<NamedScheme> schemes;
-  for (const PositionSchemes& list : parse_position_lists(text, where)) {
+  for (const SchemeSpecs& list : parse_position_lists(text, where)) {
     if (list.size() > 1) {
       throw Error(where, "must be single schemes, separated by commas, got " + names_of(list));
     }

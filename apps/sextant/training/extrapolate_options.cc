@@ -33,7 +33,7 @@ std::string names_of(const std::vector<ExtrapolationScheme>& schemes) {
 
 std::vector<ExtrapolationScheme> schemes_of(const std::string& text) {
   std::vector<ExtrapolationScheme> schemes;
-  for (PositionSchemes& list : parse_position_lists(with_full_names(text), "extrapolate.schemes")) {
+  for (SchemeSpecs& list : parse_position_lists(with_full_names(text), "extrapolate.schemes")) {
     std::string label = label_of(list);
     schemes.push_back({std::move(label), std::move(list)});
   }

@@ -44,7 +44,7 @@ std::vector<ModelAttention> attend_model(const TextModel& model, const std::stri
 
 // What a causal mask and the positions hide of the attention of `length` tokens to themselves:
 // -infinity, else 0; [heads, length, length].
-Tensor<double> hidden_pairs(const SchemePositions<float>& positions, std::int64_t heads,
+Tensor<double> hidden_pairs(const PositionModule<float>& positions, std::int64_t heads,
                             std::int64_t length, bool causal);
 
 // The kind of that name; "": cross attention, or the only kind. Throws Error naming figure.part

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "sextant/layers/position_scheme.h"
+#include "sextant/layers/scheme_spec.h"
 #include "sextant/schemes/scheme.h"
 
 namespace sextant::figures {
@@ -26,8 +26,8 @@ struct NamedScheme {
 };
 
 // "rotary + T5 positions", "no positions"; and with the parameters, "rotary base=500000 + T5".
-std::string title_of(const PositionSchemes& schemes);
-std::string picture_name(const PositionSchemes& schemes);
+std::string title_of(const SchemeSpecs& schemes);
+std::string picture_name(const SchemeSpecs& schemes);
 
 // Positions first .. first + length - 1. Throws Error for more than 2^24, naming figure.length.
 std::vector<std::int64_t> positions_of(const NamedScheme& scheme, std::int64_t length,

@@ -11,7 +11,7 @@
 
 #include "sextant/attention/attention.h"
 #include "sextant/core/tensor.h"
-#include "sextant/layers/position_scheme.h"
+#include "sextant/layers/scheme_spec.h"
 #include "sextant/schemes/scheme.h"
 #include "sextant/tables/distance_bias.h"
 #include "sextant/tables/rotation_table.h"
@@ -20,18 +20,18 @@ namespace sextant {
 
 // The schemes of a model and their other arguments.
 struct PositionOptions {
-  PositionSchemes schemes;  // empty: none
+  SchemeSpecs schemes;  // empty: none
   std::int64_t width = 0, heads = 1, head_dim = 0;
   std::int64_t length = 512;  // positions that a learned table has
   std::int64_t first = 0;     // the position of the first token
 
   // For one of the schemes; borrows the ids and the weights (null: where training starts).
   // Rotations turn channels in pairs: of an odd head_dim the last channel stays as it is.
-  SchemeRequest request(const PositionScheme& scheme, std::span<const std::int64_t> ids,
+  SchemeRequest request(const SchemeSpec& scheme, std::span<const std::int64_t> ids,
                         const SchemeWeights* weights = nullptr) const;
   // Its table of positions first .. first + count - 1. Throws Error for an unknown scheme, a bad
   // parameter, or a table that does not fit the width.
-  SchemeTable table(const PositionScheme& scheme, std::int64_t count,
+  SchemeTable table(const SchemeSpec& scheme, std::int64_t count,
                     const SchemeWeights* weights = nullptr) const;
 };
 

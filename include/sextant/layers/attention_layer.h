@@ -7,7 +7,7 @@
 #include <string>
 
 #include "sextant/layers/linear.h"
-#include "sextant/layers/scheme_positions.h"
+#include "sextant/layers/position_module.h"
 
 namespace sextant {
 
@@ -55,7 +55,7 @@ struct AttentionLayer {
   // dx is overwritten; dcontext is added to; the gradients of layer and positions (null where the
   // call has none) are added to.
   void backward(const Saved& saved, View<const T> dy, View<T> dx, View<T> dcontext,
-                AttentionLayer& gradient, SchemePositions<T>* positions_gradient, Pass& pass) const;
+                AttentionLayer& gradient, PositionModule<T>* positions_gradient, Pass& pass) const;
 
   // Keys and values of a context, [context tokens, 2 kv_heads head_dim], keys first.
   View<T> project_context(View<const T> context, Pass& pass) const;

@@ -16,14 +16,14 @@
 namespace sextant {
 
 template <class T>
-class SchemePositions;
+class PositionModule;
 
-// Which tables a sequence has: a number from each scheme whose tables depend on the length of the
-// text, and so the same for all lengths where none does.
-using LengthClass = std::vector<std::int64_t>;
+// Names the tables of a sequence: a number from each scheme whose tables depend on the length of
+// the text (Scheme::length_class), and so the same for all lengths where none does.
+using TableKey = std::vector<std::int64_t>;
 
-// The tables of the lengths that SchemePositions::tables() was asked for. Borrows the
-// SchemePositions, whose weights stay as they are until the pass is over. Any number of threads may
+// The tables of the lengths that PositionModule::tables() was asked for. Borrows the
+// PositionModule, whose weights stay as they are until the pass is over. Any number of threads may
 // use it. The functions throw Error for lengths whose tables are not here.
 template <class T>
 class PositionTables {
@@ -45,24 +45,24 @@ class PositionTables {
               const Pass& pass) const;
   // Row `position` of the added table of a sequence of this length alone, or nothing.
   void add_row(std::int64_t position, std::int64_t length, T* x) const;
-  // Rotation, biases and terms for sequences of up to this length, of its class, into the options
+  // Rotation, biases and terms for sequences of up to this length, with its key, into the options
   // of a call.
   void set(AttentionOptions<T>& options, std::int64_t length) const;
 
-  // Gradients go into another SchemePositions of the same options. dx [tokens, width] is that of
+  // Gradients go into another PositionModule of the same options. dx [tokens, width] is that of
   // add_to(): sums are kept for added tables.
   void add_gradient(View<const T> dx, std::span<const std::int64_t> segments,
-                    std::span<const RowRange> rows, SchemePositions<T>& gradient) const;
+                    std::span<const RowRange> rows, PositionModule<T>& gradient) const;
   // Which gradients an attention call with the tables of this length is asked for, with memory of
-  // the pass; collect() adds what it gave.
-  void want(AttentionGradients<T>& gradients, std::int64_t length, Pass& pass) const;
-  void collect(const AttentionGradients<T>& gradients, std::int64_t length,
-               SchemePositions<T>& gradient) const;
+  // the pass; accumulate() adds what it gave.
+  void request_gradients(AttentionGradients<T>& gradients, std::int64_t length, Pass& pass) const;
+  void accumulate(const AttentionGradients<T>& gradients, std::int64_t length,
+                  PositionModule<T>& gradient) const;
   // Turns the sums of all calls of the pass into gradients of the weights, and clears them.
-  void finish(SchemePositions<T>& gradient) const;
+  void backward(PositionModule<T>& gradient) const;
 
  private:
-  friend class SchemePositions<T>;
+  friend class PositionModule<T>;
   // What a scheme made, before the tables of several became one.
   struct Source {
     std::int64_t length;
@@ -73,15 +73,15 @@ class PositionTables {
     AppliedPositions<T, float> applied;
     std::vector<Source> sources;  // of each scheme
   };
-  using TablesByClass = std::map<LengthClass, std::shared_ptr<const Tables>>;
+  using TablesByKey = std::map<TableKey, std::shared_ptr<const Tables>>;
 
-  explicit PositionTables(const SchemePositions<T>& positions) : positions_(&positions) {}
-  LengthClass length_class(std::int64_t length) const;
+  explicit PositionTables(const PositionModule<T>& positions) : positions_(&positions) {}
+  TableKey table_key(std::int64_t length) const;
   const Tables& tables_of(std::int64_t length) const;
 
-  const SchemePositions<T>* positions_;
-  std::map<std::int64_t, LengthClass> classes_;  // of the lengths that were asked for
-  TablesByClass tables_;
+  const PositionModule<T>* positions_;
+  std::map<std::int64_t, TableKey> keys_;  // of the lengths that were asked for
+  TablesByKey tables_;
 };
 
 }  // namespace sextant

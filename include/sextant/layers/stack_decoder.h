@@ -16,14 +16,14 @@ namespace sextant {
 //
 // A read returns the results of its last `count` tokens, the same as when the stack gets all tokens
 // so far at once, however they are divided into reads. Where the scheme's tables depend on the
-// length of the text (SchemePositions::length_class) and the text reaches a length with other
+// length of the text (PositionModule::table_key) and the text reaches a length with other
 // tables, the cached keys and hidden states are those of the old tables, so all tokens are computed
 // again: once for rotary_longrope, and at every token beyond max_length for rotary_dynamic_ntk.
 class StackDecoder {
  public:
   // `rows` empty hypotheses with room for `capacity` tokens each. Throws Error if the positions end
-  // before (SchemePositions::max_length).
-  StackDecoder(const TransformerStack<float>& stack, const SchemePositions<float>& positions,
+  // before (PositionModule::max_length).
+  StackDecoder(const TransformerStack<float>& stack, const PositionModule<float>& positions,
                std::int64_t rows, std::int64_t capacity);
 
   // The context of cross attention: [tokens, width] of an encoder, one segment per row.
@@ -54,7 +54,7 @@ class StackDecoder {
   View<const float> recompute(std::int64_t length, std::int64_t count, Pass& pass);
 
   const TransformerStack<float>& stack_;
-  const SchemePositions<float>& positions_;
+  const PositionModule<float>& positions_;
   PositionTables<float> tables_;
   std::int64_t length_ = 0, capacity_;
   std::vector<KvCache<float>> caches_;  // of each layer

@@ -105,7 +105,7 @@ struct TransformerStack {
   // to pass.on_gradients_ready when the gradients of a layer are. Throws Error for what forward()
   // did not save.
   void backward(const Saved& saved, View<T> d, View<T> dcontext, TransformerStack& gradient,
-                SchemePositions<T>* positions_gradient, Pass& pass) const;
+                PositionModule<T>* positions_gradient, Pass& pass) const;
 
   // prefix + "0.", "1.", ..., "final_norm.".
   void append_parameters(Parameters<T>& to, const std::string& prefix);

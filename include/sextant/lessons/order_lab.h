@@ -7,7 +7,7 @@
 
 #include "sextant/core/tensor.h"
 #include "sextant/layers/linear.h"
-#include "sextant/layers/position_scheme.h"
+#include "sextant/layers/scheme_spec.h"
 #include "sextant/lessons/order_difference.h"
 #include "sextant/lessons/position_effect.h"
 #include "sextant/text/vocabulary.h"
@@ -41,14 +41,14 @@ class OrderLab {
   // own model). A rotation leaves the last channel of an odd width as it is: of width 3 it rotates
   // one pair. Throws Error that lists the allowed words for any other word, and for an empty
   // sentence.
-  Result run(const std::string& sentence, const PositionSchemes& positions = {}) const;
+  Result run(const std::string& sentence, const SchemeSpecs& positions = {}) const;
 
   // Throws Error as run(), and unless `second` has the words of `first`.
   struct Verdict : OrderDifference {
     Result first, second;
   };
   Verdict compare(const std::string& first, const std::string& second,
-                  const PositionSchemes& positions = {}) const;
+                  const SchemeSpecs& positions = {}) const;
 
   const Vocabulary& vocabulary() const noexcept { return vocabulary_; }
   const Tensor<double>& embeddings() const noexcept { return embeddings_; }

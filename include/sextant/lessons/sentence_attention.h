@@ -9,7 +9,7 @@
 
 #include "sextant/attention/attention.h"
 #include "sextant/core/tensor.h"
-#include "sextant/layers/position_scheme.h"
+#include "sextant/layers/scheme_spec.h"
 #include "sextant/lessons/order_difference.h"
 #include "sextant/lessons/position_effect.h"
 #include "sextant/schemes/scheme.h"
@@ -24,7 +24,7 @@ struct HiddenPair {
 struct SentenceAttentionOptions {
   std::int64_t width = 64;  // of the model, a multiple of heads
   std::int64_t heads = 4;
-  PositionSchemes positions = {};          // {"rotary"}, {"rotary", "temperature"}; empty: none
+  SchemeSpecs positions = {};              // {"rotary"}, {"rotary", "temperature"}; empty: none
   const SchemeWeights* weights = nullptr;  // of a single scheme; null: where training starts
   bool causal = false;
   std::uint32_t seed = 7;

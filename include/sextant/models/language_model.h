@@ -18,7 +18,7 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   using TokenModel<T>::embedding;
   using TokenModel<T>::output;
   using TokenModel<T>::logits_matrix;
-  SchemePositions<T> positions;
+  PositionModule<T> positions;
   TransformerStack<T> stack;
 
   // First weights from config.seed. Throws Error as check_config().

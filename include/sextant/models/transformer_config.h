@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "sextant/core/names.h"
-#include "sextant/layers/scheme_positions.h"
+#include "sextant/layers/position_module.h"
 #include "sextant/layers/transformer_stack.h"
 
 namespace sextant {
@@ -37,9 +37,9 @@ struct TransformerConfig {
   bool bias = true;      // of linear maps
   bool tied = true;      // logits are products with the embedding; false: a matrix of their own
   bool pointer = false;  // of a translator: it may copy (pointer.h)
-  PositionSchemes positions = {"rotary"};  // of self attention; cross attention has none
-  std::int64_t length = 512;               // positions of learned tables
-  std::uint32_t seed = 1;                  // of the first weights
+  SchemeSpecs positions = {"rotary"};  // of self attention; cross attention has none
+  std::int64_t length = 512;           // positions of learned tables
+  std::uint32_t seed = 1;              // of the first weights
 
   // The parts, for layers. Errors name transformer.ARGUMENT.
   StackOptions stack(bool encoder) const;

@@ -29,7 +29,7 @@ struct Translator : TokenModel<T> {  // of kind translator; source and target sh
   using TokenModel<T>::embedding;
   using TokenModel<T>::output;
   using TokenModel<T>::logits_matrix;
-  SchemePositions<T> encoder_positions, decoder_positions;
+  PositionModule<T> encoder_positions, decoder_positions;
   TransformerStack<T> encoder, decoder;
   std::optional<Pointer<T>> pointer;
 

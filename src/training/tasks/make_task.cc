@@ -85,7 +85,7 @@ void load_position_table(TrainingPlan& plan, const InitialWeights& initial) {
   DataFile& file = settings.table.front();
   read_data(file);
   TransformerConfig& model = settings.model;
-  const auto has_file = [](const PositionScheme& scheme) {
+  const auto has_file = [](const SchemeSpec& scheme) {
     return std::ranges::any_of(find_scheme(scheme.scheme).parameters(),
                                [](const Option& option) { return option.name == "file"; });
   };

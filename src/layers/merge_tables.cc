@@ -1,16 +1,17 @@
 // Rows and biases add up; the table that multiplies queries by a number goes into a rotation.
-#include "layers/combine_tables.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "layers/scheme_tables.h"
 #include "sextant/core/error.h"
 
 namespace sextant::layers {
 namespace {
 
-[[noreturn]] void refuse(const std::string& must) { throw Error("positions.scheme", must); }
+[[noreturn]] void throw_incompatible(const std::string& must) {
+  throw Error("positions.scheme", must);
+}
 
 // Whether the rows of queries multiply all their channels by one number, and likewise of keys.
 bool is_scale(const RotationTable<double>& table) {
@@ -37,18 +38,19 @@ RotationTable<double> scaled(const RotationTable<double>& rotation,
 
 }  // namespace
 
-void combine(Tensor<double>& rows, const Tensor<double>& more) {
+void merge(Tensor<double>& rows, const Tensor<double>& more) {
   if (rows.shape() != more.shape()) {
-    refuse("must add tables of one shape, got " + rows.shape().to_string() + " and " +
-           more.shape().to_string());
+    throw_incompatible("must add tables of one shape, got " + rows.shape().to_string() + " and " +
+                       more.shape().to_string());
   }
   for (std::int64_t i = 0; i < rows.count(); ++i) rows.data()[i] += more.data()[i];
 }
 
-void combine(RotationTable<double>& rotation, const RotationTable<double>& more) {
+void merge(RotationTable<double>& rotation, const RotationTable<double>& more) {
   const bool more_scales = is_scale(more);
   if (!more_scales && !is_scale(rotation)) {
-    refuse("must have at most one rotation beside tables that multiply whole heads, got two");
+    throw_incompatible(
+        "must have at most one rotation beside tables that multiply whole heads, got two");
   }
   const RotationTable<double>& angles = more_scales ? rotation : more;
   const RotationTable<double>& scale = more_scales ? more : rotation;
@@ -56,10 +58,11 @@ void combine(RotationTable<double>& rotation, const RotationTable<double>& more)
   if (angles.cos.size(axis) != scale.cos.size(0) ||
       angles.cos.size(axis + 1) != scale.cos.size(1) ||
       angles.first_channel != scale.first_channel) {
-    refuse("must rotate and multiply the same positions and channels, got tables " +
-           angles.cos.shape().to_string() + " from channel " +
-           std::to_string(angles.first_channel) + " and " + scale.cos.shape().to_string() +
-           " from channel " + std::to_string(scale.first_channel));
+    throw_incompatible("must rotate and multiply the same positions and channels, got tables " +
+                       angles.cos.shape().to_string() + " from channel " +
+                       std::to_string(angles.first_channel) + " and " +
+                       scale.cos.shape().to_string() + " from channel " +
+                       std::to_string(scale.first_channel));
   }
   RotationTable<double> both = scaled(angles, scale);
   if (angles.keys || scale.keys) {
@@ -69,10 +72,11 @@ void combine(RotationTable<double>& rotation, const RotationTable<double>& more)
   rotation = std::move(both);
 }
 
-void combine(DistanceBias& bias, const DistanceBias& more) {
+void merge(DistanceBias& bias, const DistanceBias& more) {
   if (!more.slopes.empty() && !bias.slopes.empty() && more.slopes.size() != bias.slopes.size()) {
-    refuse("must have slopes of the same heads, got " + std::to_string(bias.slopes.size()) +
-           " and " + std::to_string(more.slopes.size()));
+    throw_incompatible("must have slopes of the same heads, got " +
+                       std::to_string(bias.slopes.size()) + " and " +
+                       std::to_string(more.slopes.size()));
   }
   bias.slopes.resize(std::max(bias.slopes.size(), more.slopes.size()));
   for (std::size_t head = 0; head < more.slopes.size(); ++head) {
@@ -86,14 +90,15 @@ void combine(DistanceBias& bias, const DistanceBias& more) {
   }
   const std::int64_t heads = bias.values.size(0);
   if (more.values.size(0) != heads) {
-    refuse("must have biases of the same heads, got " + std::to_string(heads) + " and " +
-           std::to_string(more.values.size(0)));
+    throw_incompatible("must have biases of the same heads, got " + std::to_string(heads) +
+                       " and " + std::to_string(more.values.size(0)));
   }
   // The distances that both have.
   const std::int64_t before = std::min(bias.origin, more.origin);
   const std::int64_t after =
       std::min(bias.values.size(1) - bias.origin, more.values.size(1) - more.origin);
-  if (before + after < 1) refuse("must have biases of the same distances, got none in common");
+  if (before + after < 1)
+    throw_incompatible("must have biases of the same distances, got none in common");
   Tensor<float> sum({heads, before + after});
   for (std::int64_t head = 0; head < heads; ++head) {
     for (std::int64_t i = -before; i < after; ++i) {

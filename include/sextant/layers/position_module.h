@@ -1,4 +1,4 @@
-// The positional schemes of a trained model: their weights, and the tables that they make for a
+// The positional schemes of a model as a module: their weights, and the tables that they make for a
 // pass.
 #pragma once
 
@@ -28,14 +28,14 @@ namespace sextant {
 // scheme with weights, sequences up to options.length have the tables of options.length, for which
 // the weights are made.
 template <class T>
-class SchemePositions {
+class PositionModule {
  public:
   // Weights start from a scheme's initial weights, or from the file of its parameter `file`, which
   // is not among options() afterwards: the model contains the weights. Throws Error for an unknown
   // scheme, a bad parameter, schemes that do not go together, one that is there twice, a length
   // below 1, a file of another length, and for a scheme whose weights are made of the tokens
   // (forgetting).
-  explicit SchemePositions(PositionOptions options);
+  explicit PositionModule(PositionOptions options);
 
   const PositionOptions& options() const noexcept { return options_; }
   bool has(SchemeKind kind) const noexcept;  // among the schemes
@@ -50,8 +50,8 @@ class SchemePositions {
   // ends. A learned table ends after options().length positions, a window after its cells.
   std::int64_t max_length() const noexcept { return max_length_; }
 
-  // Lengths of one class lie next to each other.
-  LengthClass length_class(std::int64_t length) const;
+  // Lengths with one key have the same tables, and lie next to each other.
+  TableKey table_key(std::int64_t length) const;
 
   // prefix + the names of the scheme's weights, which weight decay leaves alone; of several schemes
   // prefix + SCHEME + "." + the names.
@@ -60,27 +60,27 @@ class SchemePositions {
  private:
   friend class PositionTables<T>;
   struct Cache;
-  struct Learned {
+  struct TrainedScheme {
     const Scheme* scheme;
     std::map<std::string, Tensor<T>> weights;  // those that are trained
-    bool learns() const noexcept { return !weights.empty(); }
+    bool trainable() const noexcept { return !weights.empty(); }
   };
   using Tables = typename PositionTables<T>::Tables;
 
   void start_with_weights(std::size_t i);
   void start_with_file(std::size_t i);
-  bool learns() const noexcept { return cache_ == nullptr; }
-  bool learns(SchemeKind kind) const noexcept;  // whether one of the kind does
+  bool trainable() const noexcept { return cache_ == nullptr; }
+  bool trainable(SchemeKind kind) const noexcept;  // whether one of the kind does
   // Of the ids 0 .. length - 1, as the scheme has it.
   std::int64_t class_of_ids(std::size_t i, std::int64_t length) const;
-  Tables make(const LengthClass& number, std::int64_t length) const;
+  Tables make(const TableKey& number, std::int64_t length) const;
 
   PositionOptions options_;
-  std::vector<Learned> schemes_;  // in the order of the options
+  std::vector<TrainedScheme> schemes_;  // in the order of the options
   std::int64_t max_length_ = kAnyLength;
   std::shared_ptr<Cache> cache_;  // null where there are weights; copies of this share it
-  // Of gradients of tables, by class and kind.
-  std::map<std::pair<LengthClass, SchemeKind>, Tensor<double>> sums_;
+  // Of gradients of tables, by key and kind.
+  std::map<std::pair<TableKey, SchemeKind>, Tensor<double>> sums_;
 };
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
-// Schemes in models: weights, classes of lengths, and the tables of a pass.
-#include "sextant/layers/scheme_positions.h"
+// Schemes in models: makes the tables of a pass from their weights.
+#include "sextant/layers/position_module.h"
 
 #include <algorithm>
 #include <mutex>
@@ -17,28 +17,28 @@ using layers::widened;
 
 // The tables that were asked for last.
 template <class T>
-struct SchemePositions<T>::Cache {
-  using TablesByClass = typename PositionTables<T>::TablesByClass;
+struct PositionModule<T>::Cache {
+  using TablesByKey = typename PositionTables<T>::TablesByKey;
 
-  TablesByClass get() {
+  TablesByKey get() {
     const std::lock_guard lock(mutex);
     return tables;
   }
-  void set(const TablesByClass& last) {
+  void set(const TablesByKey& last) {
     const std::lock_guard lock(mutex);
     tables = last;
   }
 
   std::mutex mutex;
-  TablesByClass tables;
+  TablesByKey tables;
 };
 
 template <class T>
-SchemePositions<T>::SchemePositions(PositionOptions options) : options_(std::move(options)) {
-  const PositionSchemes& list = options_.schemes;
-  for (const PositionScheme& each : list) {
+PositionModule<T>::PositionModule(PositionOptions options) : options_(std::move(options)) {
+  const SchemeSpecs& list = options_.schemes;
+  for (const SchemeSpec& each : list) {
     schemes_.push_back({&find_scheme(each.scheme), {}});
-    if (std::ranges::count(list, each.scheme, &PositionScheme::scheme) > 1) {
+    if (std::ranges::count(list, each.scheme, &SchemeSpec::scheme) > 1) {
       throw Error("positions.scheme", "must not be there twice, got " + names_of(list));
     }
   }
@@ -49,14 +49,14 @@ SchemePositions<T>::SchemePositions(PositionOptions options) : options_(std::mov
     if (end == nullptr) continue;
     max_length_ = std::min(max_length_, end(options_.request(list[i], ids)));
   }
-  if (std::ranges::none_of(schemes_, &Learned::learns)) cache_ = std::make_shared<Cache>();
+  if (std::ranges::none_of(schemes_, &TrainedScheme::trainable)) cache_ = std::make_shared<Cache>();
   // Throws for schemes that do not go together. At position 0 a rotation is none.
   if (list.size() > 1) (void)tables(std::min<std::int64_t>(options_.length, 2));
 }
 
 template <class T>
-void SchemePositions<T>::start_with_weights(std::size_t i) {
-  const PositionScheme& given = options_.schemes[i];
+void PositionModule<T>::start_with_weights(std::size_t i) {
+  const SchemeSpec& given = options_.schemes[i];
   auto& [scheme, weights] = schemes_[i];
   if (scheme->initial_weights == nullptr || scheme->kind == SchemeKind::rotated) return;
   if (options_.length < 1) {
@@ -75,8 +75,8 @@ void SchemePositions<T>::start_with_weights(std::size_t i) {
 }
 
 template <class T>
-void SchemePositions<T>::start_with_file(std::size_t i) {
-  PositionScheme& given = options_.schemes[i];
+void PositionModule<T>::start_with_file(std::size_t i) {
+  SchemeSpec& given = options_.schemes[i];
   const auto file = given.parameters.extract("file");
   if (file.empty()) return;
   const auto ids = first_positions(options_.length);
@@ -92,52 +92,53 @@ void SchemePositions<T>::start_with_file(std::size_t i) {
 }
 
 template <class T>
-bool SchemePositions<T>::has(SchemeKind kind) const noexcept {
-  return std::ranges::any_of(schemes_,
-                             [kind](const Learned& each) { return each.scheme->kind == kind; });
-}
-
-template <class T>
-bool SchemePositions<T>::learns(SchemeKind kind) const noexcept {
+bool PositionModule<T>::has(SchemeKind kind) const noexcept {
   return std::ranges::any_of(
-      schemes_, [kind](const Learned& each) { return each.scheme->kind == kind && each.learns(); });
+      schemes_, [kind](const TrainedScheme& each) { return each.scheme->kind == kind; });
 }
 
 template <class T>
-std::int64_t SchemePositions<T>::class_of_ids(std::size_t i, std::int64_t length) const {
+bool PositionModule<T>::trainable(SchemeKind kind) const noexcept {
+  return std::ranges::any_of(schemes_, [kind](const TrainedScheme& each) {
+    return each.scheme->kind == kind && each.trainable();
+  });
+}
+
+template <class T>
+std::int64_t PositionModule<T>::class_of_ids(std::size_t i, std::int64_t length) const {
   const auto number = schemes_[i].scheme->length_class;
   return number == nullptr ? 0 : number(options_.request(options_.schemes[i], {}), length);
 }
 
 template <class T>
-LengthClass SchemePositions<T>::length_class(std::int64_t length) const {
-  LengthClass numbers;
+TableKey PositionModule<T>::table_key(std::int64_t length) const {
+  TableKey key;
   for (std::size_t i = 0; i < schemes_.size(); ++i) {
     if (schemes_[i].scheme->length_class == nullptr) continue;
-    const bool learns = schemes_[i].learns();
-    numbers.push_back(class_of_ids(i, learns ? std::max(length, options_.length) : length));
+    const bool trainable = schemes_[i].trainable();
+    key.push_back(class_of_ids(i, trainable ? std::max(length, options_.length) : length));
   }
-  return numbers;
+  return key;
 }
 
-// The tables of a class, with the rows that serve this length.
+// Makes the tables of a key, with the rows that serve this length.
 template <class T>
-typename SchemePositions<T>::Tables SchemePositions<T>::make(const LengthClass& number,
-                                                             std::int64_t length) const {
+typename PositionModule<T>::Tables PositionModule<T>::make(const TableKey& key,
+                                                           std::int64_t length) const {
   length = std::max<std::int64_t>(length, 1);
-  if (!learns()) {
+  if (!trainable()) {
     // A little more than asked for, so that batches of growing length do not make a table each.
     const std::int64_t more = std::min((length + 63) / 64 * 64, max_length_);
-    if (more > length && length_class(more) == number) length = more;
+    if (more > length && table_key(more) == key) length = more;
   }
   Tables made{.length = length, .applied = {}, .sources = {}};
   std::vector<SchemeTable> tables;
-  auto its_class = number.begin();
+  auto its_class = key.begin();
   for (std::size_t i = 0; i < schemes_.size(); ++i) {
     const auto& [scheme, its_weights] = schemes_[i];
     std::int64_t rows = length;
     if (scheme->length_class != nullptr) {
-      const bool is_shorter = schemes_[i].learns() && class_of_ids(i, rows) != *its_class;
+      const bool is_shorter = schemes_[i].trainable() && class_of_ids(i, rows) != *its_class;
       if (is_shorter) rows = std::max(rows, options_.length);  // for which its weights are made
       ++its_class;
     }
@@ -158,40 +159,40 @@ typename SchemePositions<T>::Tables SchemePositions<T>::make(const LengthClass& 
 }
 
 template <class T>
-PositionTables<T> SchemePositions<T>::tables(std::int64_t length) const {
+PositionTables<T> PositionModule<T>::tables(std::int64_t length) const {
   const std::int64_t segments[] = {0, length};
   return tables(segments);
 }
 
 template <class T>
-PositionTables<T> SchemePositions<T>::tables(std::span<const std::int64_t> segments) const {
+PositionTables<T> PositionModule<T>::tables(std::span<const std::int64_t> segments) const {
   PositionTables<T> result(*this);
-  std::map<LengthClass, std::int64_t> longest;
+  std::map<TableKey, std::int64_t> longest;
   for (std::size_t s = 0; s + 1 < segments.size(); ++s) {
     const std::int64_t length = segments[s + 1] - segments[s];
-    auto known = result.classes_.find(length);
-    if (known == result.classes_.end()) {
-      known = result.classes_.emplace(length, length_class(length)).first;
+    auto known = result.keys_.find(length);
+    if (known == result.keys_.end()) {
+      known = result.keys_.emplace(length, table_key(length)).first;
     }
     std::int64_t& most = longest[known->second];
     most = std::max(most, length);
   }
   if (cache_) result.tables_ = cache_->get();
-  // The tables of these classes, and no others: every length of a text may have its own.
+  // The tables of these keys, and no others: every length of a text may have its own.
   std::erase_if(result.tables_, [&longest](const auto& old) {
     const auto wanted = longest.find(old.first);
     return wanted == longest.end() || old.second->length < wanted->second;
   });
-  for (const auto& [number, length] : longest) {
-    auto& tables = result.tables_[number];
-    if (!tables) tables = std::make_shared<const Tables>(make(number, length));
+  for (const auto& [key, length] : longest) {
+    auto& tables = result.tables_[key];
+    if (!tables) tables = std::make_shared<const Tables>(make(key, length));
   }
   if (cache_) cache_->set(result.tables_);
   return result;
 }
 
 template <class T>
-void SchemePositions<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
+void PositionModule<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
   for (auto& [scheme, weights] : schemes_) {
     const std::string own =
         schemes_.size() == 1 ? prefix : prefix + std::string(scheme->name) + ".";
@@ -199,7 +200,7 @@ void SchemePositions<T>::append_parameters(Parameters<T>& to, const std::string&
   }
 }
 
-template class SchemePositions<float>;
-template class SchemePositions<double>;
+template class PositionModule<float>;
+template class PositionModule<double>;
 
 }  // namespace sextant
