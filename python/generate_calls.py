@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ._extrapolate import ExtrapolationTable, OnScore
     from ._models import LanguageModel, MaskedModel, Model, Translator
-    from ._results import FilledText, LayerGuesses, PairScore, TextScore
+    from ._results import FilledText, LogitLens, PairScore, TextScore
     from ._training import OnStep
     from ._types import Pairs, PositionNames, Source
 
@@ -117,11 +117,11 @@ CALLS = [
     Call("fill", "fill", "What the model would put where a text has [MASK].", [("text", "str", "with [MASK] in it")], "FilledText",
          "the text with the most probable token in every hole, and the guesses of each hole", "return self._fill(text, {options})",
          owner="Fills"),
-    Call("guess", "guess", LENS + " A masked model guesses the token itself.", [("text", "str", "1 to 512 tokens")], "LayerGuesses", GUESSES,
-         "return self._guess(text, {options})", owner="GuessesText"),
-    Call("guess", "guess", LENS + " Of an ensemble, the first model's.",
-         [("text", "str", "the source, 1 to 512 tokens")], "LayerGuesses", GUESSES, "return self._guess(text, target, {options})",
-         [("target", "str | None", "None", "its translation, at most 512 tokens; None: what the model makes of it")], owner="GuessesPairs"),
+    Call("logit_lens", "logit_lens", LENS + " A masked model guesses the token itself.", [("text", "str", "1 to 512 tokens")], "LogitLens", GUESSES,
+         "return self._logit_lens(text, {options})", owner="LensOfText"),
+    Call("logit_lens", "logit_lens", LENS + " Of an ensemble, the first model's.",
+         [("text", "str", "the source, 1 to 512 tokens")], "LogitLens", GUESSES, "return self._logit_lens(text, target, {options})",
+         [("target", "str | None", "None", "its translation, at most 512 tokens; None: what the model makes of it")], owner="LensOfPairs"),
     Call("evaluate", "evaluate_text", "How well the model predicts a text.", [("text", "Source", "a path, or what has read()")],
          "TextScore", "perplexity and bits per character, in windows side by side and, with `stride`, in sliding ones",
          "return self._evaluate(text, {options})", owner="ScoresText"),
@@ -138,8 +138,8 @@ CALLS = [
 HOOKS = {
     "Generates": "_generate(self, prompt: str, options: dict[str, Any], stop: str, on_text: Callable[[str], object] | None) -> str",
     "Fills": "_fill(self, text: str, options: dict[str, Any]) -> FilledText",
-    "GuessesText": "_guess(self, text: str, options: dict[str, Any]) -> LayerGuesses",
-    "GuessesPairs": "_guess(self, text: str, target: str | None, options: dict[str, Any]) -> LayerGuesses",
+    "LensOfText": "_logit_lens(self, text: str, options: dict[str, Any]) -> LogitLens",
+    "LensOfPairs": "_logit_lens(self, text: str, target: str | None, options: dict[str, Any]) -> LogitLens",
     "ScoresText": "_evaluate(self, text: Source, options: dict[str, Any]) -> TextScore",
     "Translates": "_translate(self, text: str | Sequence[str], options: dict[str, Any]) -> Any",
     "ScoresPairs": "_evaluate(self, pairs: Pairs, options: dict[str, Any], reverse: bool, limit: int | None) -> PairScore",

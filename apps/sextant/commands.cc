@@ -14,7 +14,7 @@ void add_commands(CLI::App& program, Job& job) {
       {"Positions", {add_encode, add_plot, add_identify, add_list}},
       {"Attention", {add_attend, add_attention, add_compare, add_report}},
       {"Models",
-       {add_train, add_extrapolate, add_generate, add_translate, add_guess, add_evaluate,
+       {add_train, add_extrapolate, add_generate, add_translate, add_logit_lens, add_evaluate,
         add_info}},
       {"Lessons", {add_embed, add_similarity, add_recommend}},
       {"Text and files",

@@ -36,7 +36,7 @@ void add_vocabulary(CLI::App& program, Job& job);
 void add_tokenize(CLI::App& program, Job& job);
 void add_convert_rotary(CLI::App& program, Job& job);
 void add_identify(CLI::App& program, Job& job);
-void add_guess(CLI::App& program, Job& job);
+void add_logit_lens(CLI::App& program, Job& job);
 void add_generate(CLI::App& program, Job& job);
 void add_translate(CLI::App& program, Job& job);
 void add_evaluate(CLI::App& program, Job& job);

@@ -6,7 +6,7 @@
 #include "sextant/models/fill_masks.h"
 #include "sextant/models/generate.h"
 #include "sextant/models/language_model.h"
-#include "sextant/models/layer_guesses.h"
+#include "sextant/models/logit_lens.h"
 #include "sextant/models/model_folder.h"
 #include "sextant/models/sampling.h"
 #include "sextant/models/text_model.h"

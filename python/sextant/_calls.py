@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from ._extrapolate import ExtrapolationTable, OnScore
     from ._models import LanguageModel, MaskedModel, Model, Translator
-    from ._results import FilledText, LayerGuesses, PairScore, TextScore
+    from ._results import FilledText, LogitLens, PairScore, TextScore
     from ._training import OnStep
     from ._types import Pairs, PositionNames, Source
 
@@ -1061,14 +1061,14 @@ class Fills:
         raise NotImplementedError
 
 
-class GuessesText:
-    def guess(
+class LensOfText:
+    def logit_lens(
         self,
         text: str,
         *,
         top_k: int = 5,
         threads: int = 0,
-    ) -> LayerGuesses:
+    ) -> LogitLens:
         """What each layer would write next, after every token: the final norm and the map to the
         vocabulary (and the pointer, where there is one) read the sum of the layers up to there, as if
         the model ended there (the logit lens). The last layer's are the model's own. A masked model
@@ -1087,21 +1087,21 @@ class GuessesText:
                 argument
             TypeError: an argument of another type
         """
-        return self._guess(text, {"top_k": top_k, "threads": threads})
+        return self._logit_lens(text, {"top_k": top_k, "threads": threads})
 
-    def _guess(self, text: str, options: dict[str, Any]) -> LayerGuesses:
+    def _logit_lens(self, text: str, options: dict[str, Any]) -> LogitLens:
         raise NotImplementedError
 
 
-class GuessesPairs:
-    def guess(
+class LensOfPairs:
+    def logit_lens(
         self,
         text: str,
         *,
         target: str | None = None,
         top_k: int = 5,
         threads: int = 0,
-    ) -> LayerGuesses:
+    ) -> LogitLens:
         """What each layer would write next, after every token: the final norm and the map to the
         vocabulary (and the pointer, where there is one) read the sum of the layers up to there, as if
         the model ended there (the logit lens). The last layer's are the model's own. Of an ensemble,
@@ -1121,9 +1121,9 @@ class GuessesPairs:
                 argument
             TypeError: an argument of another type
         """
-        return self._guess(text, target, {"top_k": top_k, "threads": threads})
+        return self._logit_lens(text, target, {"top_k": top_k, "threads": threads})
 
-    def _guess(self, text: str, target: str | None, options: dict[str, Any]) -> LayerGuesses:
+    def _logit_lens(self, text: str, target: str | None, options: dict[str, Any]) -> LogitLens:
         raise NotImplementedError
 
 

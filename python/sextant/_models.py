@@ -8,13 +8,13 @@ import warnings
 from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
 
 from . import _core
-from ._calls import Fills, Generates, GuessesPairs, GuessesText, ScoresPairs, ScoresText, Translates
+from ._calls import Fills, Generates, LensOfPairs, LensOfText, ScoresPairs, ScoresText, Translates
 from ._results import (
     AttentionMaps,
     Bleu,
     FilledText,
-    LayerGuess,
-    LayerGuesses,
+    LensLayer,
+    LogitLens,
     PairScore,
     TextScore,
     Translation,
@@ -63,7 +63,7 @@ class Model:
         return f"{type(self).__name__}({sizes}, positions={[each['scheme'] for each in config['positions']]})"
 
 
-class TextModel(Model, ScoresText, GuessesText):
+class TextModel(Model, ScoresText, LensOfText):
     """What causal and masked language models have."""
 
     _core: _core.TextModel
@@ -102,8 +102,8 @@ class TextModel(Model, ScoresText, GuessesText):
         weights = self._core.attention_maps(self.tokenizer.encode(text), chosen or [], threads)
         return AttentionMaps(weights, words, words, "Self attention", hidden=self._core.hidden_pairs(len(words)), layers=chosen)
 
-    def _guess(self, text: str, options: dict[str, Any]) -> LayerGuesses:
-        return guesses_of(self._core.guess(text, options))
+    def _logit_lens(self, text: str, options: dict[str, Any]) -> LogitLens:
+        return lens_of(self._core.logit_lens(text, options))
 
     def _evaluate(self, text: Source, options: dict[str, Any]) -> TextScore:
         score = self._core.evaluate(contents_of(text, "evaluate.text"), options, name_of(text, "evaluate.text"))
@@ -127,7 +127,7 @@ class MaskedModel(TextModel, Fills):
         return FilledText(**self._core.fill(text, options))
 
 
-class Translator(Model, Translates, ScoresPairs, GuessesPairs):
+class Translator(Model, Translates, ScoresPairs, LensOfPairs):
     """An encoder and a decoder; of several models, an ensemble whose probabilities are averaged."""
 
     _core: _core.Translator
@@ -178,8 +178,8 @@ class Translator(Model, Translates, ScoresPairs, GuessesPairs):
             results = [all_of_it[0]["text"] if all_of_it else "" for all_of_it in found]
         return results[0] if isinstance(text, str) else results
 
-    def _guess(self, text: str, target: str | None, options: dict[str, Any]) -> LayerGuesses:
-        return guesses_of(self._core.guess(text, target, options))
+    def _logit_lens(self, text: str, target: str | None, options: dict[str, Any]) -> LogitLens:
+        return lens_of(self._core.logit_lens(text, target, options))
 
     def _evaluate(self, pairs: Pairs, options: dict[str, Any], reverse: bool, limit: int | None) -> PairScore:
         scored = pairs_of(pairs, "evaluate.pairs", flag_of(reverse, "evaluate.reverse"))
@@ -189,8 +189,8 @@ class Translator(Model, Translates, ScoresPairs, GuessesPairs):
         return PairScore(**{**score, "bleu": Bleu(**score["bleu"])})
 
 
-def guesses_of(found: dict[str, Any]) -> LayerGuesses:
-    return LayerGuesses(**{**found, "layers": [LayerGuess(**one) for one in found["layers"]]})
+def lens_of(found: dict[str, Any]) -> LogitLens:
+    return LogitLens(**{**found, "layers": [LensLayer(**one) for one in found["layers"]]})
 
 
 def model_of(core: Any) -> Model:

@@ -72,7 +72,7 @@ class FilledText:
 
 
 @dataclass(frozen=True)
-class LayerGuess:
+class LensLayer:
     """What a layer would write next."""
 
     name: str  # "embedding", "layer 0", ...
@@ -81,12 +81,12 @@ class LayerGuess:
 
 
 @dataclass(frozen=True)
-class LayerGuesses:
+class LogitLens:
     """What each layer of a model would write next."""
 
     tokens: list[str]  # that are read; a translator's decoder reads <bos> and its target
     next: list[str | None]  # what comes after each; None where the text ends
-    layers: list[LayerGuess]  # what goes into the first layer, then each layer; the last is the model's own distribution
+    layers: list[LensLayer]  # what goes into the first layer, then each layer; the last is the model's own distribution
 
 
 @dataclass(frozen=True)

@@ -29,8 +29,8 @@ nb::dict calls() {
   finish("generate");
   add(FillOptions{}, {}, "");
   finish("fill");
-  add(LayerGuessOptions{}, {}, "");
-  finish("guess");
+  add(LogitLensOptions{}, {}, "");
+  finish("logit_lens");
   TranslateOptions translation;
   visit_translation(translation, add);
   finish("translate_lines");

@@ -40,7 +40,7 @@ nb::object as_flags(const Tensor<double>& hidden) {
   return to_python(std::move(flags));
 }
 
-nb::dict dict_of(const LayerGuesses& found, const Tokenizer& tokenizer) {
+nb::dict dict_of(const LogitLens& found, const Tokenizer& tokenizer) {
   const auto piece = [&](std::int64_t token) -> nb::object {
     return token < 0 ? nb::none() : nb::object(nb::cast(tokenizer.piece(token)));
   };

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "arguments.h"
-#include "sextant/models/layer_guesses.h"
+#include "sextant/models/logit_lens.h"
 #include "sextant/models/text_model.h"
 #include "sextant/models/translate_lines.h"
 
@@ -33,7 +33,7 @@ nb::object stacked(const std::vector<Tensor<float>>& layers);
 // Whether a number is -infinity, as an array of bool of the same shape.
 nb::object as_flags(const Tensor<double>& hidden);
 
-// What Python's LayerGuesses are made of.
-nb::dict dict_of(const LayerGuesses& found, const Tokenizer& tokenizer);
+// What Python's LogitLens are made of.
+nb::dict dict_of(const LogitLens& found, const Tokenizer& tokenizer);
 
 }  // namespace sextant::python

@@ -67,14 +67,14 @@ nb::dict fill_text(const PyTextModel& self, nb::handle text, const nb::dict& giv
   return result;
 }
 
-nb::dict guess(const PyTextModel& self, nb::handle given_text, const nb::dict& given) {
-  LayerGuessOptions options;
-  take_arguments({given, "guess"}, options);
-  const std::string text = Argument{given_text, "guess", "text"}.text();
-  LayerGuesses found;
+nb::dict logit_lens(const PyTextModel& self, nb::handle given_text, const nb::dict& given) {
+  LogitLensOptions options;
+  take_arguments({given, "logit_lens"}, options);
+  const std::string text = Argument{given_text, "logit_lens", "text"}.text();
+  LogitLens found;
   {
     const Unlocked released;
-    found = layer_guesses(*self.model, text, options);
+    found = logit_lens(*self.model, text, options);
   }
   return dict_of(found, self.model->tokenizer);
 }
@@ -178,8 +178,8 @@ void bind_text_model(nb::module_& module) {
       .def("fill", &fill_text, nb::arg("text").none(), nb::arg("options"),
            nb::sig("def fill(self, text: str, options: dict[str, typing.Any]) -> dict[str, "
                    "typing.Any]"))
-      .def("guess", &guess, nb::arg("text").none(), nb::arg("options"),
-           nb::sig("def guess(self, text: str, options: dict[str, typing.Any]) -> dict[str, "
+      .def("logit_lens", &logit_lens, nb::arg("text").none(), nb::arg("options"),
+           nb::sig("def logit_lens(self, text: str, options: dict[str, typing.Any]) -> dict[str, "
                    "typing.Any]"))
       .def("logits", &logits, nb::arg("ids").none(), nb::arg("threads").none(),
            nb::sig("def logits(self, ids: object, threads: int) -> typing.Any"))

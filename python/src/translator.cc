@@ -87,17 +87,17 @@ nb::dict attention_maps(const PyTranslator& self, nb::handle source, nb::handle 
   return result;
 }
 
-nb::dict guess(const PyTranslator& self, nb::handle given_text, nb::handle given_target,
-               const nb::dict& given) {
-  LayerGuessOptions options;
-  take_arguments({given, "guess"}, options);
-  const std::string text = Argument{given_text, "guess", "text"}.text();
+nb::dict logit_lens(const PyTranslator& self, nb::handle given_text, nb::handle given_target,
+                    const nb::dict& given) {
+  LogitLensOptions options;
+  take_arguments({given, "logit_lens"}, options);
+  const std::string text = Argument{given_text, "logit_lens", "text"}.text();
   std::optional<std::string> target;
-  if (!given_target.is_none()) target = Argument{given_target, "guess", "target"}.text();
-  LayerGuesses found;
+  if (!given_target.is_none()) target = Argument{given_target, "logit_lens", "target"}.text();
+  LogitLens found;
   {
     const Unlocked released;
-    found = layer_guesses(self.first(), text, target, options);
+    found = logit_lens(self.first(), text, target, options);
   }
   return dict_of(found, self.lines->tokenizer());
 }
@@ -167,9 +167,12 @@ void bind_translator(nb::module_& module) {
       .def("translate", &translate_lines, nb::arg("lines").none(), nb::arg("options"),
            nb::sig("def translate(self, lines: object, options: dict[str, typing.Any]) -> "
                    "list[list[dict[str, typing.Any]]]"))
-      .def("guess", &guess, nb::arg("text").none(), nb::arg("target").none(), nb::arg("options"),
-           nb::sig("def guess(self, text: str, target: str | None, options: dict[str, typing.Any]) "
-                   "-> dict[str, typing.Any]"))
+      .def(
+          "logit_lens", &logit_lens, nb::arg("text").none(), nb::arg("target").none(),
+          nb::arg("options"),
+          nb::sig(
+              "def logit_lens(self, text: str, target: str | None, options: dict[str, typing.Any]) "
+              "-> dict[str, typing.Any]"))
       .def("attention_maps", &attention_maps, nb::arg("source").none(), nb::arg("target").none(),
            nb::arg("layers").none(), nb::arg("threads").none(),
            nb::sig("def attention_maps(self, source: object, target: object, layers: object, "

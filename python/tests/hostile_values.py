@@ -170,7 +170,7 @@ BASES = [
     [Base("sextant.attend(...)", {"_0": "'a b c'"}, {"positions": ["'rotary'", "{'alibi': {}}"], "width": ["8"], "heads": ["2"], "causal": ["True"], "seed": ["7"], "split": ["'spaces'"], "lower_case": ["True"]}),
      Base("sextant.compare(...)", {"_0": "'a b .'", "_1": "'b a .'"}, {"positions": ["'t5'"], "width": ["8"], "heads": ["2"], "seed": ["7"], "split": ["'spaces'"]})],
     [Base("SHIPPED.translate(...)", {"_0": "'may 5 2020'"}, {"beams": ["2"], "n_best": ["2"], "max_length": ["3"], "batch_size": ["1"], "threads": ["1"]}),
-     Base("SHIPPED.attention_maps(...)", {"_0": "'may 5'"}, {"target": ["'2'", "''"], "layers": ["[1]"], "threads": ["1"]}), Base("SHIPPED.guess(...)", {"_0": "'may 5'"}, {"target": ["'2'"], "top_k": ["1"]}),
+     Base("SHIPPED.attention_maps(...)", {"_0": "'may 5'"}, {"target": ["'2'", "''"], "layers": ["[1]"], "threads": ["1"]}), Base("SHIPPED.logit_lens(...)", {"_0": "'may 5'"}, {"target": ["'2'"], "top_k": ["1"]}),
      Base("SHIPPED.evaluate(...)", {"_0": "[('may 5 2020', '2020-05-05')]"}, {"beams": ["2"], "limit": ["1"], "reverse": ["True"]}), Base("SHIPPED.tokenizer.encode(...)", {"_0": "'may'"}),
      Base("SHIPPED.tokenizer.decode(...)", {"_0": "[5, 6]"}), Base("SHIPPED.tokenizer.pieces(...)", {"_0": "[5, 6]"}), Base("SHIPPED.tokenizer.tokens(...)", {"_0": "'may'"}),
      Base("sextant.load(...)", {"_0": "'no/such'"}), Base("sextant.shipped(...)", {}, {"without_positions": ["True"]}), Base("sextant.find_scheme(...)", {"_0": "'rotary'"})],

@@ -57,13 +57,18 @@ def test_maps_are_layers_heads_rows_columns(model: sextant.LanguageModel) -> Non
 
 
 def test_maps_of_chosen_layers_are_those_of_all(shipped: sextant.Translator) -> None:
-    every, some = shipped.attention_maps("may 5 2020"), shipped.attention_maps("may 5 2020", layers=[1])
-    for one, of in zip(some[:3], every[:3], strict=True):
-        assert one.layers == [1] and one.shape == (1, *of.shape[1:])
-        np.testing.assert_array_equal(one.weights[0], of.weights[1])
-        assert one.picture().svg == one.picture(layer=1).svg == of.picture(layer=1).svg
-        with pytest.raises(ValueError, match="must be 1, got 0"):
-            one.picture(layer=0)
+    model = tiny.language_model(layers=3)
+    every, one = model.attention_maps("the cat"), model.attention_maps("the cat", layers=[1])
+    assert one.layers == [1] and one.shape == (1, *every.shape[1:])
+    np.testing.assert_array_equal(one.weights[0], every.weights[1])
+    assert one.picture().svg == one.picture(layer=1).svg == every.picture(layer=1).svg
+    with pytest.raises(ValueError, match="must be 1, got 0"):
+        one.picture(layer=0)
+    for first, of in zip(shipped.attention_maps("may 5", layers=[0])[:3], shipped.attention_maps("may 5")[:3], strict=True):
+        np.testing.assert_array_equal(first.weights[0], of.weights[0])
+    for wrong in ([], [3], [1, 0], [-1]):
+        with pytest.raises(ValueError, match="attention_maps.layers"):
+            model.attention_maps("the cat", layers=wrong)
 
 
 def test_generation_is_a_function_of_the_seed(model: sextant.LanguageModel) -> None:
@@ -138,8 +143,8 @@ def test_a_saved_model_is_the_same(model: sextant.LanguageModel, tmp_path: Path)
 
 def test_each_layer_guesses_as_the_command_says(model: sextant.LanguageModel, tmp_path: Path) -> None:
     model.save(tmp_path / "saved")
-    found = model.guess("the cat", top_k=3)
-    said = json.loads(tiny.program("guess", "--model", str(tmp_path / "saved"), "the cat", "--top-k", "3", "--json"))
+    found = model.logit_lens("the cat", top_k=3)
+    said = json.loads(tiny.program("logit-lens", "--model", str(tmp_path / "saved"), "the cat", "--top-k", "3", "--json"))
     assert found.tokens == said["tokens"] == list("the cat") and found.next == said["next"] == [*"he cat", None]
     assert [layer.name for layer in found.layers] == ["embedding", "layer 0"]
     for layer, wanted in zip(found.layers, said["layers"]):
@@ -151,10 +156,10 @@ def test_each_layer_guesses_as_the_command_says(model: sextant.LanguageModel, tm
 
 
 def test_a_translator_guesses_its_own_words_or_those_given(shipped: sextant.Translator) -> None:
-    own = shipped.guess("may 5 2020", top_k=1)
+    own = shipped.logit_lens("may 5 2020", top_k=1)
     assert own.tokens == ["<bos>", *"2020-05-05"] and own.next == [*"2020-05-05", "<eos>"]
     assert [row[0][0] for row in own.layers[-1].guesses] == own.next
-    assert shipped.guess("may 5 2020", target="1999", top_k=1).next == [*"1999", "<eos>"]
+    assert shipped.logit_lens("may 5 2020", target="1999", top_k=1).next == [*"1999", "<eos>"]
 
 
 def test_a_model_without_positions_is_another_one(shipped: sextant.Translator, tmp_path: Path) -> None:
@@ -205,11 +210,11 @@ def test_threads_may_share_a_model(model: sextant.LanguageModel) -> None:
         (lambda m: m.evaluate("nowhere.txt"), ValueError, "nowhere.txt"),
         (lambda m: m.evaluate("a\0b"), ValueError, "evaluate.text] must be a path"),
         (lambda m: m.evaluate(io.StringIO("a"), stride=-1), ValueError, "evaluate.stride"),
-        (lambda m: m.guess(""), ValueError, "guess.text] must be 1 .. 512 tokens"),
-        (lambda m: m.guess(7), TypeError, "guess.text] must be a str"),
-        (lambda m: m.guess("a", top_k=0), ValueError, "guess.top_k] must be at least 1"),
-        (lambda m: m.guess("a", target="b"), TypeError, "target"),
-        (lambda m: sextant.shipped().guess("a", target="b" * 513), ValueError, "guess.target] must be 0 .. 512 tokens"),
+        (lambda m: m.logit_lens(""), ValueError, "logit_lens.text] must be 1 .. 512 tokens"),
+        (lambda m: m.logit_lens(7), TypeError, "logit_lens.text] must be a str"),
+        (lambda m: m.logit_lens("a", top_k=0), ValueError, "logit_lens.top_k] must be at least 1"),
+        (lambda m: m.logit_lens("a", target="b"), TypeError, "target"),
+        (lambda m: sextant.shipped().logit_lens("a", target="b" * 513), ValueError, "logit_lens.target] must be 0 .. 512 tokens"),
         (lambda m: m.save(""), ValueError, "save.folder"),
         (lambda m: sextant.load("nowhere"), ValueError, "nowhere"),
         (lambda m: sextant.load(7), TypeError, "load.path"),

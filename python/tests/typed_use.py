@@ -39,7 +39,7 @@ def use_pictures(weights: NDArray[np.float32]) -> sextant.Picture:
     print(text, verdict.same, sextant.attend("a b", causal=True).weights.shape)
     sextant.report("a b", words=("a", "b")).save("report.html")
     sextant.plot.distance(["rotary", {"t5": {}}], length=8).save("y.html")
-    guesses = sextant.shipped(without_positions=True).guess("may 5", top_k=2)
+    guesses = sextant.shipped(without_positions=True).logit_lens("may 5", top_k=2)
     best: tuple[str, float] = guesses.layers[0].guesses[0][0]
     print(best)
     sextant.plot.losses("run", sextant.train.lm("text.txt", steps=1))

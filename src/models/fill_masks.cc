@@ -6,7 +6,7 @@
 #include "models/check_kind.h"
 #include "models/generation_fields.h"
 #include "sextant/core/error.h"
-#include "sextant/models/layer_guesses.h"
+#include "sextant/models/logit_lens.h"
 #include "sextant/models/sampling.h"
 
 namespace sextant {

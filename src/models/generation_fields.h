@@ -4,7 +4,7 @@
 #include "core/options/fields.h"
 #include "sextant/models/fill_masks.h"
 #include "sextant/models/generate.h"
-#include "sextant/models/layer_guesses.h"
+#include "sextant/models/logit_lens.h"
 #include "sextant/models/text_windows.h"
 #include "sextant/models/translate.h"
 
@@ -68,9 +68,9 @@ inline constexpr auto kFields<FillOptions> = std::tuple{
     field(&FillOptions::threads, "threads", kThreads, kAllCores)};
 
 template <>
-inline constexpr auto kFields<LayerGuessOptions> =
-    std::tuple{field(&LayerGuessOptions::top_k, "top_k", at_least(1),
+inline constexpr auto kFields<LogitLensOptions> =
+    std::tuple{field(&LogitLensOptions::top_k, "top_k", at_least(1),
                      "guesses of each layer, the most probable ones"),
-               field(&LayerGuessOptions::threads, "threads", kThreads, kAllCores)};
+               field(&LogitLensOptions::threads, "threads", kThreads, kAllCores)};
 
 }  // namespace sextant

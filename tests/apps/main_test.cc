@@ -133,6 +133,12 @@ TEST(Program, OldNamesOfOptionsAreTakenAndNotShown) {
   EXPECT_EQ(sextant("attend --split spaces --json -- --lower").json()["tokens"][0], "--lower");
 }
 
+TEST(Program, TheOldNameOfACommandIsTaken) {
+  EXPECT_EQ(sextant("guess --model shipped 'may 5'").out,
+            sextant("logit-lens --model shipped 'may 5'").out);
+  EXPECT_THAT(sextant("--help").out, Not(HasSubstr("guess ")));
+}
+
 TEST(Program, AnOptionBeforeTheCommandIsShownItsPlace) {
   const Outcome wrong = sextant("--length 4 encode --width 4");
   EXPECT_EQ(wrong.code, 2);

@@ -70,7 +70,7 @@ constexpr std::string_view kCommands[] = {
     "report \"$H a\" -o \"$H.html\"",
     "generate --model model --prompt \"$H\" --max-tokens 3",
     "generate --model model --prompt \"a\" --max-tokens 3 --stop \"$H\" --json",
-    "guess --model model \"$H\"",
+    "logit-lens --model model \"$H\"",
     "translate --model shipped \"$H\"",
     "translate --model shipped \"$H\" --json",
     "evaluate --model model --file text",

@@ -8,7 +8,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/models/generate.h"
-#include "sextant/models/layer_guesses.h"
+#include "sextant/models/logit_lens.h"
 #include "support/folders.h"
 
 namespace sextant {

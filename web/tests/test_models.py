@@ -25,7 +25,7 @@ def test_a_date_is_translated_and_every_number_is_the_programs(explorer):
     one = explorer()
     page = one.open("view=model")
     assert written(page) == sextant("translate", "--model", "shipped", DATE).strip() == "1999-03-03"
-    guess = json.loads(sextant("guess", "--json", "--top-k", "8", "--model", "shipped", DATE))
+    guess = json.loads(sextant("logit-lens", "--json", "--top-k", "8", "--model", "shipped", DATE))
     page.locator(".tokens button").nth(5).click()
     cells = page.locator(".guesses tbody tr").first.locator("td")
     assert cells.count() == len(guess["layers"])
@@ -86,7 +86,7 @@ def test_the_plays_go_on_as_in_the_native_program(shared):
         numbers = [float(cell.get_attribute("title")) for cell in row.locator("td").all()]
         assert numbers == [alternative["probability"], alternative["drawn"]]
     assert page.get_by_label("top-k", exact=True).input_value() == "5"
-    guess = json.loads(sextant("guess", "--json", "--top-k", "8", "--model", str(DATA / "plays"), made["prompt"] + made["text"]))
+    guess = json.loads(sextant("logit-lens", "--json", "--top-k", "8", "--model", str(DATA / "plays"), made["prompt"] + made["text"]))
     row = len(guess["tokens"]) - len(made["tokens"]) - 1 + 7  # what stands before a token guesses it
     for layer, cell in zip(guess["layers"], page.locator(".guesses tbody tr").first.locator("td").all(), strict=True):
         assert float(cell.get_attribute("title")) == layer["guesses"][row][0]["probability"]

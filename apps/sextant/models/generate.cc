@@ -10,7 +10,7 @@
 #include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
-#include "sextant/models/layer_guesses.h"
+#include "sextant/models/logit_lens.h"
 #include "sextant/models/text_stream.h"
 #include "sextant/text/segment.h"
 #include "streams/console.h"

@@ -1,4 +1,4 @@
-// Options under the names that they had.
+// Commands and options under the names that they had.
 #include "options/renamed.h"
 
 #include <string_view>
@@ -26,6 +26,7 @@ constexpr Renamed kRenamed[] = {
 
 void rename_options(std::vector<std::string>& words) {
   if (words.empty()) return;
+  if (words[0] == "guess") words[0] = "logit-lens";
   const std::string command = " " + words[0] + " ";
   for (std::string& word : words) {
     if (word == "--") return;  // what follows are texts and files

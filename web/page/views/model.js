@@ -40,7 +40,7 @@
         };
         chosen.replaceChildren(...one === undefined ? [] : [
           make('section', {}, make('h3', {}, `Token ${i + 1}: ${explorer.token_text(one.token)}`), explorer.next_tokens(one, take)),
-          make('section', {}, make('h3', {}, 'Each layer\'s own guess'), found.layers.length > 0 ? explorer.layer_guesses(found.layers, found.first + i, one.token)
+          make('section', {}, make('h3', {}, 'Each layer\'s own guess'), found.layers.length > 0 ? explorer.logit_lens(found.layers, found.first + i, one.token)
             : make('p', {class: 'note'}, found.layers_problem))]);
         looks.draw();
       }

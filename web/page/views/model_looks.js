@@ -60,9 +60,9 @@
       }
       explorer.show_svg(picture, answer.files['/picture.svg']);
       maps.again();
-      const guess = ['guess', '--model', models.folder(name), '--format', 'csv', ...found.guess_command.slice(3)];
+      const guess = ['logit-lens', '--model', models.folder(name), '--format', 'csv', ...found.lens_command.slice(3)];
       explorer.show_exports(exports, {name: 'model', picture, csv: async () => (await models.run(name, guess)).out,
-        code: {command: [found.command, found.guess_command, args(models.shown(name), '-o', 'attention.svg')].map(explorer.command_text).join('\n'),
+        code: {command: [found.command, found.lens_command, args(models.shown(name), '-o', 'attention.svg')].map(explorer.command_text).join('\n'),
           ...explorer.model_code(name, info, text, options, off)}});
     }, 60);
     return {place, draw};

@@ -9,9 +9,9 @@
   const without = (off) => off ? ['--without-positions'] : [];
   const line = (name, folder, off, command, ...more) => [command, '--model', folder ? models.folder(name) : models.shown(name), ...without(off), ...more];
 
-  // guess --json as layers: [{name, guesses: of each token that is read}].
+  // logit-lens --json as layers: [{name, guesses: of each token that is read}].
   async function guesses(name, off, texts) {
-    const answer = await models.run(name, line(name, true, off, 'guess', '--json', '--top-k', kGuesses, '--', ...texts));
+    const answer = await models.run(name, line(name, true, off, 'logit-lens', '--json', '--top-k', kGuesses, '--', ...texts));
     return answer.code === 0 ? JSON.parse(answer.out) : {problem: explorer.problem(answer)};
   }
 
@@ -28,7 +28,7 @@
         said: best?.text ?? '', sure: best?.probability, taught, layers: guess.layers, first: 0, attend: [text],
         written: guess.next.map((token, i) => ({token, alternatives: last.guesses[i]})),
         command: line(name, false, off, 'translate', '--', text),
-        guess_command: line(name, false, off, 'guess', '--top-k', kGuesses, '--', text),
+        lens_command: line(name, false, off, 'logit-lens', '--top-k', kGuesses, '--', text),
       };
     },
 
@@ -46,7 +46,7 @@
         // What is looked at up to a token: its own text and what is before it.
         attend_to: (i) => [text + made.tokens.slice(0, i).join('')],
         command: line(name, false, off, 'generate', ...given, `--prompt=${text}`),
-        guess_command: line(name, false, off, 'guess', '--top-k', kGuesses, '--', whole),
+        lens_command: line(name, false, off, 'logit-lens', '--top-k', kGuesses, '--', whole),
       };
     },
   };

@@ -32,7 +32,7 @@
   };
 
   // A column for each layer, its guesses below: the one that was written is marked.
-  explorer.layer_guesses = (layers, row, token, most = 5) => {
+  explorer.logit_lens = (layers, row, token, most = 5) => {
     const names = layers.map(({name}) => name === 'embedding' ? 'before any layer' : 'after ' + name);
     return make('div', {class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Guesses of each layer'},
       make('table', {class: 'guesses'}, make('caption', {}, 'What each layer would write here, if the model ended behind it'),

@@ -1,4 +1,4 @@
-// `sextant guess`: what each layer of a trained model would write next.
+// `sextant logit-lens`: what each layer of a trained model would write next.
 #include <memory>
 
 #include "commands.h"
@@ -8,7 +8,7 @@
 #include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
-#include "sextant/models/layer_guesses.h"
+#include "sextant/models/logit_lens.h"
 #include "sextant/text/tokenizer.h"
 #include "streams/console.h"
 #include "streams/table_output.h"
@@ -16,34 +16,34 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kGuessFormats[] = {Format::text, Format::csv, Format::json};
+constexpr Format kLensFormats[] = {Format::text, Format::csv, Format::json};
 
-struct GuessLayers {
+struct LensCommand {
   ModelOption model;
   TextInput text;
   std::string target;
   const CLI::Option* target_option = nullptr;
-  LayerGuessOptions options;
+  LogitLensOptions options;
   Output output;
 };
 
-LayerGuesses guesses_of(const GuessLayers& command, const ModelFolder& folder,
-                        const LayerGuessOptions& options) {
-  const std::string text = command.text.read("guess.text", kLongestShownText);
+LogitLens guesses_of(const LensCommand& command, const ModelFolder& folder,
+                     const LogitLensOptions& options) {
+  const std::string text = command.text.read("logit_lens.text", kLongestShownText);
   const bool has_target = command.target_option->count() > 0;
   if (folder.config.kind != ModelKind::translator) {
     if (has_target) {
-      throw Error("guess.target",
+      throw Error("logit_lens.target",
                   "must not be given: " + described(folder.config.kind) + " looks at one text");
     }
-    return layer_guesses(TextModel::load(folder), text, options);
+    return logit_lens(TextModel::load(folder), text, options);
   }
   std::optional<std::string> target;
-  if (has_target) target = read_text(command.target, "guess.target", kLongestShownText);
-  return layer_guesses(TextTranslator::load(folder), text, target, options);
+  if (has_target) target = read_text(command.target, "logit_lens.target", kLongestShownText);
+  return logit_lens(TextTranslator::load(folder), text, target, options);
 }
 
-Json json_of(const LayerGuesses& found, const ModelFolder& folder) {
+Json json_of(const LogitLens& found, const ModelFolder& folder) {
   const auto piece = [&](std::int64_t token) { return folder.tokenizer.piece(token); };
   Json json{{"model", folder.path}, {"positions", !folder.without_positions}};
   json["tokens"] = Json::array();
@@ -72,7 +72,7 @@ Json json_of(const LayerGuesses& found, const ModelFolder& folder) {
 }
 
 // A line for every token that is read, a column for every layer: its guess and how sure it is.
-std::string text_of(const LayerGuesses& found, const Tokenizer& tokenizer) {
+std::string text_of(const LogitLens& found, const Tokenizer& tokenizer) {
   const auto label = [&](std::int64_t token) { return token_label(tokenizer.piece(token)); };
   std::vector<std::vector<std::string>> rows(1, {"read"});
   for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
@@ -96,7 +96,7 @@ std::string quoted(const std::string& text) {
   return result + "\"";
 }
 
-std::string csv_of(const LayerGuesses& found, const Tokenizer& tokenizer) {
+std::string csv_of(const LogitLens& found, const Tokenizer& tokenizer) {
   std::string text = "row,read,layer,rank,guess,probability\n";
   for (std::size_t row = 0; row < found.read.size(); ++row) {
     for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
@@ -112,13 +112,13 @@ std::string csv_of(const LayerGuesses& found, const Tokenizer& tokenizer) {
   return text;
 }
 
-void run(const GuessLayers& command) {
+void run(const LensCommand& command) {
   const ModelFolder folder =
       command.model.open({ModelKind::causal, ModelKind::masked, ModelKind::translator});
-  LayerGuessOptions options = command.options;
+  LogitLensOptions options = command.options;
   options.threads = command.model.threads;
-  const LayerGuesses found = guesses_of(command, folder, options);
-  const Format format = command.output.format(kGuessFormats, "guess").value_or(Format::text);
+  const LogitLens found = guesses_of(command, folder, options);
+  const Format format = command.output.format(kLensFormats, "logit-lens").value_or(Format::text);
   write_result(command.output, format,
                format == Format::json  ? to_text(json_of(found, folder)) + "\n"
                : format == Format::csv ? csv_of(found, folder.tokenizer)
@@ -127,33 +127,33 @@ void run(const GuessLayers& command) {
 
 }  // namespace
 
-void add_guess(CLI::App& program, Job& job) {
+void add_logit_lens(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
-      "guess",
+      "logit-lens",
       "what each layer of a trained model would write next\n"
       "After every token, the most probable next ones as each layer sees them: the final norm and "
       "the map to the vocabulary (and the pointer, where there is one) read the sum of the layers "
       "up to there, as if the model ended there (the logit lens). The last layer's are the model's "
       "own. A masked model guesses the token itself.");
-  auto guess = std::make_shared<GuessLayers>();
-  guess->model.add_to(command)->required();
-  guess->text.add_to(command, "the text that is read; for a translator, the source");
-  guess->target_option = text_or_stdin(command.add_option(
-      "TARGET", guess->target,
+  auto lens = std::make_shared<LensCommand>();
+  lens->model.add_to(command)->required();
+  lens->text.add_to(command, "the text that is read; for a translator, the source");
+  lens->target_option = text_or_stdin(command.add_option(
+      "TARGET", lens->target,
       "for a translator: the translation (default: the model's own); - reads stdin"));
-  add_fields(command, guess->options, "",
-             only<LayerGuessOptions>(
+  add_fields(command, lens->options, "",
+             only<LogitLensOptions>(
                  {{.field = "top_k", .meaning = "guesses of each layer, in .json and .csv"}}));
-  guess->output.add_to(command, kGuessFormats, "save as .txt, .json or .csv, by the extension");
+  lens->output.add_to(command, kLensFormats, "save as .txt, .json or .csv, by the extension");
   command.footer(
       "Examples:\n"
-      "  sextant guess --model shipped \"the third of march 1999\"\n"
-      "  sextant guess --model runs/plays \"To be, or not to be\" --json\n"
-      "  sextant guess --model shipped \"the third of march 1999\" --without-positions");
-  command.callback([guess, &job] {
-    guess->text.check("guess.text");
-    guess->output.format(kGuessFormats, "guess");
-    job = [guess] { run(*guess); };
+      "  sextant logit-lens --model shipped \"the third of march 1999\"\n"
+      "  sextant logit-lens --model runs/plays \"To be, or not to be\" --json\n"
+      "  sextant logit-lens --model shipped \"the third of march 1999\" --without-positions");
+  command.callback([lens, &job] {
+    lens->text.check("logit_lens.text");
+    lens->output.format(kLensFormats, "logit-lens");
+    job = [lens] { run(*lens); };
   });
 }
 

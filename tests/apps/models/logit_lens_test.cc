@@ -1,4 +1,4 @@
-// `sextant guess`, what else could have come, what a model is, and models without positions.
+// `sextant logit-lens`, what else could have come, what a model is, and models without positions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -46,7 +46,7 @@ TEST(GuessCommand, FollowsATranslation) {
   const auto given = sextant(command + " 'c c c'").json();
   EXPECT_EQ(given["tokens"].size(), 4U);
   EXPECT_THAT(sextant("guess --model " + alphabet_model() + " ab cd").err,
-              HasSubstr("[guess.target] must not be given"));
+              HasSubstr("[logit_lens.target] must not be given"));
 }
 
 TEST(GuessCommand, RefusesWhatItCannotShow) {

@@ -23,37 +23,37 @@ struct TokenGuess {
 // greedy_token().
 std::vector<TokenGuess> most_probable(std::span<const float> logits, std::int64_t count);
 
-struct LayerGuessOptions {
+struct LogitLensOptions {
   std::int64_t top_k = 5;  // guesses of a layer at a token, at least 1
   int threads = 0;         // as in parallel_for; the numbers do not depend on it
 };
 
-// The guesses of every layer, made as if the stack ended behind it: the final norm and the map to
+// The guesses of every layer, made as if the stack ended after it: the final norm and the map to
 // the vocabulary, and the pointer where there is one, read its residual stream ("logit lens",
 // nostalgebraist 2020). Layer 0 is what goes into the first layer; the last one is the model's own
 // distribution.
-struct LayerGuesses {
+struct LogitLens {
   std::vector<std::int64_t> read;  // tokens; a translator's decoder reads <bos> and its target
-  // What stands behind each token that is read: the next one; -1 where the text ends. A translator
+  // What comes after each token that is read: the next one; -1 where the text ends. A translator
   // ends with <eos>. A masked model guesses the token itself.
   std::vector<std::int64_t> next;
   std::vector<std::vector<std::vector<TokenGuess>>> guesses;  // [layers + 1][read][up to count]
   std::vector<std::vector<double>> next_probability;          // [layers + 1][read]; 0 without one
 };
 
-inline constexpr std::size_t kMaxGuessTokens = 512;
+inline constexpr std::size_t kMaxLensTokens = 512;
 
-// What pages call a layer of LayerGuesses: "embedding", "layer 0", "layer 1", ...
+// What pages call a layer of LogitLens: "embedding", "layer 0", "layer 1", ...
 std::string layer_name(std::size_t layer);
 
-// Of a language model over a text. Throws Error naming guess.text for a text of no token or of more
-// than kMaxGuessTokens, guess.top_k, and as the model does.
-LayerGuesses layer_guesses(const TextModel& model, std::string_view text,
-                           const LayerGuessOptions& options = {});
+// Of a language model over a text. Throws Error naming logit_lens.text for a text of no token or of
+// more than kMaxLensTokens, logit_lens.top_k, and as the model does.
+LogitLens logit_lens(const TextModel& model, std::string_view text,
+                     const LogitLensOptions& options = {});
 // Of a translator's decoder; `target` is the translation, not given: the model's own by beam
-// search. Throws Error as above, also naming guess.target.
-LayerGuesses layer_guesses(const TextTranslator& model, std::string_view source,
-                           const std::optional<std::string>& target = {},
-                           const LayerGuessOptions& options = {});
+// search. Throws Error as above, also naming logit_lens.target.
+LogitLens logit_lens(const TextTranslator& model, std::string_view source,
+                     const std::optional<std::string>& target = {},
+                     const LogitLensOptions& options = {});
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
 // What each layer would write, beside models that really end there; and models without positions.
-#include "sextant/models/layer_guesses.h"
+#include "sextant/models/logit_lens.h"
 
 #include <gtest/gtest.h>
 
@@ -134,9 +134,9 @@ TextModel of_letters(const std::string& letters) {
           Tokenizer::train(std::vector<std::string>{letters}, {.kind = TokenizerKind::character})};
 }
 
-TEST(LayerGuesses, SayWhatComesNextAndHowProbableItIs) {
+TEST(LogitLens, SayWhatComesNextAndHowProbableItIs) {
   const TextModel model = of_letters("abc");
-  const LayerGuesses found = layer_guesses(model, "abca", {.top_k = 2});
+  const LogitLens found = logit_lens(model, "abca", {.top_k = 2});
   EXPECT_EQ(found.read, model.tokenizer.encode("abca"));
   const auto tokens = model.tokenizer.encode("bca");
   EXPECT_TRUE(std::equal(tokens.begin(), tokens.end(), found.next.begin()));
@@ -160,27 +160,27 @@ TEST(LayerGuesses, SayWhatComesNextAndHowProbableItIs) {
   }
 }
 
-TEST(LayerGuesses, OfATranslatorFollowItsOwnTranslation) {
+TEST(LogitLens, OfATranslatorFollowItsOwnTranslation) {
   const TextTranslator model(
       small(ModelKind::translator),
       Tokenizer::train(std::vector<std::string>{"abc"}, {.kind = TokenizerKind::character}));
-  const LayerGuesses found = layer_guesses(model, "cab");
+  const LogitLens found = logit_lens(model, "cab");
   const std::vector<std::vector<std::int64_t>> sources = {model.tokenizer.encode("cab")};
   auto tokens = translate(model, sources)[0][0].tokens;
   EXPECT_EQ(found.read.size(), tokens.size() + 1);
   EXPECT_EQ(found.read.front(), Tokenizer::bos());
   tokens.push_back(Tokenizer::eos());
   EXPECT_EQ(found.next, tokens);
-  const LayerGuesses given = layer_guesses(model, "cab", std::string("ba"));
+  const LogitLens given = logit_lens(model, "cab", std::string("ba"));
   EXPECT_EQ(given.next.size(), 3U);
 }
 
-TEST(LayerGuesses, RefusesWhatItCannotShow) {
+TEST(LogitLens, RefusesWhatItCannotShow) {
   const TextModel model = of_letters("abc");
-  EXPECT_THROW(layer_guesses(model, ""), Error);
-  EXPECT_THROW(layer_guesses(model, std::string(kMaxGuessTokens + 1, 'a')), Error);
-  EXPECT_THROW(layer_guesses(model, "a", {.top_k = 0}), Error);
-  EXPECT_THROW(layer_guesses(model, "a", {.threads = -1}), Error);
+  EXPECT_THROW(logit_lens(model, ""), Error);
+  EXPECT_THROW(logit_lens(model, std::string(kMaxLensTokens + 1, 'a')), Error);
+  EXPECT_THROW(logit_lens(model, "a", {.top_k = 0}), Error);
+  EXPECT_THROW(logit_lens(model, "a", {.threads = -1}), Error);
 }
 
 }  // namespace

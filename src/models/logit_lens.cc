@@ -1,5 +1,5 @@
 // Each layer's guesses: its logits as probabilities, the largest first.
-#include "sextant/models/layer_guesses.h"
+#include "sextant/models/logit_lens.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,17 +18,17 @@ using Tokens = std::vector<std::int64_t>;
 Tokens tokens_of(const Tokenizer& tokenizer, std::string_view text, const char* where,
                  std::size_t least) {
   Tokens tokens = tokenizer.encode(text);
-  if (tokens.size() < least || tokens.size() > kMaxGuessTokens) {
+  if (tokens.size() < least || tokens.size() > kMaxLensTokens) {
     throw Error(where, "must be " + std::to_string(least) + " .. " +
-                           std::to_string(kMaxGuessTokens) + " tokens, got " +
+                           std::to_string(kMaxLensTokens) + " tokens, got " +
                            std::to_string(tokens.size()));
   }
   return tokens;
 }
 
-LayerGuesses guesses_of(const std::vector<Tensor<float>>& layers, Tokens read, Tokens next,
-                        std::int64_t count) {
-  LayerGuesses result;
+LogitLens guesses_of(const std::vector<Tensor<float>>& layers, Tokens read, Tokens next,
+                     std::int64_t count) {
+  LogitLens result;
   for (const Tensor<float>& logits : layers) {
     auto& guesses = result.guesses.emplace_back();
     auto& of_next = result.next_probability.emplace_back();
@@ -70,10 +70,10 @@ std::string layer_name(std::size_t layer) {
   return layer == 0 ? "embedding" : "layer " + std::to_string(layer - 1);
 }
 
-LayerGuesses layer_guesses(const TextModel& model, std::string_view text,
-                           const LayerGuessOptions& options) {
-  check_fields("guess", options);
-  Tokens read = tokens_of(model.tokenizer, text, "guess.text", 1), next = read;
+LogitLens logit_lens(const TextModel& model, std::string_view text,
+                     const LogitLensOptions& options) {
+  check_fields("logit_lens", options);
+  Tokens read = tokens_of(model.tokenizer, text, "logit_lens.text", 1), next = read;
   if (model.config.kind == ModelKind::causal) {
     next.erase(next.begin());
     next.push_back(-1);
@@ -84,12 +84,11 @@ LayerGuesses layer_guesses(const TextModel& model, std::string_view text,
   return guesses_of(layers, std::move(read), std::move(next), options.top_k);
 }
 
-LayerGuesses layer_guesses(const TextTranslator& model, std::string_view source,
-                           const std::optional<std::string>& target,
-                           const LayerGuessOptions& options) {
-  check_fields("guess", options);
-  const std::vector<Tokens> sources = {tokens_of(model.tokenizer, source, "guess.text", 1)};
-  Tokens next = target ? tokens_of(model.tokenizer, *target, "guess.target", 0)
+LogitLens logit_lens(const TextTranslator& model, std::string_view source,
+                     const std::optional<std::string>& target, const LogitLensOptions& options) {
+  check_fields("logit_lens", options);
+  const std::vector<Tokens> sources = {tokens_of(model.tokenizer, source, "logit_lens.text", 1)};
+  Tokens next = target ? tokens_of(model.tokenizer, *target, "logit_lens.target", 0)
                        : translate(model, sources, {.threads = options.threads})[0][0].tokens;
   Tokens read = next;
   read.insert(read.begin(), Tokenizer::bos());
