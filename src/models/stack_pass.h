@@ -102,7 +102,8 @@ typename TransformerStack<T>::Observer weights_into(const TransformerStack<T>& s
                             const typename AttentionLayer<T>::Saved& attended,
                             std::vector<Tensor<T>>* maps) {
     if (maps == nullptr) return;
-    if (!chosen.empty() && !std::ranges::binary_search(chosen, static_cast<std::int64_t>(i))) {
+    if (!chosen.empty() &&
+        !std::binary_search(chosen.begin(), chosen.end(), static_cast<std::int64_t>(i))) {
       return;
     }
     maps->push_back(layer.weights(attended, 0));
