@@ -80,7 +80,7 @@ void run(Attend& attend) {
     second = attend.splitting.tokens(read_text(attend.second, "attend.second", kLongestShownText),
                                      "attend.second");
   }
-  const double queries = static_cast<double>(first.size());
+  const auto queries = static_cast<double>(first.size());
   if (attend.call.is_given()) return attend.call.print(call_of(attend, first, second));
   check_written(attend, static_cast<double>(attend.head < 0 ? attend.options.heads : 1) * queries *
                             (second.empty() ? queries : static_cast<double>(second.size())));

@@ -45,7 +45,7 @@ Error as_option(const Error& error, bool scheme) {
   // The tables of a scheme have no options of their own.
   constexpr std::string_view kTables[] = {"rotation", "bias", "indexed", "content"};
   if (scheme && std::find(std::begin(kTables), std::end(kTables), option) != std::end(kTables)) {
-    return Error("attention.scheme", what);
+    return {"attention.scheme", what};
   }
   for (const auto& [argument, name] : kOptionNames) {
     if (option == argument) option = name;
@@ -53,7 +53,7 @@ Error as_option(const Error& error, bool scheme) {
     const auto at = what.find(argument);
     if (at != std::string::npos) what.replace(at, argument.size(), "--" + std::string(name));
   }
-  return Error("attention." + option, what);
+  return {"attention." + option, what};
 }
 
 void check_folders(const AttentionCommand& command) {

@@ -64,6 +64,7 @@ CommandOption command_option(const FieldOf& field, const Wording& word,
                              const std::string& group) {
   using Member = std::remove_cvref_t<decltype(std::declval<Options>().*field.member)>;
   std::vector<std::pair<std::string, std::string>> texts;
+  texts.reserve(defaults.size());
   for (const auto& [task, options] : defaults) {
     // A flag changes the default: --post-norm, not given, is no.
     texts.emplace_back(

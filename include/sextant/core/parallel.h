@@ -21,7 +21,8 @@ concept TaskBody =
 class TaskRef {
  public:
   template <TaskBody F>
-  TaskRef(F&& body) noexcept  // NOLINT(google-explicit-constructor): a lambda is meant to convert
+  // NOLINTNEXTLINE(google-explicit-constructor,bugprone-forwarding-reference-overload)
+  TaskRef(F&& body) noexcept  // a lambda is meant to convert, and TaskBody leaves TaskRef out
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(body)))),
         call_([](void* object, std::int64_t index) {
           (*static_cast<std::remove_reference_t<F>*>(object))(index);

@@ -16,8 +16,9 @@ struct SchemeSpec {
   std::map<std::string, std::string> parameters;  // what is absent has its default
 
   SchemeSpec() = default;
-  template <std::convertible_to<std::string> Name>
-  SchemeSpec(Name&& name, std::map<std::string, std::string> given = {})
+  template <std::convertible_to<std::string> Name>  // no SchemeSpec is, so copies are copied
+  SchemeSpec(Name&& name,  // NOLINT(bugprone-forwarding-reference-overload)
+             std::map<std::string, std::string> given = {})
       : scheme(std::forward<Name>(name)), parameters(std::move(given)) {}
 
   bool operator==(const SchemeSpec&) const = default;
