@@ -23,8 +23,8 @@ inline constexpr auto kFields<InitialSeed> =
 
 namespace descriptors {
 
-// Of all weights of a scheme, set by name, one after the other. A size that may be any is 1 unless
-// it is set.
+// Of all weights of a scheme, set by name, one after the other; the others are 0. A size that may be
+// any is 1 unless it is set.
 class InitialWeights {
  public:
   // Throws Error unless the request has 1 .. 2^20 heads.
@@ -47,7 +47,9 @@ class InitialWeights {
   void uniform(const std::string& name, double min, double max) {
     fill(name, [&] { return min + (max - min) * random_.uniform(); });
   }
-  void set(const std::string& name, double number) { values_.at(name).data()[0] = number; }
+  void set(const std::string& name, double number) {
+    fill(name, [&] { return number; });
+  }
 
   std::uint32_t seed() const noexcept { return seed_; }
   Tensor<double>& at(const std::string& name) { return values_.at(name); }
