@@ -93,10 +93,13 @@ TEST(ThreadPool, ACallDoesNotWaitForThreadsOfAnother) {
     holds.arrive_and_wait();
     std::set<std::thread::id> used;
     std::mutex lock;
-    run_in_pool(100, 2, [&](std::int64_t) {
+    std::set<std::int64_t> done;
+    run_in_pool(100, 2, [&](std::int64_t i) {
       const std::lock_guard guard(lock);
       used.insert(std::this_thread::get_id());
+      done.insert(i);
     });
+    EXPECT_EQ(done.size(), 100U);
     EXPECT_THAT(used, ElementsAre(std::this_thread::get_id()));
     release.set_value();
     holder.join();
