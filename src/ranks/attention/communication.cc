@@ -37,19 +37,18 @@ void with_wire_type(const Call<T>& call, const F& f) {
 template <class W, class T>
 W* pack_rows(const Call<T>& call, View<const T> rows, const Slice& slice, W* to) {
   const std::int64_t heads = rows.size(1), width = rows.size(3);
-  parallel_for(rows.size(0) * heads, call.all.threads == 0 ? default_threads() : call.all.threads,
-               [&](std::int64_t n) {
-                 W* out = to + n * slice.keys * width;
-                 for (const Piece& piece : slice.pieces) {
-                   for (std::int64_t j = 0; j < piece.size(); ++j) {
-                     const T* from = rows.data() + n / heads * rows.stride(0) +
-                                     n % heads * rows.stride(1) + (piece.row + j) * rows.stride(2);
-                     for (std::int64_t c = 0; c < width; ++c) {
-                       *out++ = converted<W>(from[c * rows.stride(3)]);
-                     }
-                   }
-                 }
-               });
+  parallel_for(rows.size(0) * heads, call.all.threads, [&](std::int64_t n) {
+    W* out = to + n * slice.keys * width;
+    for (const Piece& piece : slice.pieces) {
+      for (std::int64_t j = 0; j < piece.size(); ++j) {
+        const T* from = rows.data() + n / heads * rows.stride(0) + n % heads * rows.stride(1) +
+                        (piece.row + j) * rows.stride(2);
+        for (std::int64_t c = 0; c < width; ++c) {
+          *out++ = converted<W>(from[c * rows.stride(3)]);
+        }
+      }
+    }
+  });
   return to + rows.size(0) * heads * slice.keys * width;
 }
 

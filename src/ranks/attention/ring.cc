@@ -1,12 +1,12 @@
 // The ring: slices of keys and values come by, and each adds to the sums of own queries.
 #include <type_traits>
 
+#include "core/threads/useful_threads.h"
 #include "ranks/attention/algorithms.h"
 #include "ranks/attention/block.h"
 #include "ranks/attention/merge.h"
 #include "ranks/attention/query_blocks.h"
 #include "ranks/attention/steps.h"
-#include "sextant/core/parallel.h"
 
 namespace sextant::ranks {
 namespace {
@@ -24,7 +24,7 @@ class Ring {
             Tensor<double>::uninitialized(Shape{call.all.batch, call.all.heads_q, call.q.size(2)})),
         blocks_(query_blocks(call, call.v_dim, kBlockBytes)),
         begun_(blocks_.size(), false),
-        threads_(call.all.threads == 0 ? default_threads() : call.all.threads) {
+        threads_(allowed_threads(call.all.threads)) {
     std::fill_n(logs_.data(), logs_.count(), -std::numeric_limits<double>::infinity());
   }
 

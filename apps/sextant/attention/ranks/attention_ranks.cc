@@ -29,8 +29,9 @@ using PartFiles = std::map<std::string, NpyFile>;
 ranks::Options options_of(const RanksChoice& choice) {
   const auto algorithm = parse_name<ranks::Algorithm>(choice.algorithm, "attention.ranks");
   auto sharding = parse_name<Sharding>(choice.divide, "attention.divide");
-  if (sharding == Sharding::striped && algorithm != ranks::Algorithm::ulysses)
+  if (sharding == Sharding::striped && algorithm != ranks::Algorithm::ulysses) {
     sharding = Sharding::zigzag;
+  }
   return {.algorithm = algorithm,
           .sharding = sharding,
           .wire_type = parse_name<ranks::WireType>(choice.wire_type, "attention.wire-type"),
