@@ -27,19 +27,19 @@ struct LensCommand {
   Output output;
 };
 
-LogitLens guesses_of(const LensCommand& command, const ModelFolder& folder,
-                     const LogitLensOptions& options) {
-  const std::string text = command.text.read("logit_lens.text", kLongestShownText);
+LogitLens lens_of(const LensCommand& command, const ModelFolder& folder,
+                  const LogitLensOptions& options) {
+  const std::string text = command.text.read("logit-lens.text", kLongestShownText);
   const bool has_target = command.target_option->count() > 0;
   if (folder.config.kind != ModelKind::translator) {
     if (has_target) {
-      throw Error("logit_lens.target",
+      throw Error("logit-lens.target",
                   "must not be given: " + described(folder.config.kind) + " looks at one text");
     }
     return logit_lens(TextModel::load(folder), text, options);
   }
   std::optional<std::string> target;
-  if (has_target) target = read_text(command.target, "logit_lens.target", kLongestShownText);
+  if (has_target) target = read_text(command.target, "logit-lens.target", kLongestShownText);
   return logit_lens(TextTranslator::load(folder), text, target, options);
 }
 
@@ -117,7 +117,7 @@ void run(const LensCommand& command) {
       command.model.open({ModelKind::causal, ModelKind::masked, ModelKind::translator});
   LogitLensOptions options = command.options;
   options.threads = command.model.threads;
-  const LogitLens found = guesses_of(command, folder, options);
+  const LogitLens found = lens_of(command, folder, options);
   const Format format = command.output.format(kLensFormats, "logit-lens").value_or(Format::text);
   write_result(command.output, format,
                format == Format::json  ? to_text(json_of(found, folder)) + "\n"
@@ -151,7 +151,7 @@ void add_logit_lens(CLI::App& program, Job& job) {
       "  sextant logit-lens --model runs/plays \"To be, or not to be\" --json\n"
       "  sextant logit-lens --model shipped \"the third of march 1999\" --without-positions");
   command.callback([lens, &job] {
-    lens->text.check("logit_lens.text");
+    lens->text.check("logit-lens.text");
     lens->output.format(kLensFormats, "logit-lens");
     job = [lens] { run(*lens); };
   });

@@ -13,8 +13,8 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-TEST(GuessCommand, ShowsWhatEveryLayerWouldWrite) {
-  const std::string command = "guess --model " + alphabet_model() + " ";
+TEST(LogitLensCommand, ShowsWhatEveryLayerWouldWrite) {
+  const std::string command = "logit-lens --model " + alphabet_model() + " ";
   const auto json = sextant(command + "abcd --json --top-k 3").json();
   EXPECT_EQ(json["tokens"].dump(), R"(["a","b","c","d"])");
   EXPECT_EQ(json["next"].dump(), R"(["b","c","d",null])");
@@ -38,21 +38,21 @@ TEST(GuessCommand, ShowsWhatEveryLayerWouldWrite) {
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 2 * 3 * 2);
 }
 
-TEST(GuessCommand, FollowsATranslation) {
-  const std::string command = "guess --json --model " + turning_model() + " 'a b'";
+TEST(LogitLensCommand, FollowsATranslation) {
+  const std::string command = "logit-lens --json --model " + turning_model() + " 'a b'";
   const auto own = sextant(command).json();
   EXPECT_EQ(own["tokens"].dump(), R"(["<bos>","b","a"])");
   EXPECT_EQ(own["next"].dump(), R"(["b","a","<eos>"])");
   const auto given = sextant(command + " 'c c c'").json();
   EXPECT_EQ(given["tokens"].size(), 4U);
-  EXPECT_THAT(sextant("guess --model " + alphabet_model() + " ab cd").err,
-              HasSubstr("[logit_lens.target] must not be given"));
+  EXPECT_THAT(sextant("logit-lens --model " + alphabet_model() + " ab cd").err,
+              HasSubstr("[logit-lens.target] must not be given"));
 }
 
-TEST(GuessCommand, RefusesWhatItCannotShow) {
-  const std::string command = "guess --model " + alphabet_model() + " ";
+TEST(LogitLensCommand, RefusesWhatItCannotShow) {
+  const std::string command = "logit-lens --model " + alphabet_model() + " ";
   EXPECT_EQ(sextant(command).code, 2);
-  EXPECT_EQ(sextant("guess abc").code, 2);
+  EXPECT_EQ(sextant("logit-lens abc").code, 2);
   EXPECT_EQ(sextant(command + "abc --top-k 0").code, 2);
   EXPECT_EQ(sextant(command + "abc -o x.svg").code, 2);
   EXPECT_EQ(sextant(command + "''").code, 1);
@@ -73,7 +73,8 @@ TEST(GenerateCommand, SaysWhatElseCouldHaveCome) {
   EXPECT_NEAR(step["alternatives"][0]["drawn"].get<double>(), p * p / (p * p + q * q), 1e-12);
   EXPECT_EQ(step["alternatives"][2]["drawn"], 0);
   // The model's own are those of `guess`, to the last bit.
-  const auto guess = sextant("guess --json --top-k 3 --model " + alphabet_model() + " abc").json();
+  const auto guess =
+      sextant("logit-lens --json --top-k 3 --model " + alphabet_model() + " abc").json();
   EXPECT_EQ(guess["layers"][2]["guesses"][2][0]["probability"], p);
   EXPECT_EQ(sextant("generate --alternatives 3 --prompt abc --model " + alphabet_model()).code, 2);
 }
@@ -96,7 +97,7 @@ TEST(WithoutPositions, EveryCommandReadsTheSameModel) {
     EXPECT_EQ(head[0][0], head[0][1]);  // equal words are equal keys
     EXPECT_EQ(head[0], head[1]);
   }
-  EXPECT_EQ(sextant("guess --json" + turning + "'a b'").json()["positions"], false);
+  EXPECT_EQ(sextant("logit-lens --json" + turning + "'a b'").json()["positions"], false);
   EXPECT_THAT(sextant("attend 'a b' --without-positions").err, HasSubstr("attend.model"));
 }
 
