@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "support/deadline.h"
+#include "support/thread_sanitizer.h"
 
 #ifdef __linux__
 #include <sys/wait.h>
@@ -158,10 +159,8 @@ int exit_code_of_child(void (*work)()) {
 }
 
 TEST(ThreadPool, AForkedProcessStartsThreadsOfItsOwn) {
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
+#if SEXTANT_THREAD_SANITIZER
   GTEST_SKIP() << "the sanitizer refuses threads after fork()";
-#endif
 #endif
   const auto use_two = [] {
     std::latch both(2);
