@@ -5,13 +5,13 @@
 
 namespace sextant {
 
-// The processors that the process may run on, no more than its quota of processor time allows; at
-// least 1. Looked up once.
+// Gives the number of processors that the affinity mask allows, or the quota of processor time
+// where that is less; at least 1. Read once.
 int usable_processors() noexcept;
 
-// Processors by which the control groups of a process are limited, of a part of one a whole: the
-// least `cpu.max` (version 2) or `cpu.cfs_quota_us` (version 1) of its group and those above. 0: no
-// limit. `groups` is the process's /proc/self/cgroup, `mount` where the file system of groups is.
+// Gives the number of processors to which control groups limit a process, rounded up: the least
+// quota of its group and the groups above, `cpu.max` in version 2, `cpu.cfs_quota_us` in version 1.
+// 0: no limit. `groups` is the path of /proc/self/cgroup, `mount` that of /sys/fs/cgroup.
 int quota_processors(const std::filesystem::path& groups, const std::filesystem::path& mount);
 
 }  // namespace sextant

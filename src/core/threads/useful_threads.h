@@ -8,12 +8,12 @@
 
 namespace sextant {
 
-// What an argument `threads` of 0 means.
+// The threads that a caller allows: 0 is default_threads().
 inline int allowed_threads(int threads) { return threads == 0 ? default_threads() : threads; }
 
 // The threads that a call of so many multiply-adds pays for: one, and another for each
-// `thread_work` of them. Starting a thread that looks for work takes about a microsecond, one that
-// sleeps ten to fifty; each path says what it does in some ten microseconds.
+// `thread_work` of them, which is what a path computes in some ten microseconds. To start a thread
+// takes less than one microsecond while it spins (bench/threads), and more when it sleeps.
 inline int useful_threads(int threads, double work, double thread_work) {
   return std::min(allowed_threads(threads),
                   static_cast<int>(std::min<double>(work / thread_work, kMaxThreads)) + 1);
