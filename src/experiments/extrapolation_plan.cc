@@ -13,7 +13,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
-#include "training/same_json.h"
+#include "training/runs/same_json.h"
 #include "training/splitmix64.h"
 
 namespace sextant {

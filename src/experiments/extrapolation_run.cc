@@ -13,7 +13,7 @@
 #include "experiments/scheme_run.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
-#include "training/group_or_self.h"
+#include "training/gradients/group_or_self.h"
 
 namespace sextant {
 namespace {

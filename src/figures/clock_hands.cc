@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numbers>
 
-#include "pictures/words.h"
+#include "pictures/matrices/words.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 

@@ -7,8 +7,8 @@
 
 #include "pictures/describe.h"
 #include "pictures/layout.h"
+#include "pictures/matrices/words.h"
 #include "pictures/text.h"
-#include "pictures/words.h"
 #include "sextant/core/numbers.h"
 #include "sextant/pictures/charts.h"
 

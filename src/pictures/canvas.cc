@@ -6,7 +6,7 @@
 
 #include "pictures/describe.h"
 #include "pictures/drawing.h"
-#include "pictures/missing_glyphs.h"
+#include "pictures/png/missing_glyphs.h"
 #include "pictures/text.h"
 #include "sextant/core/files.h"
 #include "sextant/pictures/page.h"

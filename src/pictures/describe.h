@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "pictures/pixels.h"
+#include "pictures/png/pixels.h"
 #include "sextant/pictures/charts.h"
 
 namespace sextant::pictures {

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "pictures/dark.h"
-#include "pictures/pixels.h"
+#include "pictures/png/pixels.h"
 #include "pictures/text.h"
 #include "sextant/core/numbers.h"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "pictures/drawing.h"
-#include "pictures/pixels.h"
+#include "pictures/png/pixels.h"
 
 namespace sextant::pictures {
 

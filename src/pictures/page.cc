@@ -6,7 +6,7 @@
 #include "core/files/embedded_text.h"
 #include "pictures/describe.h"
 #include "pictures/page_files.h"
-#include "pictures/pixels.h"
+#include "pictures/png/pixels.h"
 #include "pictures/readable_width.h"
 #include "pictures/text.h"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "sextant/training/task.h"
-#include "training/group_or_self.h"
+#include "training/gradients/group_or_self.h"
 
 namespace sextant {
 

@@ -9,12 +9,12 @@
 #include "core/options/enum_names.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
-#include "training/group_or_self.h"
+#include "training/gradients/group_or_self.h"
+#include "training/gradients/step_gradients.h"
 #include "training/held_out_loss.h"
-#include "training/run_description.h"
-#include "training/run_writer.h"
-#include "training/step_gradients.h"
-#include "training/throughput.h"
+#include "training/runs/run_description.h"
+#include "training/runs/run_writer.h"
+#include "training/runs/throughput.h"
 
 namespace sextant {
 namespace {

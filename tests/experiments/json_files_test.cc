@@ -17,9 +17,9 @@
 #include "sextant/text/tokenizer.h"
 #include "sextant/text/vocabulary.h"
 #include "sextant/training/trainer.h"
-#include "training/run_description.h"
 #include "training/run_folders.h"
-#include "training/state_file.h"
+#include "training/runs/run_description.h"
+#include "training/runs/state_file.h"
 
 namespace sextant {
 namespace {

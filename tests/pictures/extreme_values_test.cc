@@ -7,7 +7,7 @@
 #include <limits>
 
 #include "pictures/layout.h"
-#include "pictures/pixels.h"
+#include "pictures/png/pixels.h"
 #include "pictures/samples.h"
 #include "pictures/svg_reader.h"
 #include "sextant/core/error.h"

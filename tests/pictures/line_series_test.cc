@@ -1,4 +1,4 @@
-#include "pictures/line_series.h"
+#include "pictures/lines/line_series.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Which characters a picture shows, and what is said of those that no font has.
-#include "pictures/missing_glyphs.h"
+#include "pictures/png/missing_glyphs.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Matrices as PNG images, read back through libpng.
-#include "pictures/pixels.h"
+#include "pictures/png/pixels.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "pictures/samples.h"
-#include "pictures/terminal_labels.h"
+#include "pictures/terminal/terminal_labels.h"
 #include "pictures/text.h"
 #include "sextant/core/error.h"
 #include "sextant/pictures/charts.h"

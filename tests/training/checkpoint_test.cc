@@ -10,7 +10,7 @@
 #include "core/json/json.h"
 #include "sextant/core/error.h"
 #include "training/run_folders.h"
-#include "training/state_file.h"
+#include "training/runs/state_file.h"
 #include "training/toy_task.h"
 
 namespace sextant {

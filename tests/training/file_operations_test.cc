@@ -16,8 +16,8 @@
 #include <cerrno>
 
 #include "sextant/core/error.h"
-#include "training/fsync.h"
 #include "training/run_folders.h"
+#include "training/runs/fsync.h"
 
 namespace {
 

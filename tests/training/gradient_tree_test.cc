@@ -1,5 +1,5 @@
 // The order in which the gradients of parts are added, and when they travel.
-#include "training/gradient_sum.h"
+#include "training/gradients/gradient_sum.h"
 
 #include <gtest/gtest.h>
 

@@ -15,7 +15,7 @@
 #include "sextant/core/random.h"
 #include "training/file_operations.h"
 #include "training/run_folders.h"
-#include "training/state_file.h"
+#include "training/runs/state_file.h"
 #include "training/toy_task.h"
 
 namespace sextant {

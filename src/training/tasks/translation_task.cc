@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "sextant/core/error.h"
-#include "training/part_of.h"
+#include "training/gradients/part_of.h"
 #include "training/splitmix64.h"
 #include "training/tasks/task_fields.h"
 

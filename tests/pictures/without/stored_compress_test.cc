@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "pictures/compress.h"
+#include "pictures/png/compress.h"
+#include "pictures/png/png_writer.h"
 #include "pictures/png_reader.h"
-#include "pictures/png_writer.h"
 
 namespace sextant::pictures {
 namespace {

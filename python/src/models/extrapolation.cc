@@ -1,0 +1,142 @@
+// Train short, test long.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <limits>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "calls.h"
+#include "interpreter_lock.h"
+#include "models/models.h"
+#include "models/watch.h"
+#include "sextant/core/error.h"
+#include "sextant/experiments/seeds.h"
+#include "sextant/training/tasks/text_data.h"
+
+namespace sextant::python {
+namespace {
+
+// NaN where there is none.
+template <class Score>
+nb::object numbers_of(const std::vector<Score>& scores, std::optional<double> Score::*number) {
+  Tensor<double> numbers({static_cast<std::int64_t>(scores.size())});
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    numbers.data()[i] = (scores[i].*number).value_or(std::numeric_limits<double>::quiet_NaN());
+  }
+  return to_python(std::move(numbers));
+}
+
+nb::list counts_of(const std::vector<SeedScore>& scores) {
+  nb::list counts;
+  for (const SeedScore& score : scores) counts.append(score.scored);
+  return counts;
+}
+
+// Why a number is missing, where one is.
+std::string reason_of(const ExtrapolationRow& row) {
+  for (const LengthScore& score : row.segments) {
+    if (!score.perplexity) return score.reason;
+  }
+  return "";
+}
+
+nb::list means_of(const ExtrapolationTable& table) {
+  nb::list means;
+  for (const SchemeScores& scheme : over_seeds(table)) {
+    nb::dict one;
+    one["label"] = scheme.label;
+    one["seeds"] = scheme.seeds;
+    one["segments"] = numbers_of(scheme.segments, &SeedScore::perplexity);
+    one["segments_factor"] = numbers_of(scheme.segments, &SeedScore::factor);
+    one["segments_scored"] = counts_of(scheme.segments);
+    one["sliding"] = numbers_of(scheme.sliding, &SeedScore::perplexity);
+    one["sliding_factor"] = numbers_of(scheme.sliding, &SeedScore::factor);
+    one["sliding_scored"] = counts_of(scheme.sliding);
+    means.append(one);
+  }
+  return means;
+}
+
+nb::dict as_dict(const ExtrapolationTable& table) {
+  nb::list rows;
+  for (const ExtrapolationRow& row : table.rows) {
+    nb::dict one;
+    one["label"] = row.label;
+    one["seed"] = row.seed;
+    one["weights"] = row.weights;
+    one["seconds"] = row.seconds;
+    one["validation_loss"] = row.validation_loss;
+    one["segments"] = numbers_of(row.segments, &LengthScore::perplexity);
+    one["sliding"] = numbers_of(row.sliding, &LengthScore::perplexity);
+    one["reason"] = reason_of(row);
+    rows.append(one);
+  }
+  nb::dict result;
+  result["train_length"] = table.train_length;
+  result["steps"] = table.steps;
+  result["stride"] = table.stride;
+  result["seeds"] = table.seeds;
+  result["scored"] = table.scored.count;
+  result["lengths"] = table.lengths;
+  result["rows"] = rows;
+  result["means"] = means_of(table);
+  result["json"] = format_json(table);
+  return result;
+}
+
+// on_step(label, doing, length, metrics or None)
+nb::dict run(const std::vector<std::string>& texts, nb::handle schemes, const nb::dict& given,
+             const std::string& folder, nb::handle on_step) {
+  Extrapolation options;
+  visit_extrapolation(options, taking({given, "extrapolate"}));
+  ExtrapolationOptions& run = options.run;
+  run.folder = folder;
+  run.model.seed = static_cast<std::uint32_t>(run.data.seed);
+  if (!schemes.is_none()) {
+    run.schemes.clear();
+    for (const nb::handle list : nb::borrow<nb::object>(schemes)) {
+      SchemeSpecs positions = read_positions({list, "extrapolate", "schemes"});
+      std::string label = label_of(positions);
+      run.schemes.push_back({std::move(label), std::move(positions)});
+    }
+  }
+  if ((run.steps > 0) == (run.minutes > 0)) {
+    throw Error("extrapolate.minutes", "must be above 0, or steps, and not both");
+  }
+  StepWatch watch(on_step);
+  bool stop = false;
+  run.should_stop = [&stop] { return stop; };
+  ExtrapolationResult result;
+  {
+    const LanguageData data = [&] {
+      const Unlocked released;
+      return load_language_data(texts, with_small_vocabulary(options.data));
+    }();
+    const Unlocked released(Signals::where_asked);  // the run is saved first
+    result = extrapolate(
+        run, data.tokenizer, data.tokens, data.held_out, [&](const ExtrapolationProgress& now) {
+          if (stop) return;
+          std::optional<StepMetrics> metrics;
+          if (now.training != nullptr) metrics = now.training->metrics;
+          stop = watch.stops(name_of_run(run, now), std::string(now.doing), now.length, metrics);
+        });
+  }
+  nb::dict table = as_dict(result.table);
+  table["stopped"] = result.stopped;
+  table["error"] = watch.error();
+  return table;
+}
+
+}  // namespace
+
+void bind_extrapolation(nb::module_& module) {
+  module.def("extrapolate", &run, nb::arg("texts"), nb::arg("schemes").none(), nb::arg("options"),
+             nb::arg("folder"), nb::arg("on_step").none(),
+             nb::sig("def extrapolate(texts: list[str], schemes: object, options: dict[str, "
+                     "typing.Any], folder: str, on_step: object) -> dict[str, typing.Any]"));
+}
+
+}  // namespace sextant::python

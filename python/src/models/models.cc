@@ -1,0 +1,186 @@
+// What the bindings of models share, tokenizers, and models from folders.
+#include "models/models.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "interpreter_lock.h"
+#include "sextant/core/error.h"
+#include "sextant/text/libraries.h"
+#include "sextant/training/tasks/dates_translator.h"
+
+namespace sextant::python {
+
+nb::dict weights_of(const Parameters<const float>& parameters, nb::handle owner) {
+  nb::dict weights;
+  for (const auto& [name, tensor, decays] : parameters) {
+    weights[name.c_str()] = numbers_of(*tensor, owner);
+  }
+  return weights;
+}
+
+nb::object stacked(const std::vector<Tensor<float>>& layers) {
+  const Shape& one = layers.at(0).shape();
+  auto all = Tensor<float>::uninitialized(
+      {static_cast<std::int64_t>(layers.size()), one[0], one[1], one[2]});
+  float* to = all.data();
+  for (const Tensor<float>& layer : layers) to = std::ranges::copy(layer.span(), to).out;
+  return to_python(std::move(all));
+}
+
+nb::object as_flags(const Tensor<double>& hidden) {
+  auto flags = Tensor<bool>::uninitialized(hidden.shape());
+  std::ranges::transform(hidden.span(), flags.data(), [](double x) { return x == -HUGE_VAL; });
+  return to_python(std::move(flags));
+}
+
+nb::dict dict_of(const LogitLens& found, const Tokenizer& tokenizer) {
+  const auto piece = [&](std::int64_t token) -> nb::object {
+    return token < 0 ? nb::none() : nb::object(nb::cast(tokenizer.piece(token)));
+  };
+  nb::dict result;
+  nb::list tokens, next, layers;
+  for (const std::int64_t token : found.read) tokens.append(piece(token));
+  for (const std::int64_t token : found.next) next.append(piece(token));
+  for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
+    nb::list probabilities, guesses;
+    for (std::size_t row = 0; row < found.read.size(); ++row) {
+      probabilities.append(found.next[row] < 0
+                               ? nb::none()
+                               : nb::object(nb::float_(found.next_probability[layer][row])));
+      nb::list best;
+      for (const auto& [token, probability] : found.guesses[layer][row]) {
+        best.append(nb::make_tuple(piece(token), probability));
+      }
+      guesses.append(best);
+    }
+    nb::dict one;
+    one["name"] = layer_name(layer);
+    one["next_probability"] = probabilities;
+    one["guesses"] = guesses;
+    layers.append(one);
+  }
+  result["tokens"] = tokens;
+  result["next"] = next;
+  result["layers"] = layers;
+  return result;
+}
+
+namespace {
+
+nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
+  const bool translates = folders.front().config.kind == ModelKind::translator;
+  if (!translates && folders.size() > 1) {
+    throw Error(where, "must be translators where there are several, got " +
+                           described(folders.front().config.kind) + " in " + folders.front().path);
+  }
+  if (!translates) {
+    std::shared_ptr<const TextModel> model;
+    {
+      const Unlocked released;
+      model = std::make_shared<TextModel>(TextModel::load(folders.front()));
+    }
+    return nb::cast(PyTextModel{std::move(model)});
+  }
+  std::shared_ptr<const LineTranslator> lines;
+  {
+    const Unlocked released;
+    lines = std::make_shared<LineTranslator>(std::move(folders));
+  }
+  return nb::cast(PyTranslator{std::move(lines)});
+}
+
+nb::object load_model(const std::vector<std::string>& paths, nb::handle without_positions) {
+  const Argument blind{without_positions, "load", "without_positions"};
+  std::vector<ModelFolder> folders;
+  for (const std::string& path : paths) {
+    if (path.empty()) throw Error("load.path", "must be a model's folder, got ''");
+    folders.push_back(open_model_folder(path));
+    folders.back().without_positions = blind.flag();
+  }
+  return opened(std::move(folders), "load.path");
+}
+
+nb::object shipped_model(nb::handle without_positions) {
+  std::vector<ModelFolder> folders;
+  folders.push_back(dates_model());
+  folders.back().without_positions =
+      Argument{without_positions, "shipped", "without_positions"}.flag();
+  return opened(std::move(folders), "shipped");
+}
+
+std::vector<std::int64_t> ids_of(nb::handle ids, const char* call) {
+  return Argument{ids, call, "ids"}.integers();
+}
+
+void bind_tokenizer(nb::module_& module) {
+  nb::class_<Tokenizer>(
+      module, "Tokenizer",
+      "Text as a model's token ids: 0 <pad>, 1 <bos>, 2 <eos>, 3 <unk>, then what "
+      "was learned.")
+      .def_prop_ro(
+          "kind", [](const Tokenizer& self) { return std::string(name_of(self.kind())); },
+          "\"word\", \"character\" or \"subword\".")
+      .def_prop_ro(
+          "bos", [](const Tokenizer& self) { return self.bos(); }, "The id of <bos>.")
+      .def_prop_ro(
+          "eos", [](const Tokenizer& self) { return self.eos(); }, "The id of <eos>.")
+      .def("__len__", &Tokenizer::size)
+      .def(
+          "encode",
+          [](const Tokenizer& self, nb::handle text) {
+            const auto ids = self.encode(Argument{text, "encode", "text"}.text());
+            Tensor<std::int64_t> array({static_cast<std::int64_t>(ids.size())});
+            std::ranges::copy(ids, array.data());
+            return to_python(std::move(array));
+          },
+          nb::arg("text").none(),
+          nb::sig("def encode(self, text: str) -> numpy.typing.NDArray[numpy.int64]"),
+          "The ids of a text, an array [tokens] of int64, without <bos> and <eos>.")
+      .def(
+          "tokens",
+          [](const Tokenizer& self, nb::handle text) {
+            return self.tokens(Argument{text, "tokens", "text"}.text());
+          },
+          nb::arg("text").none(), nb::sig("def tokens(self, text: str) -> list[str]"),
+          "The text of each token of encode(), unknown ones as they stand in the text.")
+      .def(
+          "decode",
+          [](const Tokenizer& self, nb::handle ids) { return self.decode(ids_of(ids, "decode")); },
+          nb::arg("ids").none(),
+          nb::sig("def decode(self, ids: collections.abc.Iterable[int]) -> str"),
+          "The text of ids; special tokens are left out.")
+      .def(
+          "pieces",
+          [](const Tokenizer& self, nb::handle ids) {
+            std::vector<std::string> pieces;
+            for (const std::int64_t id : ids_of(ids, "pieces")) pieces.push_back(self.piece(id));
+            return pieces;
+          },
+          nb::arg("ids").none(),
+          nb::sig("def pieces(self, ids: collections.abc.Iterable[int]) -> list[str]"),
+          "The token of each id.");
+}
+
+}  // namespace
+
+void bind_models(nb::module_& module) {
+  bind_tokenizer(module);
+  bind_text_model(module);
+  bind_translator(module);
+  module.def("load_model", &load_model, nb::arg("paths"), nb::arg("without_positions").none(),
+             nb::sig("def load_model(paths: list[str], without_positions: object) -> TextModel | "
+                     "Translator"));
+  module.def("shipped_model", &shipped_model, nb::arg("without_positions").none(),
+             nb::sig("def shipped_model(without_positions: object) -> Translator"));
+  module.def("has_text_libraries", &has_text_libraries,
+             "Whether ICU, SentencePiece and fastText are in this build.");
+}
+
+}  // namespace sextant::python

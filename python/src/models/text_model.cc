@@ -1,0 +1,210 @@
+// Language models: generation, logits, scores.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "arrays.h"
+#include "bindings.h"
+#include "calls.h"
+#include "interpreter_lock.h"
+#include "models/models.h"
+#include "sextant/core/error.h"
+#include "sextant/figures/model_attention.h"
+#include "sextant/models/fill_masks.h"
+#include "sextant/models/text_stream.h"
+#include "sextant/text/pairs.h"
+#include "sextant/training/evaluate.h"
+
+namespace sextant::python {
+namespace {
+
+// The text, and what to say of its end or nothing.
+std::pair<std::string, std::string> generate_text(const PyTextModel& self, nb::handle prompt_given,
+                                                  const nb::dict& given, const std::string& stop,
+                                                  nb::handle on_text) {
+  GenerateOptions options = default_generation();
+  visit_generation(options, taking({given, "generate"}));
+  options.stop = Tokenizer::eos();
+  const std::string prompt = Argument{prompt_given, "generate", "prompt"}.text();
+  const Unlocked released;
+  const auto ids = self.model->tokenizer.encode(prompt);
+  TextStream stream(self.model->tokenizer, prompt, ids, stop, [&](std::string_view part) {
+    const Locked held;
+    if (!on_text.is_none()) on_text(nb::str(part.data(), part.size()));
+  });
+  const GeneratedTokens made = generate(*self.model, ids, options, [&stream](std::int64_t token) {
+    check_signals();
+    return stream.add(token);
+  });
+  stream.finish();
+  const bool is_cut = made.ended_by == GenerationEnd::positions;
+  return {stream.text(),
+          is_cut ? end_of_positions(*self.model, made.tokens.size(), "slide=True") : ""};
+}
+
+nb::dict fill_text(const PyTextModel& self, nb::handle text, const nb::dict& given) {
+  FillOptions options{.where = "fill.text"};
+  take_arguments({given, "fill"}, options);
+  const std::string holes = Argument{text, "fill", "text"}.text();
+  FilledText filled;
+  {
+    const Unlocked released;
+    filled = fill_masks(*self.model, holes, options);
+  }
+  nb::list guesses;
+  for (const auto& hole : filled.holes) {
+    nb::list list;
+    for (const auto& [token, probability] : hole) list.append(nb::make_tuple(token, probability));
+    guesses.append(list);
+  }
+  nb::dict result;
+  result["text"] = filled.text;
+  result["holes"] = guesses;
+  return result;
+}
+
+nb::dict logit_lens(const PyTextModel& self, nb::handle given_text, const nb::dict& given) {
+  LogitLensOptions options;
+  take_arguments({given, "logit_lens"}, options);
+  const std::string text = Argument{given_text, "logit_lens", "text"}.text();
+  LogitLens found;
+  {
+    const Unlocked released;
+    found = logit_lens(*self.model, text, options);
+  }
+  return dict_of(found, self.model->tokenizer);
+}
+
+// ids [tokens] or [batch, tokens], all of them sequences of their own.
+nb::object logits(const PyTextModel& self, nb::handle given, nb::handle threads) {
+  const InputArray ids({given, "logits", "ids"});
+  const int rank = ids.shape().rank();
+  if (is_float(ids.dtype()) || rank < 1 || rank > 2) {
+    throw Error("logits.ids", "must be whole numbers [tokens] or [batch, tokens], got " +
+                                  std::string(dtype_name(ids.dtype())) + " " +
+                                  ids.shape().to_string());
+  }
+  const Tensor<std::int64_t> all = ids.copy().to<std::int64_t>();
+  const std::int64_t count = all.span().size(), length = all.size(rank - 1);
+  if (count == 0) throw Error("logits.ids", "must have a token, got " + ids.shape().to_string());
+  TokenBatch batch{.tokens = {all.span().begin(), all.span().end()}};
+  batch.targets.assign(batch.tokens.size(), -1);
+  for (std::int64_t end = 0; end <= count; end += length) batch.segments.push_back(end);
+  std::vector<std::int64_t> places(batch.tokens.size());
+  std::iota(places.begin(), places.end(), 0);
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = Argument{threads, "logits", "threads"}.threads()};
+  Tensor<float> result;
+  {
+    const Unlocked released;
+    result = self.model->logits(batch, places, pass);
+  }
+  if (rank == 1) return to_python(std::move(result));
+  const std::int64_t vocabulary = result.size(1);
+  auto shaped = Tensor<float>::uninitialized({all.size(0), length, vocabulary});
+  std::ranges::copy(result.span(), shaped.data());
+  return to_python(std::move(shaped));
+}
+
+nb::object attention_maps(const PyTextModel& self, nb::handle ids, nb::handle layers,
+                          nb::handle threads) {
+  const auto tokens = Argument{ids, "attention_maps", "text"}.integers();
+  const auto chosen = Argument{layers, "attention_maps", "layers"}.integers();
+  if (tokens.empty()) throw Error("attention_maps.text", "must have at least one token, got none");
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = Argument{threads, "attention_maps", "threads"}.threads()};
+  std::vector<Tensor<float>> maps;
+  {
+    const Unlocked released;
+    maps = self.model->attention_maps(tokens, pass, chosen);
+  }
+  return stacked(maps);
+}
+
+nb::object hidden_pairs(const PyTextModel& self, std::int64_t length) {
+  const TransformerConfig& config = self.model->config;
+  return as_flags(figures::hidden_pairs(self.model->positions, config.heads, length,
+                                        config.kind == ModelKind::causal));
+}
+
+nb::dict evaluate_text(const PyTextModel& self, const nb::bytes& bytes, const nb::dict& given,
+                       const std::string& where) {
+  const std::string text =
+      parse_texts({bytes.c_str(), bytes.size()}, TextUnit::file, where).front();
+  TextWindows options;
+  take_arguments({given, "evaluate"}, options);
+  options.progress = [](std::int64_t, std::int64_t) { check_signals(); };
+  TextScore score;
+  {
+    const Unlocked released;
+    score = evaluate(*self.model, text, options, where);
+  }
+  nb::list windows;
+  for (const TextScore::Windows& each : score.windows) {
+    nb::dict one;
+    one["length"] = each.length;
+    one["stride"] = each.stride;
+    one["perplexity"] = each.perplexity;
+    one["bits_per_character"] = each.bits_per_character;
+    one["correct_percent"] = each.correct_percent;
+    windows.append(one);
+  }
+  nb::dict result;
+  result["tokens"] = score.tokens;
+  result["unknown_tokens"] = score.unknown;
+  result["characters"] = score.characters;
+  result["windows"] = windows;
+  return result;
+}
+
+}  // namespace
+
+void bind_text_model(nb::module_& module) {
+  nb::class_<PyTextModel>(module, "TextModel")
+      .def_prop_ro("config",
+                   [](const PyTextModel& self) { return format_config(self.model->config); })
+      .def_prop_ro(
+          "tokenizer",
+          [](const PyTextModel& self) -> const Tokenizer& { return self.model->tokenizer; },
+          nb::rv_policy::reference_internal)
+      .def("generate", &generate_text, nb::arg("prompt").none(), nb::arg("options"),
+           nb::arg("stop"), nb::arg("on_text").none(),
+           nb::sig("def generate(self, prompt: str, options: dict[str, typing.Any], stop: str, "
+                   "on_text: object) -> tuple[str, str]"))
+      .def("fill", &fill_text, nb::arg("text").none(), nb::arg("options"),
+           nb::sig("def fill(self, text: str, options: dict[str, typing.Any]) -> dict[str, "
+                   "typing.Any]"))
+      .def("logit_lens", &logit_lens, nb::arg("text").none(), nb::arg("options"),
+           nb::sig("def logit_lens(self, text: str, options: dict[str, typing.Any]) -> dict[str, "
+                   "typing.Any]"))
+      .def("logits", &logits, nb::arg("ids").none(), nb::arg("threads").none(),
+           nb::sig("def logits(self, ids: object, threads: int) -> typing.Any"))
+      .def("attention_maps", &attention_maps, nb::arg("ids").none(), nb::arg("layers").none(),
+           nb::arg("threads").none(),
+           nb::sig("def attention_maps(self, ids: object, layers: object, threads: int) -> "
+                   "typing.Any"))
+      .def("hidden_pairs", &hidden_pairs, nb::arg("length"),
+           nb::sig("def hidden_pairs(self, length: int) -> typing.Any"),
+           "Whether a token of a text of this length does not see another: [heads, "
+           "length, length].")
+      .def("evaluate", &evaluate_text, nb::arg("text"), nb::arg("options"), nb::arg("where"),
+           nb::sig("def evaluate(self, text: bytes, options: dict[str, typing.Any], where: str) -> "
+                   "dict[str, typing.Any]"))
+      .def(
+          "weights",
+          [](nb::handle self) {
+            const TextModel& model = *nb::cast<const PyTextModel&>(self).model;
+            return weights_of(model.parameters(), self);
+          },
+          nb::sig("def weights(self) -> dict[str, typing.Any]"))
+      .def("save", [](const PyTextModel& self, const std::string& folder) {
+        const Unlocked released;
+        self.model->save(folder);
+      });
+}
+
+}  // namespace sextant::python
