@@ -30,7 +30,7 @@ void BiasGradients<T>::add(const Sequence& at, const ScoreRect& rect, double* ds
     ScoreGradient tile{};
     static_cast<ScoreRect&>(tile) = rect;
     tile.head_dim = b_.scores.head_dim;
-    tile.scale = b_.scores.scale;
+    tile.scale = b_.scores.numbers.scale;
     tile.dscores = dscores;
     tile.stride = row_stride;
     tile.parameters = parameters(n);

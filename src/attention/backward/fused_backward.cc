@@ -109,7 +109,7 @@ class BlockTask : QueryBlock<T> {
     const Sequence& at = sequence_;
     const std::int64_t first_query = place.first_query;
     this->describe(block_);
-    block_.scale_base_e = kernel_numbers(a_, head_, 1).scale;
+    block_.scale_base_e = kernels::rounded(a_.numbers, 1).scale;
     block_.v = key_rows(b_.v, at, a_.key_head(head_));
     block_.out = query_rows(b_.out, at, head_, first_query);
     block_.dout = query_rows(b_.dout, at, head_, first_query);
@@ -228,7 +228,7 @@ bool finish_slice(const BackwardContext<T>& context, std::int64_t slice) {
                                                          key_output(to, at, key_head));
   };
   const bool k_finite =
-      store(b.wanted.k, sums.k, b.scores.scale, key_rotation(b.scores, at, key_head));
+      store(b.wanted.k, sums.k, b.scores.numbers.scale, key_rotation(b.scores, at, key_head));
   const bool v_finite = store(b.wanted.v, sums.v, 1, {});
   context.key_sums.release(slice, context.spare);
   return k_finite && v_finite;

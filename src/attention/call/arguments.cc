@@ -140,10 +140,10 @@ void read_numbers(std::string_view function, const AttentionOptions<T>& options,
   if (!caps && options.softcap != 0) {
     refuse(function, "softcap", "must be 0 or 1e-30 .. 1e30, got " + shortest(options.softcap));
   }
-  a.softcap = options.softcap;
-  a.scale = options.scale.value_or(default_scale(options, a.head_dim));
-  if (!(std::abs(a.scale) <= kLargest)) {
-    refuse(function, "scale", "must be within +-1e38, got " + shortest(a.scale));
+  a.numbers.softcap = options.softcap;
+  a.numbers.scale = options.scale.value_or(default_scale(options, a.head_dim));
+  if (!(std::abs(a.numbers.scale) <= kLargest)) {
+    refuse(function, "scale", "must be within +-1e38, got " + shortest(a.numbers.scale));
   }
   if (options.threads < 0 || options.threads > kMaxThreads) {
     refuse(function, "threads",

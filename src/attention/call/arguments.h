@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "attention/call/position_ids.h"
+#include "kernels/attention/score_numbers.h"
 #include "sextant/attention/attention.h"
 
 namespace sextant::attention_detail {
@@ -55,7 +56,7 @@ struct TermUse {
 // All that does not depend on the element type.
 struct AttentionCall {
   std::int64_t batch = 0, heads_q = 0, kv_heads = 0, q_len = 0, k_len = 0, head_dim = 0;
-  double scale = 1, softcap = 0;
+  kernels::ScoreNumbers<double> numbers{};
   bool causal = false;
   // The window; an open side is larger than every distance.
   std::int64_t left = 0, right = 0;

@@ -123,7 +123,7 @@ void HeadBiases<T>::add_term(const TermUse& use, const ScoreRect& rect, float* t
   ScoreTile<float> tile{};
   static_cast<ScoreRect&>(tile) = rect;
   tile.head_dim = a.head_dim;
-  tile.scale = a.scale;
+  tile.scale = a.numbers.scale;
   tile.scores = to;
   tile.stride = to_row;
   if (a.terms_read_rows()) {

@@ -36,9 +36,7 @@ class DecodeTask {
     block_.out_stride = out.stride(3);
     block_.head_dim = a.head_dim;
     block_.v_dim = v.size(3);
-    const KernelNumbers numbers = kernel_numbers(a, 0);
-    block_.scale = numbers.scale;
-    block_.softcap = numbers.softcap;
+    block_.numbers = kernels::rounded(a.numbers, kLog2E);
     block_.k_rotation = key_rotation(a, sequence, key_head);
     const std::int64_t group = a.heads_q / a.kv_heads;
     bool biased = false;
@@ -56,7 +54,7 @@ class DecodeTask {
           .out = at(out),
           .first = static_cast<std::int32_t>(range.first),
           .last = static_cast<std::int32_t>(range.last),
-          .sink = kernel_numbers(a, head).sink,
+          .sink = kernel_sink(a, head),
           .rotation = query_rotation(a, sequence, head).from(query),
           .log_sum_exp = a.log_sum_exp.data() != nullptr ? at(a.log_sum_exp) : nullptr};
       const HeadBiases<T> biases{a, sequence, head};

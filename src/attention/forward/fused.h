@@ -11,14 +11,14 @@
 
 namespace sextant::attention_detail {
 
-// Whether all terms come in float32 tiles, which are added to biases, after the softcap, and not to
-// values.
+// Whether all terms come in float32 tiles, which are added to biases, after the steps of products,
+// and not to values.
 inline bool terms_come_in_tiles(const AttentionCall& a) {
   const auto fits = [](const TermUse& use) {
     return use.needs.tiles == TermTiles::any && use.needs.value_dim == 0;
   };
   return std::ranges::all_of(a.bias_terms, fits) &&
-         (a.logit_term.term == nullptr || (fits(a.logit_term) && a.softcap == 0));
+         (a.logit_term.term == nullptr || (fits(a.logit_term) && !a.numbers.has_steps()));
 }
 
 // Whether the fast kernels take a call: they number keys in 32 bits, and terms must come in tiles.

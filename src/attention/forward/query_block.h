@@ -11,29 +11,21 @@
 
 namespace sextant::attention_detail {
 
-// The numbers of one head, times `unit`: log2(e) where the softmax is computed in powers of two, 1
-// in natural units. arguments.cc checks that float32 holds them.
-struct KernelNumbers {
-  float scale, softcap, sink;
-};
-inline KernelNumbers kernel_numbers(const AttentionCall& a, std::int64_t head,
-                                    double unit = kernels::kLog2E) {
-  return {.scale = static_cast<float>(a.scale * unit),
-          .softcap = static_cast<float>(a.softcap * unit),
-          .sink = static_cast<float>(a.sink(head) * unit)};
+// A head's sink times `unit`, in float32.
+inline float kernel_sink(const AttentionCall& a, std::int64_t head, double unit = kernels::kLog2E) {
+  return static_cast<float>(a.sink(head) * unit);
 }
 
-// What the blocks of all kernels have: rows from query `first_query` on, numbers and rotations.
+// What the blocks of all kernels have: rows from query `first_query` on, numbers times `unit`
+// (log2(e) where the softmax is computed in powers of two, 1 in natural units) and rotations.
 template <class T, class Block>
 void describe_rows(const Arguments<T>& a, const Sequence& at, std::int64_t head,
                    std::int64_t first_query, double unit, Block& block) {
-  const KernelNumbers numbers = kernel_numbers(a, head, unit);
   block.q = query_rows(a.q, at, head, first_query);
   block.k = key_rows(a.k, at, a.key_head(head));
   block.head_dim = a.head_dim;
-  block.scale = numbers.scale;
-  block.softcap = numbers.softcap;
-  block.sink = numbers.sink;
+  block.numbers = kernels::rounded(a.numbers, unit);
+  block.sink = kernel_sink(a, head, unit);
   block.q_rotation = query_rotation(a, at, head).from(first_query);
   block.k_rotation = key_rotation(a, at, a.key_head(head));
 }

@@ -62,7 +62,7 @@ std::vector<std::string> notes_on(const attention_detail::Arguments<T>& a, View<
     notes.push_back(
         "distances between position ids are computed for every pair; without ids, once per task");
   }
-  if (a.softcap > 0) notes.push_back("softcap adds about a tenth at head_dim 64");
+  if (a.numbers.softcap > 0) notes.push_back("softcap adds about a tenth at head_dim 64");
   return notes;
 }
 

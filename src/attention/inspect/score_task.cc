@@ -21,7 +21,7 @@ ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::in
   block_.probabilities = softmax;
   kernels::AttentionBlock& b = block_.scores;
   describe_rows(a, sequence, head, 0, factor, b);
-  if (stage == Stage::scores) b.softcap = 0;
+  if (stage == Stage::scores) b.numbers = b.numbers.without_steps();
   b.v = {nullptr, 0, 1, kernels::Storage::float32};
   b.queries = static_cast<std::int64_t>(queries.size());
   b.first = first_;

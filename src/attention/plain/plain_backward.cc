@@ -42,7 +42,7 @@ class SliceBackward {
     dq_ = take(channels_);
     key_ = take(channels_);
     dout_row_ = take(v_dim_);
-    capped_ = take(at_.k_len);
+    finished_ = take(at_.k_len);
     ds_ = take(at_.k_len);
     if (a_.has_terms()) {
       uncapped_ = take(at_.k_len);
@@ -73,7 +73,7 @@ class SliceBackward {
       if (b_.wants_sinks()) sums_.sink(at_, head) = sink;
       if (b_.wants_ordered()) sums_.add(head, bias_gradients_);
     }
-    write_keys(b_.wanted.k, dk_, channels_, a_.scale, key_rotation_, term_dk_);
+    write_keys(b_.wanted.k, dk_, channels_, a_.numbers.scale, key_rotation_, term_dk_);
     write_keys(b_.wanted.v, dv_, v_dim_, 1, {}, nullptr);
     if (ticket == nullptr) return;
     ticket->wait_for_all();
@@ -99,10 +99,10 @@ class SliceBackward {
   double row(const RowIndex& at) {
     if (has_logit_term()) {
       prepare_logit_term(at);
-    } else if (a_.softcap > 0) {
-      RowScratch capped = row_;
-      capped.scores = capped_;
-      plain_scores(a_, at, at_.k_len, true, capped);
+    } else if (a_.numbers.has_steps()) {
+      RowScratch finished = row_;
+      finished.scores = finished_;
+      plain_scores(a_, at, at_.k_len, true, finished);
     }
     const KeyRange range = biased_scores(a_, at, row_);
     const double sink = a_.sink(at.head);
@@ -138,16 +138,16 @@ class SliceBackward {
 
   bool has_logit_term() const { return a_.logit_term.term != nullptr; }
 
-  // The row before the term of the logits, and after term and softcap.
+  // The row before the term of the logits, and after the term and the steps.
   void prepare_logit_term(const RowIndex& at) {
     RowScratch uncapped = row_;
     uncapped.scores = uncapped_;
     const KeyRange range = scores_before_term(a_, at, uncapped);
-    if (a_.softcap == 0 || range.first == range.last) return;
-    std::copy(uncapped_ + range.first, uncapped_ + range.last, capped_ + range.first);
-    add_term(a_, a_.logit_term, at, range, row_, capped_);
+    if (!a_.numbers.has_steps() || range.first == range.last) return;
+    std::copy(uncapped_ + range.first, uncapped_ + range.last, finished_ + range.first);
+    add_term(a_, a_.logit_term, at, range, row_, finished_);
     for (std::int64_t j = range.first; j < range.last; ++j) {
-      capped_[j] = a_.softcap * std::tanh(capped_[j] / a_.softcap);
+      finished_[j] = a_.numbers.score(finished_[j]);
     }
   }
 
@@ -210,11 +210,7 @@ class SliceBackward {
                            (at_.q_begin + at.query) * strides[2] + (at_.k_begin + j) * strides[3],
                        ds);
     }
-    if (a_.softcap > 0) {
-      const double tanh = capped_[j] / a_.softcap;
-      ds *= 1 - tanh * tanh;
-    }
-    return ds;
+    return a_.numbers.has_steps() ? a_.numbers.backward(ds, finished_[j]) : ds;
   }
 
   // Adds the gradient of a score to those of the query and the key.
@@ -230,7 +226,7 @@ class SliceBackward {
   }
 
   void write_query(const RowIndex& at) {
-    for (std::int64_t d = 0; d < channels_; ++d) dq_[d] *= a_.scale;
+    for (std::int64_t d = 0; d < channels_; ++d) dq_[d] *= a_.numbers.scale;
     if (a_.rotation != nullptr) {
       RotationRows back = query_rotation(a_, at_, at.head);
       back.inverse = true;
@@ -267,8 +263,8 @@ class SliceBackward {
   BiasGradients<T> bias_gradients_;
   double *dk_, *dv_;  // [keys, head_dim], [keys, v_dim]
   double *dq_, *key_, *dout_row_;
-  double* capped_;  // [keys], with a softcap
-  double* ds_;      // [keys]: gradients of the scores of a row, before the softcap
+  double* finished_;  // [keys], with steps before biases
+  double* ds_;        // [keys]: gradients of the scores of a row, biases added
   // With terms: the row's scores before that of the logits, the gradients of those after it, what
   // terms add to the gradients of q [head_dim] and k [keys, head_dim], and the gradient of the
   // parameters of the term of the logits.

@@ -43,7 +43,7 @@ void load_row(const T* source, std::int64_t stride, std::int64_t channels,
 template <class T>
 class Scorer {
  public:
-  Scorer(const Arguments<T>& a, const RowIndex& at, bool capped, const RowScratch& scratch) noexcept
+  Scorer(const Arguments<T>& a, const RowIndex& at, bool steps, const RowScratch& scratch) noexcept
       : query_(scratch.query),
         rotated_(a.rotation != nullptr ? scratch.key : nullptr),
         rotation_(key_rotation(a, at.sequence, a.key_head(at.head))),
@@ -52,8 +52,7 @@ class Scorer {
         key_stride_(a.k.stride(2)),
         channel_stride_(a.k.stride(3)),
         channels_(a.head_dim),
-        scale_(a.scale),
-        softcap_(capped ? a.softcap : 0) {
+        numbers_(steps ? a.numbers : a.numbers.without_steps()) {
     const T* source = a.q.data() + at.sequence.batch * a.q.stride(0) + at.head * a.q.stride(1) +
                       (at.sequence.q_begin + at.query) * a.q.stride(2);
     load_row(source, a.q.stride(3), channels_, query_rotation(a, at.sequence, at.head), at.query,
@@ -61,8 +60,7 @@ class Scorer {
   }
 
   double operator()(std::int64_t j) const noexcept {
-    const double score = scale_ * product(j);
-    return softcap_ > 0 ? softcap_ * std::tanh(score / softcap_) : score;
+    return numbers_.score(numbers_.scale * product(j));
   }
 
  private:
@@ -81,7 +79,7 @@ class Scorer {
   RotationRows rotation_;
   const T* keys_;
   std::int64_t key_stride_, channel_stride_, channels_;
-  double scale_, softcap_;
+  kernels::ScoreNumbers<double> numbers_;
 };
 
 // One row of a broadcast mask: element j belongs to key j of the sequence.
@@ -193,21 +191,21 @@ KeyRange scores_before_term(const Arguments<T>& a, const RowIndex& at, const Row
 }
 
 template <class T>
-void plain_scores(const Arguments<T>& a, const RowIndex& at, std::int64_t keys, bool capped,
+void plain_scores(const Arguments<T>& a, const RowIndex& at, std::int64_t keys, bool steps,
                   const RowScratch& scratch) {
   KeyRange with_term{0, 0};
-  if (capped && a.logit_term.term != nullptr) {
+  if (steps && a.logit_term.term != nullptr) {
     with_term = scores_before_term(a, at, scratch);
     add_term(a, a.logit_term, at, with_term, scratch, scratch.scores);
   }
-  const Scorer<T> score(a, at, capped, scratch);
+  const Scorer<T> score(a, at, steps, scratch);
   const RowBiases<T> biases(a, at, with_term, scratch);
   for (std::int64_t j = 0; j < keys; ++j) {
     double& to = scratch.scores[j];
     if (j < with_term.first || j >= with_term.last || biases[j] == kHidden) {
       to = score(j);
-    } else if (a.softcap > 0) {
-      to = a.softcap * std::tanh(to / a.softcap);
+    } else {
+      to = a.numbers.score(to);
     }
   }
 }
@@ -222,9 +220,8 @@ KeyRange biased_scores(const Arguments<T>& a, const RowIndex& at, const RowScrat
     const RowBiases<T> biases(a, at, range, scratch);
     for (std::int64_t j = range.first; j < range.last; ++j) {
       double& score = scratch.scores[j];
-      if (a.softcap > 0) score = a.softcap * std::tanh(score / a.softcap);
       const double bias = biases[j];
-      score = bias == kHidden ? kHidden : score + bias;
+      score = bias == kHidden ? kHidden : a.numbers.score(score) + bias;
     }
     return range;
   }

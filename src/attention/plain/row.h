@@ -64,7 +64,7 @@ void for_each_term_tile(const Arguments<T>& a, const TermUse& term, const RowInd
                         KeyRange range, const RowScratch& scratch, const Use& use) {
   ScoreInputs<double> inputs{};
   inputs.head_dim = a.head_dim;
-  inputs.scale = a.scale;
+  inputs.scale = a.numbers.scale;
   inputs.q = scratch.unrotated_query;
   inputs.q_stride = a.head_dim;
   inputs.scratch = scratch.term;
@@ -103,11 +103,10 @@ void add_term(const Arguments<T>& arguments, const TermUse& use, const RowIndex&
 void rotate_row(const kernels::RotationRows& table, std::int64_t n, double* row) noexcept;
 
 // The scores of keys 0 .. keys - 1 of the sequence, padding too, hidden or not, before biases and
-// masks. If `capped`, the term before the softcap and the softcap are applied; hidden pairs have no
-// term. Keys count
-// in the sequence here and below.
+// masks. With `steps`, the term before the softcap and the steps after the scale are applied;
+// hidden pairs have no term. Keys count in the sequence here and below.
 template <class T>
-void plain_scores(const Arguments<T>& arguments, const RowIndex& at, std::int64_t keys, bool capped,
+void plain_scores(const Arguments<T>& arguments, const RowIndex& at, std::int64_t keys, bool steps,
                   const RowScratch& scratch);
 
 // The scores of the keys in the range that is returned, biases added, -infinity where hidden. Keys

@@ -26,7 +26,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 // lane 0.
 struct PieceOperands {
   Piece piece;
-  float softcap;      // 0: none
+  ScoreNumbers<float> numbers;
   const float* bias;  // [key * bias_row + lane], or null
   std::ptrdiff_t bias_row;
   const std::int32_t *first, *last;  // [lane]: visible keys
@@ -35,22 +35,21 @@ struct PieceOperands {
   const float* delta;                // [lane]
   float* scores;                     // [key][64]: s, then P
   float* gradients;                  // [key * gradient_row + lane]: dP, then dS
-  float* uncapped;                   // likewise or null: dS before the softcap
+  float* bias_gradients;             // likewise or null: those of the scores with biases
   std::ptrdiff_t gradient_row;
 };
 
-// A score after softcap, bias and mask. `tanh` receives tanh(s / cap).
-template <bool kCap, bool kBias, bool kEdge>
+// A score in two halves: before bias and mask, and after.
+template <bool kSteps, bool kBias, bool kEdge>
 struct PieceStep {
   using D = TileTag;
   using V = hn::Vec<D>;
   const PieceOperands& o;
   std::int64_t lane;
   ScoreStep step;
-  V inverse;
 
   HWY_INLINE PieceStep(const PieceOperands& operands, std::int64_t at)
-      : o(operands), lane(at), step(o.softcap), inverse(hn::Set(D(), kCap ? 1 / o.softcap : 0)) {}
+      : o(operands), lane(at), step(o.numbers) {}
 
   HWY_INLINE auto outside(std::int64_t row) const {
     const hn::RebindToSigned<D> di;
@@ -58,12 +57,9 @@ struct PieceStep {
                         hn::LoadU(di, o.first + lane), hn::LoadU(di, o.last + lane));
   }
 
-  HWY_INLINE V operator()(std::int64_t row, V s, V* tanh) const {
+  HWY_INLINE V score(V scaled) const { return kSteps ? step.score(scaled) : scaled; }
+  HWY_INLINE V seen(std::int64_t row, V s) const {
     const D d;
-    if constexpr (kCap) {
-      s = step.capped(s);
-      *tanh = hn::Mul(s, inverse);
-    }
     if constexpr (kBias) s = step.biased(s, hn::LoadU(d, o.bias + row * o.bias_row + lane), false);
     if constexpr (kEdge) s = hn::IfThenElse(outside(row), step.hidden(), s);
     return s;
@@ -72,19 +68,19 @@ struct PieceStep {
 
 // The first pass, where the caller has no log-sum-exp: adds a piece's scores to max and sum. The
 // maximum rises as in the forward kernel: a factor for every new maximum would round as often.
-template <bool kCap, bool kBias, bool kEdge>
+template <bool kSteps, bool kBias, bool kEdge>
 HWY_NOINLINE void add_to_sums(const PieceOperands& o) {
   const TileTag d;
   const std::int64_t begin = o.piece.first_group * kQueryGroup;
   const std::int64_t end = begin + o.piece.groups * kQueryGroup;
   const std::int64_t keys = o.piece.last_key - o.piece.first_key;
   for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
-    const PieceStep<kCap, kBias, kEdge> step(o, lane);
+    const PieceStep<kSteps, kBias, kEdge> step(o, lane);
     const auto before = hn::LoadU(d, o.max + lane);
-    auto block = before, tanh = before;
+    auto block = before;
     float* at = o.scores + lane;
     for (std::int64_t row = 0; row < keys; ++row) {
-      const auto s = step(row, hn::LoadU(d, at + row * kQueryBlock), &tanh);
+      const auto s = step.seen(row, step.score(hn::LoadU(d, at + row * kQueryBlock)));
       block = hn::Max(block, s);
       hn::StoreU(s, d, at + row * kQueryBlock);
     }
@@ -103,9 +99,9 @@ HWY_NOINLINE void add_to_sums(const PieceOperands& o) {
   }
 }
 
-// Scores to P and dP to dS = P (dP - delta), times 1 - tanh^2 with a softcap. Returns whether all
+// Scores to P and dP to dS = P (dP - delta), through the steps before the bias. Returns whether all
 // are finite.
-template <bool kCap, bool kBias, bool kEdge>
+template <bool kSteps, bool kBias, bool kEdge>
 HWY_NOINLINE bool score_gradients(const PieceOperands& o) {
   const TileTag d;
   const auto zero = hn::Zero(d);
@@ -114,51 +110,27 @@ HWY_NOINLINE bool score_gradients(const PieceOperands& o) {
   const std::int64_t keys = o.piece.last_key - o.piece.first_key;
   auto trace = zero;  // 0 or NaN
   for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
-    const PieceStep<kCap, kBias, kEdge> step(o, lane);
+    const PieceStep<kSteps, kBias, kEdge> step(o, lane);
     const auto max = hn::LoadU(d, o.max + lane), delta = hn::LoadU(d, o.delta + lane);
-    auto tanh = zero;
     float* score = o.scores + lane;
     float* gradient = o.gradients + lane;
     for (std::int64_t row = 0; row < keys;
          ++row, score += kQueryBlock, gradient += o.gradient_row) {
-      const auto p = exp2(d, hn::Sub(step(row, hn::LoadU(d, score), &tanh), max));
+      const auto s = step.score(hn::LoadU(d, score));
+      const auto p = exp2(d, hn::Sub(step.seen(row, s), max));
       auto ds = hn::Mul(p, hn::Sub(hn::LoadU(d, gradient), delta));
       if constexpr (kEdge) ds = hn::IfThenElse(step.outside(row), zero, ds);
       hn::StoreU(p, d, score);
-      if constexpr (kCap) {
-        if (o.uncapped != nullptr) hn::StoreU(ds, d, o.uncapped + row * o.gradient_row + lane);
-        ds = hn::NegMulAdd(ds, hn::Mul(tanh, tanh), ds);
+      if constexpr (kSteps) {
+        if (o.bias_gradients != nullptr)
+          hn::StoreU(ds, d, o.bias_gradients + row * o.gradient_row + lane);
+        ds = step.step.backward(ds, s);
       }
       trace = hn::MulAdd(ds, zero, trace);
       hn::StoreU(ds, d, gradient);
     }
   }
   return hn::AllTrue(d, hn::Eq(trace, zero));
-}
-
-// Calls use(cap, bias, edge) with what a piece needs as compile-time constants.
-template <class Use>
-HWY_INLINE auto dispatch_cap_bias_mask(const PieceOperands& o, const Use& use) {
-  using Yes = std::true_type;
-  using No = std::false_type;
-  switch ((o.softcap > 0 ? 4 : 0) + (o.bias != nullptr ? 2 : 0) + (o.piece.edge ? 1 : 0)) {
-    case 0:
-      return use(No(), No(), No());
-    case 1:
-      return use(No(), No(), Yes());
-    case 2:
-      return use(No(), Yes(), No());
-    case 3:
-      return use(No(), Yes(), Yes());
-    case 4:
-      return use(Yes(), No(), No());
-    case 5:
-      return use(Yes(), No(), Yes());
-    case 6:
-      return use(Yes(), Yes(), No());
-    default:
-      return use(Yes(), Yes(), Yes());
-  }
 }
 
 // line[lane - key] += tile[key][lane], as sums along diagonals: n keys at a time, each read one

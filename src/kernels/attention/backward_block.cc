@@ -51,7 +51,7 @@ HWY_INLINE PieceOperands operands(const BackwardBlock& b, const BackwardScratch&
   const std::int64_t row = piece.first_key - keys.begin;
   PieceOperands o{};
   o.piece = piece;
-  o.softcap = b.softcap;
+  o.numbers = b.numbers;
   if (b.line != nullptr) {
     o.bias = b.line + (lanes.first_query - (piece.first_key - b.diagonal_bias_key));
     o.bias_row = -1;
@@ -67,7 +67,8 @@ HWY_INLINE PieceOperands operands(const BackwardBlock& b, const BackwardScratch&
   o.scores = scratch.scores + row * kQueryBlock;
   o.gradient_row = scratch.gradient_row;
   o.gradients = scratch.gradients + row * o.gradient_row;
-  o.uncapped = scratch.uncapped == nullptr ? nullptr : scratch.uncapped + row * o.gradient_row;
+  o.bias_gradients =
+      scratch.bias_gradients == nullptr ? nullptr : scratch.bias_gradients + row * o.gradient_row;
   return o;
 }
 
@@ -126,7 +127,7 @@ HWY_INLINE void end_query_span(const QuerySums& sums, std::int64_t width, const 
 // Adds the gradients of a piece's scores to those of its biases.
 HWY_INLINE void hand_out(const BackwardBlock& b, const BackwardLanes& lanes,
                          const PieceOperands& o) {
-  float* tile = o.uncapped != nullptr ? o.uncapped : o.gradients;
+  float* tile = o.bias_gradients != nullptr ? o.bias_gradients : o.gradients;
   const std::int64_t keys = o.piece.last_key - o.piece.first_key;
   const std::int64_t lane = o.piece.first_group * kQueryGroup;
   const std::int64_t end = lane + o.piece.groups * kQueryGroup;
@@ -162,9 +163,11 @@ HWY_INLINE bool backward_key_block(const BackwardBlock& b, const BackwardScratch
                   kQueryBlock);
     rows_by_lanes(o, keys.v + row * keys.v_stride, keys.v_stride, b.v_dim, lanes.dout, o.gradients,
                   o.gradient_row);
-    finite &= dispatch_cap_bias_mask(o, [&](auto cap, auto bias, auto edge) {
-      return score_gradients<decltype(cap)::value, decltype(bias)::value, decltype(edge)::value>(o);
-    });
+    finite &= dispatch_score_steps(
+        o.numbers, o.bias != nullptr, o.piece.edge, [&](auto steps, auto bias, auto edge) {
+          return score_gradients<decltype(steps)::value, decltype(bias)::value,
+                                 decltype(edge)::value>(o);
+        });
     add_to_keys(o, o.scores, kQueryBlock, lanes.dout_rows, b.v_dim, b.dv.chain);
     add_to_keys(o, o.gradients, o.gradient_row, lanes.q_rows, b.head_dim, b.dk.chain);
     hand_out(b, lanes, o);
@@ -195,9 +198,10 @@ HWY_INLINE void sum_block(const BackwardBlock& b, const BackwardScratch& scratch
     const PieceOperands o = operands(b, scratch, lanes, keys, piece);
     rows_by_lanes(o, keys.k + (piece.first_key - keys.begin) * keys.k_stride, keys.k_stride,
                   b.head_dim, lanes.q, o.scores, kQueryBlock);
-    dispatch_cap_bias_mask(o, [&](auto cap, auto bias, auto edge) {
-      add_to_sums<decltype(cap)::value, decltype(bias)::value, decltype(edge)::value>(o);
-    });
+    dispatch_score_steps(
+        o.numbers, o.bias != nullptr, o.piece.edge, [&](auto steps, auto bias, auto edge) {
+          add_to_sums<decltype(steps)::value, decltype(bias)::value, decltype(edge)::value>(o);
+        });
   }
 }
 
@@ -256,7 +260,7 @@ bool backward_block(const BackwardBlock& b, float* memory) {
                 .has_log_sum_exp = has_log_sum_exp(b, lane, count)};
     load_padded(b.q, lane, count, b.head_dim, scratch.rows, lanes[n].q_rows);
     rotate_range(b.q_rotation, lane, count, false, lanes[n].q_rows, padded_width(b.head_dim));
-    load_lanes(lanes[n].q_rows, count, b.head_dim, b.scale, lanes[n].q);
+    load_lanes(lanes[n].q_rows, count, b.head_dim, b.numbers.scale, lanes[n].q);
     begin_sums(b.sink, lanes[n].running_max, lanes[n].sum);
     for (float* part : lanes[n].dq.parts()) {
       if (part != nullptr) clear_groups(b.head_dim, 0, count, part);
@@ -277,7 +281,7 @@ bool backward_block(const BackwardBlock& b, float* memory) {
     sum_outputs(b, scratch, lanes[n]);
   }
   if (b.wants_line_gradient) {
-    for (float* tile : {scratch.gradients, scratch.uncapped}) {
+    for (float* tile : {scratch.gradients, scratch.bias_gradients}) {
       if (tile != nullptr) {
         std::fill_n(tile - kQueryGroup, kBackwardKeys * scratch.gradient_row, 0.0F);
       }

@@ -40,9 +40,8 @@ struct BackwardBlock {
   StoredRows q, k, v, out, dout;
   std::int64_t queries = 0;  // 1 .. kBackwardQueries
   std::int64_t head_dim = 0, v_dim = 0;
-  float scale = 1;                      // times log2(e)
-  float scale_base_e = 1;               // the same without
-  float softcap = 0;                    // times log2(e); 0: none
+  ScoreNumbers<float> numbers{};        // times log2(e)
+  float scale_base_e = 1;               // the scale without
   float sink = 0;                       // times log2(e); -infinity: none
   const std::int32_t* first = nullptr;  // first, last, lines and tiles as in AttentionBlock
   const std::int32_t* last = nullptr;

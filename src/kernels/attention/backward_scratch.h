@@ -12,14 +12,14 @@ namespace sextant::kernels {
 
 // Parts of the scratch, each on a cache line. L: queries, rounded up to blocks of 64 lanes.
 struct BackwardScratch {
-  float *q, *dout;              // [L / 64][channels][64]
-  LongSum dq;                   // likewise
-  float *q_rows, *dout_rows;    // [L][padded_width(channels)]
-  LongSum sum;                  // [L]
-  float *running_max, *delta;   // [L]
-  float* part;                  // [head_dim][64]: dq of one block that comes in several pieces
-  float* scores;                // [64][64]
-  float *gradients, *uncapped;  // [64][gradient_row], at lane 0; uncapped may be null
+  float *q, *dout;             // [L / 64][channels][64]
+  LongSum dq;                  // likewise
+  float *q_rows, *dout_rows;   // [L][padded_width(channels)]
+  LongSum sum;                 // [L]
+  float *running_max, *delta;  // [L]
+  float* part;                 // [head_dim][64]: dq of one block that comes in several pieces
+  float* scores;               // [64][64]
+  float *gradients, *bias_gradients;  // [64][gradient_row], at lane 0; bias_gradients may be null
   std::ptrdiff_t gradient_row;
   float* bias;            // [64][64] or null
   float* rows;            // [64][padded_width(the wider)]
@@ -59,9 +59,9 @@ inline BackwardScratch divide(const BackwardBlock& b, float* memory) {
     return array == nullptr ? nullptr : array + margin;
   };
   s.gradients = take_gradients();
-  const bool keeps_uncapped =
-      b.softcap > 0 && (b.wants_line_gradient || b.gradient_tiles.take != nullptr);
-  s.uncapped = keeps_uncapped ? take_gradients() : nullptr;
+  const bool keeps_bias_gradients =
+      b.numbers.has_steps() && (b.wants_line_gradient || b.gradient_tiles.take != nullptr);
+  s.bias_gradients = keeps_bias_gradients ? take_gradients() : nullptr;
   s.bias = b.tiles.fill != nullptr ? take(kBackwardKeys * kQueryBlock) : nullptr;
   s.rows = take(kQueryBlock * padded_width(std::max(b.head_dim, b.v_dim)));
   s.out_rows = take(kQueryBlock * padded_width(b.v_dim));

@@ -132,14 +132,14 @@ HWY_INLINE void load_queries(const AttentionBlock& b, std::int64_t first, std::i
   clear_rest(b.head_dim, count, lanes);
   if (b.q.is_plain() && b.q_rotation.cos == nullptr) {
     transpose_scaled(static_cast<const float*>(b.q.data) + first * b.q.row_stride, b.q.row_stride,
-                     count, b.head_dim, b.scale, lanes, kQueryBlock);
+                     count, b.head_dim, b.numbers.scale, lanes, kQueryBlock);
     return;
   }
   load_rows(b.q, first, count, b.head_dim, rows);
   if (b.q_rotation.cos != nullptr) {
     rotate_rows(rows, b.head_dim, count, b.q_rotation.from(first));
   }
-  transpose_scaled(rows, b.head_dim, count, b.head_dim, b.scale, lanes, kQueryBlock);
+  transpose_scaled(rows, b.head_dim, count, b.head_dim, b.numbers.scale, lanes, kQueryBlock);
 }
 
 // Ends the sums and divides O by l; returns which lanes are finite.

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "kernels/attention/geometry.h"
+#include "kernels/attention/score_numbers.h"
 #include "kernels/rotate/rotate_rows.h"
 #include "kernels/simd/stored_rows.h"
 
@@ -34,9 +35,8 @@ struct AttentionBlock {
   StoredOutput out;
   std::int64_t queries = 0;  // 1 .. kTaskQueries
   std::int64_t head_dim = 0, v_dim = 0;
-  float scale = 1;    // times log2(e)
-  float softcap = 0;  // times log2(e); 0: none
-  float sink = 0;     // times log2(e); -infinity: none
+  ScoreNumbers<float> numbers{};  // times log2(e)
+  float sink = 0;                 // times log2(e); -infinity: none
   // The keys [first[i], last[i]) that query i may see; both ascend with i.
   const std::int32_t* first = nullptr;
   const std::int32_t* last = nullptr;

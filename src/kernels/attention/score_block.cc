@@ -76,7 +76,7 @@ HWY_INLINE void gather_queries(const ScoreBlock& s, float* rows, float* lanes) {
     rotate_rows(row, b.head_dim, 1, b.q_rotation.from(s.rows[i]));
   }
   if (b.queries < kQueryBlock) std::fill_n(lanes, b.head_dim * kQueryBlock, 0.0F);
-  transpose_scaled(rows, b.head_dim, b.queries, b.head_dim, b.scale, lanes, kQueryBlock);
+  transpose_scaled(rows, b.head_dim, b.queries, b.head_dim, b.numbers.scale, lanes, kQueryBlock);
 }
 
 // Calls use(pieces, begin, end, block_max) for each block of keys that some query sees, with its

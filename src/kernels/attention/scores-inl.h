@@ -64,14 +64,14 @@ HWY_INLINE void begin_block(const AttentionBlock& b, Lanes& lanes, std::int64_t 
   end_span(lanes.o, lanes.o_rows(b.v_dim));
 }
 
-// Softcap, bias and masking of a piece that needs any of them; then its maxima.
-template <bool kCap, bool kBias, bool kEdge>
+// Steps, bias and masking of a piece that needs any of them; then its maxima.
+template <bool kSteps, bool kBias, bool kEdge>
 HWY_NOINLINE void finish_scores(const AttentionBlock& b, const Piece& piece, const Lanes& lanes,
                                 bool nan_safe, float* scores, const float* bias,
                                 std::ptrdiff_t bias_row, float* max) {
   const TileTag d;
   const hn::RebindToSigned<TileTag> di;
-  const ScoreStep step(b.softcap);
+  const ScoreStep step(b.numbers);
   const std::int64_t begin = piece.first_group * kQueryGroup;
   const std::int64_t end = begin + piece.groups * kQueryGroup;
   for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
@@ -81,7 +81,7 @@ HWY_NOINLINE void finish_scores(const AttentionBlock& b, const Piece& piece, con
       const std::int64_t row = key - piece.first_key;
       float* at = scores + row * kQueryBlock + lane;
       auto s = hn::LoadU(d, at);
-      if constexpr (kCap) s = step.capped(s);
+      if constexpr (kSteps) s = step.score(s);
       if constexpr (kBias) s = step.biased(s, hn::LoadU(d, bias + row * bias_row + lane), nan_safe);
       if constexpr (kEdge)
         s = step.seen(s, hn::Set(di, static_cast<std::int32_t>(key)), first, last);
@@ -109,31 +109,16 @@ HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& 
                        .bias = bias != nullptr ? bias + lane : nullptr,
                        .bias_row = bias_row,
                        .max = max + lane};
-  const bool capped = b.softcap > 0;
-  if (!capped && !piece.edge && !(nan_safe && bias != nullptr)) {
+  if (!b.numbers.has_steps() && !piece.edge && !(nan_safe && bias != nullptr)) {
     if (bias != nullptr) return product<TileMode::biased>(keys, piece.groups, o);
     return product<TileMode::scores>(keys, piece.groups, o);
   }
   product<TileMode::store>(keys, piece.groups, o);
-  const auto run = [&](auto finish_scores_these) {
-    finish_scores_these(b, piece, lanes, nan_safe, scores, bias, bias_row, max);
-  };
-  switch ((capped ? 4 : 0) + (bias != nullptr ? 2 : 0) + (piece.edge ? 1 : 0)) {
-    case 1:
-      return run(finish_scores<false, false, true>);
-    case 2:
-      return run(finish_scores<false, true, false>);
-    case 3:
-      return run(finish_scores<false, true, true>);
-    case 4:
-      return run(finish_scores<true, false, false>);
-    case 5:
-      return run(finish_scores<true, false, true>);
-    case 6:
-      return run(finish_scores<true, true, false>);
-    default:
-      return run(finish_scores<true, true, true>);
-  }
+  dispatch_score_steps(
+      b.numbers, bias != nullptr, piece.edge, [&](auto steps, auto biased, auto edge) {
+        finish_scores<decltype(steps)::value, decltype(biased)::value, decltype(edge)::value>(
+            b, piece, lanes, nan_safe, scores, bias, bias_row, max);
+      });
 }
 
 // Updates the running maximum of the lanes whose block maximum exceeds it by too much, and rescales

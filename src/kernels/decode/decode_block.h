@@ -29,9 +29,8 @@ struct DecodeBlock {
   StoredRows k, v;                            // rows count from the sequence's first key
   std::int64_t q_stride = 1, out_stride = 1;  // between channels; storage is that of k
   std::int64_t head_dim = 0, v_dim = 0;
-  float scale = 1;            // times log2(e)
-  float softcap = 0;          // times log2(e); 0: none
-  RotationRows k_rotation{};  // as in AttentionBlock
+  ScoreNumbers<float> numbers{};  // times log2(e)
+  RotationRows k_rotation{};      // as in AttentionBlock
   // Writes the biases of a row and keys [first_key, first_key + keys), keys <= kKeyBlock, in log2
   // units; -infinity hides. Null: no biases.
   void (*fill)(const void* context, int row, std::int64_t first_key, std::int64_t keys,

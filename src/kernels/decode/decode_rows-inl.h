@@ -42,7 +42,7 @@ HWY_INLINE void start(const DecodeBlock& b, const SharedScratch& s) {
     if (r.rotation.cos != nullptr) rotate_rows(s.line, b.head_dim, 1, r.rotation);
     const int tile = row / kTileRows, width = rows_of_tile(b.count, tile);
     float* to = s.q + tile * kTileRows * channels + row % kTileRows;
-    for (std::int64_t c = 0; c < b.head_dim; ++c) to[c * width] = s.line[c] * b.scale;
+    for (std::int64_t c = 0; c < b.head_dim; ++c) to[c * width] = s.line[c] * b.numbers.scale;
   }
 }
 

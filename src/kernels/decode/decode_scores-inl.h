@@ -121,14 +121,14 @@ HWY_INLINE float finish_row(const DecodeBlock& b, int row, const BlockKeys& keys
     std::fill_n(bias + (to - begin), end - to, 0.0F);
   }
   const bool edge = begin < first || end > last;
-  const bool capped = b.softcap > 0;
-  const ScoreStep step(b.softcap);
+  const bool has_steps = b.numbers.has_steps();
+  const ScoreStep step(b.numbers);
   const auto first_v = hn::Set(di, first), last_v = hn::Set(di, last);
   auto m = step.hidden();
   for (std::int64_t key = begin; key < end; key += kSimdWidth) {
     float* at = scores + (key - begin);
     auto s = hn::LoadU(d, at);
-    if (capped) s = step.capped(s);
+    if (has_steps) s = step.score(s);
     if (biased) s = step.biased(s, hn::LoadU(d, bias + (key - begin)), nan_safe);
     if (edge) s = step.seen(s, hn::Iota(di, static_cast<std::int32_t>(key)), first_v, last_v);
     m = hn::Max(m, s);

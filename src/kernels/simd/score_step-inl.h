@@ -1,6 +1,6 @@
-// What happens to a product before the softmax: softcap, bias, hiding. The one definition for the
-// kernels of many queries, of few, and of gradients, so that all have the same bits. Included again
-// for each instruction set.
+// What happens to a product before the softmax, in vectors: the steps of score_numbers.h, bias,
+// hiding. All kernels take it from here and have the same bits. Included again for each instruction
+// set.
 #if defined(SEXTANT_KERNELS_SIMD_SCORE_STEP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_SIMD_SCORE_STEP_INL_H_
 #undef SEXTANT_KERNELS_SIMD_SCORE_STEP_INL_H_
@@ -12,8 +12,10 @@
 
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/attention/block.h"
+#include "kernels/attention/score_numbers.h"
 #include "kernels/simd/exp2-inl.h"
 #include "kernels/simd/tile-inl.h"
 
@@ -21,20 +23,27 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Callers leave out what a block of scores does not have.
+// Callers leave out what a block of scores does not have: the steps before the bias where
+// !numbers.has_steps().
 struct ScoreStep {
   using D = TileTag;
   using V = hn::Vec<D>;
   using Keys = hn::Vec<hn::RebindToSigned<D>>;
-  V cap, rate;
+  V cap, rate, inverse;
 
-  HWY_INLINE explicit ScoreStep(float softcap)
-      : cap(hn::Set(D(), softcap)),
-        rate(hn::Set(D(), softcap > 0 ? 2 * static_cast<float>(kLog2E) / softcap : 0)) {}
+  HWY_INLINE explicit ScoreStep(const ScoreNumbers<float>& numbers)
+      : cap(hn::Set(D(), numbers.softcap)),
+        rate(hn::Set(D(),
+                     numbers.softcap > 0 ? 2 * static_cast<float>(kLog2E) / numbers.softcap : 0)),
+        inverse(hn::Set(D(), numbers.softcap > 0 ? 1 / numbers.softcap : 0)) {}
 
   static HWY_INLINE V hidden() { return hn::Set(D(), -std::numeric_limits<float>::infinity()); }
 
-  HWY_INLINE V capped(V s) const { return softcap(D(), s, cap, rate); }
+  HWY_INLINE V score(V scaled) const { return softcap(D(), scaled, cap, rate); }
+  HWY_INLINE V backward(V gradient, V score) const {
+    const V tanh = hn::Mul(score, inverse);
+    return hn::NegMulAdd(gradient, hn::Mul(tanh, tanh), gradient);
+  }
   // A bias of -infinity is added, unless `nan_safe`: NaN and infinity + -infinity would not be
   // hidden.
   static HWY_INLINE V biased(V s, V bias, bool nan_safe) {
@@ -49,6 +58,32 @@ struct ScoreStep {
     return hn::IfThenElse(outside(key, first, last), hidden(), s);
   }
 };
+
+// Calls use(steps, bias, edge) with what a piece of scores needs as compile-time constants.
+template <class Use>
+HWY_INLINE auto dispatch_score_steps(const ScoreNumbers<float>& numbers, bool bias, bool edge,
+                                     const Use& use) {
+  using Yes = std::true_type;
+  using No = std::false_type;
+  switch ((numbers.has_steps() ? 4 : 0) + (bias ? 2 : 0) + (edge ? 1 : 0)) {
+    case 0:
+      return use(No(), No(), No());
+    case 1:
+      return use(No(), No(), Yes());
+    case 2:
+      return use(No(), Yes(), No());
+    case 3:
+      return use(No(), Yes(), Yes());
+    case 4:
+      return use(Yes(), No(), No());
+    case 5:
+      return use(Yes(), No(), Yes());
+    case 6:
+      return use(Yes(), Yes(), No());
+    default:
+      return use(Yes(), Yes(), Yes());
+  }
+}
 
 }  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

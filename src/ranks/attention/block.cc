@@ -27,8 +27,8 @@ BlockOptions<T, U>::BlockOptions(const Call<T>& call, const Piece& queries, cons
   options.window = from.window;
   options.bias = from.bias;
   options.rotation = from.rotation;
-  options.softcap = all.softcap;
-  options.scale = all.scale;
+  options.softcap = all.numbers.softcap;
+  options.scale = all.numbers.scale;
   options.threads = all.threads;
   if (whole_rows) options.sinks = from.sinks;
   const TermPlace place{.segment = queries.segment,

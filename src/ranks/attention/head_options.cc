@@ -22,7 +22,7 @@ template <class T>
 HeadOptions<T>::HeadOptions(const ranks::Call<T>& call, Heads heads) : options(call.options) {
   const std::int64_t group = call.group();
   queries = {heads.begin * group, heads.end * group};
-  options.scale = call.all.scale;
+  options.scale = call.all.numbers.scale;
   const auto take_mask = [&](const auto& mask, auto& whole) {
     using Element = std::remove_cvref_t<decltype(*whole.data())>;
     View<const Element> own = mask;

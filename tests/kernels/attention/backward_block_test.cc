@@ -108,9 +108,8 @@ class BackwardBlockTest : public ::testing::Test {
                         .queries = kQueries,
                         .head_dim = kWidth,
                         .v_dim = kValues,
-                        .scale = static_cast<float>(0.2 * kLog2E),
+                        .numbers = rounded({.scale = 0.2, .softcap = kind.softcap}, kLog2E),
                         .scale_base_e = 0.2F,
-                        .softcap = static_cast<float>(kind.softcap * kLog2E),
                         .sink = static_cast<float>(kind.sink * kLog2E),
                         .first = first.data(),
                         .last = last.data()};

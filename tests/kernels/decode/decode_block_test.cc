@@ -40,7 +40,7 @@ struct Problem {
     b.k = {k.data(), dim, 1, storage_of<T>};
     b.v = {v.data(), dim, 1, storage_of<T>};
     b.head_dim = b.v_dim = dim;
-    b.scale = 0.3F;
+    b.numbers.scale = 0.3F;
     for (int h = 0; h < heads; ++h) {
       for (int i = 0; i < kQueries; ++i) {
         b.rows[b.count++] = {.q = &q(h, i, 0),
@@ -72,7 +72,7 @@ struct Problem {
                      .queries = kQueries,
                      .head_dim = dim,
                      .v_dim = dim,
-                     .scale = 0.3F,
+                     .numbers = {.scale = 0.3F},
                      .sink = -std::numeric_limits<float>::infinity(),
                      .first = first,
                      .last = last,
