@@ -67,26 +67,32 @@ class BlockTask : QueryBlock<T> {
 
   // Returns whether all was finite.
   bool run() {
-    const std::int64_t kernel_floats = kernels::backward_block_scratch(block_);
-    const std::int64_t tile = b_.wants_ordered() ? this->tile_floats() : 0;
-    const std::int64_t margin = kernels::kQueryGroup;
-    const std::int64_t line = b_.wants_distances() ? this->line_floats() + 2 * margin : 0;
-    const ScratchLease memory(kernel_floats + 3 * tile + line + this->bias_floats());
-    dscores_ = reinterpret_cast<double*>(memory.data() + kernel_floats);
-    tile_rows_ = memory.data() + kernel_floats + 2 * tile;
-    if (line > 0) {
-      gradients_ = tile_rows_ + tile + margin;
-      std::fill_n(gradients_ - margin, line, 0.0F);
+    constexpr std::int64_t kMargin = kernels::kQueryGroup;
+    const std::int64_t line = this->line_floats() + 2 * kMargin;
+    const DividedLease lease([&](ScratchDivider<float>& arrays) {
+      const bool tiles = b_.wants_ordered();
+      return Scratch{.kernel = arrays.take(kernels::backward_block_scratch(block_)),
+                     .dscores = arrays.take_if(tiles, 2 * this->tile_floats()),
+                     .tile_rows = arrays.take_if(tiles, this->tile_floats()),
+                     .line = arrays.take_if(b_.wants_distances(), line),
+                     .biases = this->divide_biases(arrays)};
+    });
+    const Scratch& scratch = lease.arrays;
+    dscores_ = reinterpret_cast<double*>(scratch.dscores);
+    tile_rows_ = scratch.tile_rows;
+    if (scratch.line != nullptr) {
+      std::fill_n(scratch.line, line, 0.0F);
+      gradients_ = scratch.line + kMargin;
       block_.diagonal_bias_gradient = gradients_ + (this->end_key() - this->first_key());
     }
-    this->prepare_biases(block_, tile_rows_ + tile + line);
+    this->prepare_biases(block_, scratch.biases);
     std::fill_n(mask_rows_, kBackwardQueries, 0.0);
     const KeySums::Sums& sums = context_.key_sums.of(
         task_.slice, sequence_.k_len, context_.order.tasks_of(task_.slice), context_.spare);
     block_.dk = sums.k;
     block_.dv = sums.v;
     block_.begins_span = task_.number % kernels::kSpanTasks == 0 && task_.number > 0;
-    const bool finite = kernels::backward_block(block_, memory.data());
+    const bool finite = kernels::backward_block(block_, scratch.kernel);
     ticket_.wait_for_all();
     add_to_sums();
     return finite;
@@ -94,6 +100,11 @@ class BlockTask : QueryBlock<T> {
 
  private:
   using QueryBlock<T>::a_;
+
+  struct Scratch {
+    float *kernel, *dscores, *tile_rows, *line;
+    typename QueryBlock<T>::BiasScratch biases;
+  };
 
   BlockTask(const BackwardContext<T>& context, const Task& task, const TurnGuard& ticket,
             const TaskPlace& place)

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 #include "attention/decode/decode.h"
 #include "attention/forward/kernel_rows.h"
@@ -81,11 +82,14 @@ class HeadTask : QueryBlock<T> {
   }
 
   void run() {
-    const std::int64_t kernel_floats =
-        kernels::attention_block_scratch(kernels::scratch_shape_of(block_));
-    const ScratchLease memory(kernel_floats + this->bias_floats());
-    this->prepare_biases(block_, memory.data() + kernel_floats);
-    const kernels::NonfiniteRows nonfinite = kernels::attention_block(block_, memory.data());
+    const DividedLease scratch([&](ScratchDivider<float>& arrays) {
+      const auto needs = kernels::scratch_shape_of(block_);
+      float* const kernel = arrays.take(kernels::attention_block_scratch(needs));
+      return std::pair(kernel, this->divide_biases(arrays));
+    });
+    const auto& [kernel, biases] = scratch.arrays;
+    this->prepare_biases(block_, biases);
+    const kernels::NonfiniteRows nonfinite = kernels::attention_block(block_, kernel);
     for (std::int64_t i = 0; i < this->queries_; ++i) {
       if ((nonfinite.bits[i / 64] >> (i % 64) & 1) == 0) continue;
       recompute_nonfinite_channels(this->a_, this->biases_.sequence, this->biases_.head,

@@ -7,6 +7,7 @@
 
 #include "attention/call/biases.h"
 #include "attention/forward/kernel_rows.h"
+#include "core/threads/scratch_divider.h"
 #include "kernels/attention/block.h"
 
 namespace sextant::attention_detail {
@@ -74,19 +75,24 @@ class QueryBlock {
   std::int64_t line_floats() const { return sizes_.queries + end_key() - first_key(); }
   std::int64_t tile_floats() const { return kernels::kQueryBlock * sizes_.keys; }
 
-  // Scratch of biases, and what the kernel reads of them in that memory.
-  std::int64_t bias_floats() const {
-    return (biases_.by_pair() ? tile_floats() : 0) + (biases_.by_distance() ? line_floats() : 0) +
-           term_floats(a_);
+  // The scratch of biases.
+  struct BiasScratch {
+    float *rows, *distances, *terms;
+  };
+  BiasScratch divide_biases(ScratchDivider<float>& arrays) const {
+    return {.rows = arrays.take_if(biases_.by_pair(), tile_floats()),
+            .distances = arrays.take_if(biases_.by_distance(), line_floats()),
+            .terms = arrays.take(term_floats(a_))};
   }
+  // What the kernel reads of biases, in that scratch.
   template <class Block>
-  void prepare_biases(Block& block, float* memory) {
-    rows_ = memory;
-    float* const distances = memory + (biases_.by_pair() ? tile_floats() : 0);
-    term_memory_ = distances + (biases_.by_distance() ? line_floats() : 0);
+  void prepare_biases(Block& block, const BiasScratch& scratch) {
+    rows_ = scratch.rows;
+    term_memory_ = scratch.terms;
     if (!biases_.by_distance()) return;
     const std::int64_t diagonal = a_.diagonal_key(biases_.sequence, first_query_);
     first_distance_ = first_key() - (diagonal + sizes_.queries - 1);
+    float* const distances = scratch.distances;
     distances_ = distances;
     const double unit = biases_.by_pair() ? 1 : kernels::kLog2E;
     biases_.fill_distances(first_distance_, line_floats(), unit, distances);

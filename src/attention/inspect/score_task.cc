@@ -2,6 +2,7 @@
 #include "attention/inspect/score_task.h"
 
 #include <algorithm>
+#include <array>
 
 #include "attention/forward/query_block.h"
 #include "core/threads/scratch_lease.h"
@@ -49,23 +50,26 @@ std::uint64_t ScoreTask<T>::run(kernels::ScoreTiles tiles, float* log_sum_exp, d
   block_.scores.log_sum_exp = log_sum_exp;
   block_.scores.log_sum_exp_stride = 1;
   block_.entropy = entropy;
-  const std::int64_t kernel_floats = kernels::score_block_scratch(block_);
-  const std::int64_t bias_floats =
-      block_.scores.tiles.fill != nullptr ? kQueryBlock * kKeyBlock : 0;
   const std::int64_t distances = distance_count();
-  const ScratchLease memory(kernel_floats + bias_floats + distances +
-                            term_floats(biases_.arguments));
-  rows_ = memory.data() + kernel_floats;
-  term_memory_ = rows_ + bias_floats + distances;
+  const DividedLease scratch([&](ScratchDivider<float>& arrays) {
+    const bool tiles_of_biases = block_.scores.tiles.fill != nullptr;
+    return std::array{arrays.take(kernels::score_block_scratch(block_)),
+                      arrays.take_if(tiles_of_biases, kQueryBlock * kKeyBlock),
+                      arrays.take_if(distances > 0, distances),
+                      arrays.take(term_floats(biases_.arguments))};
+  });
+  float* const kernel = scratch.arrays[0];
+  rows_ = scratch.arrays[1];
+  distances_ = scratch.arrays[2];
+  term_memory_ = scratch.arrays[3];
   if (distances > 0) {
-    distances_ = rows_ + bias_floats;
     first_distance_ = first_[0] / kKeyBlock * kKeyBlock -
                       biases_.arguments.diagonal_key(biases_.sequence, queries_.back());
     // In the units of the forward kernel, and rounded as there, where nothing else will be added.
     const bool in_log2 = block_.probabilities && !biases_.by_pair();
     biases_.fill_distances(first_distance_, distances, in_log2 ? kernels::kLog2E : 1, distances_);
   }
-  return kernels::score_block(block_, memory.data());
+  return kernels::score_block(block_, kernel);
 }
 
 template <class T>

@@ -11,18 +11,23 @@ namespace sextant::attention_detail {
 
 template <class T>
 std::int64_t plain_row_scratch(const Arguments<T>& a, std::int64_t v_dim) {
-  return row_scratch_size(a) + v_dim;
+  ScratchDivider<double> arrays;
+  arrays.take(v_dim);
+  row_scratch(arrays, a);
+  return arrays.size();
 }
 
 template <class T>
 double plain_row(const Arguments<T>& a, const Sequence& sequence, std::int64_t head,
                  std::int64_t query, View<const T> v, double* memory) {
-  const RowScratch scratch = row_scratch(memory + v.size(3), a);
+  ScratchDivider arrays(memory);
+  double* const out = arrays.take(v.size(3));
+  const RowScratch scratch = row_scratch(arrays, a);
   const RowIndex at{sequence, head, query};
   const KeyRange range = biased_scores(a, at, scratch);
   const double log_sum =
       softmax(scratch.scores + range.first, range.last - range.first, a.sink(head));
-  output_row(a, at, range, v, scratch, memory);
+  output_row(a, at, range, v, scratch, out);
   return log_sum;
 }
 

@@ -15,12 +15,45 @@ namespace {
 
 using kernels::RotationRows;
 
+// The arrays of a sequence and key head.
+struct SliceScratch {
+  double *dk, *dv;  // [keys, head_dim], [keys, v_dim]
+  double *dq, *key, *dout_row;
+  double* finished;  // [keys], with steps before biases
+  double* ds;        // [keys]: gradients of the scores of a row, biases added
+  RowScratch row;
+  // With terms: the row's scores before that of the logits, the gradients of those after it, what
+  // terms add to the gradients of q [head_dim] and k [keys, head_dim], and the gradient of the
+  // parameters of the term of the logits.
+  double *uncapped = nullptr, *term_ds = nullptr;
+  double *term_dq = nullptr, *term_dk = nullptr, *logit_parameters = nullptr;
+};
+
+SliceScratch slice_scratch(ScratchDivider<double>& arrays, const AttentionCall& a,
+                           std::int64_t keys, std::int64_t v_dim) {
+  SliceScratch s{.dk = arrays.take(keys * a.head_dim),
+                 .dv = arrays.take(keys * v_dim),
+                 .dq = arrays.take(a.head_dim),
+                 .key = arrays.take(a.head_dim),
+                 .dout_row = arrays.take(v_dim),
+                 .finished = arrays.take(keys),
+                 .ds = arrays.take(keys),
+                 .row = row_scratch(arrays, a)};
+  if (!a.has_terms()) return s;
+  s.uncapped = arrays.take(keys);
+  s.term_ds = arrays.take(keys);
+  s.term_dq = arrays.take(a.head_dim);
+  s.term_dk = arrays.take(keys * a.head_dim);
+  s.logit_parameters = arrays.take(a.logit_term.needs.parameters);
+  return s;
+}
+
 // One sequence and key head. Queries and keys count in the sequence.
 template <class T>
 class SliceBackward {
  public:
   SliceBackward(const BackwardArguments<T>& b, std::int64_t slice, BackwardSums<T>& sums,
-                double* memory)
+                ScratchDivider<double> arrays)
       : b_(b),
         a_(b.scores),
         sums_(sums),
@@ -31,29 +64,13 @@ class SliceBackward {
         channels_(a_.head_dim),
         v_dim_(b.v.size(3)),
         key_rotation_(key_rotation(a_, at_, key_head_)),
-        bias_gradients_(b) {
-    const auto take = [&](std::int64_t count) {
-      double* array = memory;
-      memory += count;
-      return array;
-    };
-    dk_ = take(at_.k_len * channels_);
-    dv_ = take(at_.k_len * v_dim_);
-    dq_ = take(channels_);
-    key_ = take(channels_);
-    dout_row_ = take(v_dim_);
-    finished_ = take(at_.k_len);
-    ds_ = take(at_.k_len);
-    if (a_.has_terms()) {
-      uncapped_ = take(at_.k_len);
-      term_ds_ = take(at_.k_len);
-      term_dq_ = take(channels_);
-      term_dk_ = take(at_.k_len * channels_);
-      logit_parameters_ = take(a_.logit_term.needs.parameters);
-      std::fill(term_dk_, memory, 0.0);
-    }
-    row_ = row_scratch(memory, a_);
-    std::fill(dk_, dq_, 0.0);
+        bias_gradients_(b),
+        s_(slice_scratch(arrays, a_, at_.k_len, v_dim_)) {
+    std::fill_n(s_.dk, at_.k_len * channels_, 0.0);
+    std::fill_n(s_.dv, at_.k_len * v_dim_, 0.0);
+    if (!a_.has_terms()) return;
+    std::fill_n(s_.term_dk, at_.k_len * channels_, 0.0);
+    std::fill_n(s_.logit_parameters, a_.logit_term.needs.parameters, 0.0);
   }
 
   // `ticket` is null where sums over slices need no order.
@@ -73,11 +90,11 @@ class SliceBackward {
       if (b_.wants_sinks()) sums_.sink(at_, head) = sink;
       if (b_.wants_ordered()) sums_.add(head, bias_gradients_);
     }
-    write_keys(b_.wanted.k, dk_, channels_, a_.numbers.scale, key_rotation_, term_dk_);
-    write_keys(b_.wanted.v, dv_, v_dim_, 1, {}, nullptr);
+    write_keys(b_.wanted.k, s_.dk, channels_, a_.numbers.scale, key_rotation_, s_.term_dk);
+    write_keys(b_.wanted.v, s_.dv, v_dim_, 1, {}, nullptr);
     if (ticket == nullptr) return;
     ticket->wait_for_all();
-    sums_.add_logit_term(logit_parameters_);
+    sums_.add_logit_term(s_.logit_parameters);
   }
 
  private:
@@ -90,7 +107,7 @@ class SliceBackward {
   double dot_dout(const View<const T>& rows, std::int64_t row) const {
     double sum = 0;
     for (std::int64_t c = 0; c < v_dim_; ++c) {
-      sum += dout_row_[c] * static_cast<double>(rows(row, c));
+      sum += s_.dout_row[c] * static_cast<double>(rows(row, c));
     }
     return sum;
   }
@@ -100,34 +117,34 @@ class SliceBackward {
     if (has_logit_term()) {
       prepare_logit_term(at);
     } else if (a_.numbers.has_steps()) {
-      RowScratch finished = row_;
-      finished.scores = finished_;
+      RowScratch finished = s_.row;
+      finished.scores = s_.finished;
       plain_scores(a_, at, at_.k_len, true, finished);
     }
-    const KeyRange range = biased_scores(a_, at, row_);
+    const KeyRange range = biased_scores(a_, at, s_.row);
     const double sink = a_.sink(at.head);
-    const double log_sum = softmax(row_.scores + range.first, range.last - range.first, sink);
-    std::fill_n(dq_, channels_, 0.0);
-    if (a_.has_terms()) std::fill_n(term_dq_, channels_, 0.0);
+    const double log_sum = softmax(s_.row.scores + range.first, range.last - range.first, sink);
+    std::fill_n(s_.dq, channels_, 0.0);
+    if (a_.has_terms()) std::fill_n(s_.term_dq, channels_, 0.0);
     double sink_gradient = 0;
     if (log_sum != -std::numeric_limits<double>::infinity()) {
       const auto dout = head_rows(b_.dout, at.head);
       for (std::int64_t c = 0; c < v_dim_; ++c) {
-        dout_row_[c] = static_cast<double>(dout(at_.q_begin + at.query, c));
+        s_.dout_row[c] = static_cast<double>(dout(at_.q_begin + at.query, c));
       }
       const double delta = dot_dout(head_rows(b_.out, at.head), at_.q_begin + at.query);
-      std::fill(ds_ + range.first, ds_ + range.last, 0.0);
+      std::fill(s_.ds + range.first, s_.ds + range.last, 0.0);
       if (a_.has_terms()) {
         row_with_terms(at, range, delta);
       } else {
         for (std::int64_t j = range.first; j < range.last; ++j) {
-          if (row_.scores[j] != 0)
+          if (s_.row.scores[j] != 0)
             add_products(j, pair(at, j, dot_dout(v_, at_.k_begin + j) - delta));
         }
       }
       if (b_.wants_distances_by_ids()) {
         bias_gradients_.add_by_ids(at_, at.query, range.first, range.last - range.first,
-                                   ds_ + range.first);
+                                   s_.ds + range.first);
       }
       const double share = std::exp(sink - log_sum);
       if (share != 0) sink_gradient = -share * delta;
@@ -140,14 +157,14 @@ class SliceBackward {
 
   // The row before the term of the logits, and after the term and the steps.
   void prepare_logit_term(const RowIndex& at) {
-    RowScratch uncapped = row_;
-    uncapped.scores = uncapped_;
+    RowScratch uncapped = s_.row;
+    uncapped.scores = s_.uncapped;
     const KeyRange range = scores_before_term(a_, at, uncapped);
     if (!a_.numbers.has_steps() || range.first == range.last) return;
-    std::copy(uncapped_ + range.first, uncapped_ + range.last, finished_ + range.first);
-    add_term(a_, a_.logit_term, at, range, row_, finished_);
+    std::copy(s_.uncapped + range.first, s_.uncapped + range.last, s_.finished + range.first);
+    add_term(a_, a_.logit_term, at, range, s_.row, s_.finished);
     for (std::int64_t j = range.first; j < range.last; ++j) {
-      finished_[j] = a_.numbers.score(finished_[j]);
+      s_.finished[j] = a_.numbers.score(s_.finished[j]);
     }
   }
 
@@ -156,27 +173,27 @@ class SliceBackward {
     if (range.first == range.last) return;
     const ScoreRect row =
         a_.rect(at.sequence, at.head, at.query, 1, range.first, range.last - range.first);
-    std::fill(term_ds_ + range.first, term_ds_ + range.last, 0.0);
+    std::fill(s_.term_ds + range.first, s_.term_ds + range.last, 0.0);
     const auto values_backward = [&](const TermUse& use, double* parameters) {
       if (use.needs.value_dim == 0) return;
-      use.term->values_backward(row, row_.scores + range.first, dout_row_, term_ds_ + range.first,
-                                parameters);
+      use.term->values_backward(row, s_.row.scores + range.first, s_.dout_row,
+                                s_.term_ds + range.first, parameters);
     };
-    if (has_logit_term()) values_backward(a_.logit_term, logit_parameters_);
+    if (has_logit_term()) values_backward(a_.logit_term, s_.logit_parameters);
     for (std::size_t n = 0; n < a_.bias_terms.size(); ++n) {
       values_backward(a_.bias_terms[n], bias_gradients_.parameters(n));
     }
     for (std::int64_t j = range.first; j < range.last; ++j) {
-      term_ds_[j] = row_.scores[j] == 0
-                        ? 0
-                        : pair(at, j, dot_dout(v_, at_.k_begin + j) + term_ds_[j] - delta);
+      s_.term_ds[j] = s_.row.scores[j] == 0
+                          ? 0
+                          : pair(at, j, dot_dout(v_, at_.k_begin + j) + s_.term_ds[j] - delta);
     }
     for (std::size_t n = 0; n < a_.bias_terms.size(); ++n) {
-      term_backward(a_.bias_terms[n], at, range, ds_, bias_gradients_.parameters(n));
+      term_backward(a_.bias_terms[n], at, range, s_.ds, bias_gradients_.parameters(n));
     }
-    if (has_logit_term()) term_backward(a_.logit_term, at, range, term_ds_, logit_parameters_);
+    if (has_logit_term()) term_backward(a_.logit_term, at, range, s_.term_ds, s_.logit_parameters);
     for (std::int64_t j = range.first; j < range.last; ++j) {
-      if (term_ds_[j] != 0) add_products(j, term_ds_[j]);
+      if (s_.term_ds[j] != 0) add_products(j, s_.term_ds[j]);
     }
   }
 
@@ -184,13 +201,13 @@ class SliceBackward {
   void term_backward(const TermUse& use, const RowIndex& at, KeyRange range, double* ds,
                      double* parameters) {
     if (parameters == nullptr && !use.needs.reads_rows()) return;
-    for_each_term_tile(a_, use, at, range, row_, [&](const ScoreInputs<double>& inputs) {
+    for_each_term_tile(a_, use, at, range, s_.row, [&](const ScoreInputs<double>& inputs) {
       ScoreGradient tile{inputs};
-      tile.scores = uncapped_ + tile.first_key;
+      tile.scores = s_.uncapped + tile.first_key;
       tile.dscores = ds + tile.first_key;
       tile.stride = tile.keys;
-      tile.dq = term_dq_;
-      tile.dk = term_dk_ + tile.first_key * channels_;
+      tile.dq = s_.term_dq;
+      tile.dk = s_.term_dk + tile.first_key * channels_;
       tile.parameters = parameters;
       use.term->backward(tile);
     });
@@ -199,10 +216,10 @@ class SliceBackward {
   // Adds a pair to the gradients of v, biases and masks; `dp` is that of its weight, less delta.
   // Returns the gradient of its score before the softcap.
   double pair(const RowIndex& at, std::int64_t j, double dp) {
-    const double p = row_.scores[j];
-    for (std::int64_t c = 0; c < v_dim_; ++c) dv_[j * v_dim_ + c] += p * dout_row_[c];
+    const double p = s_.row.scores[j];
+    for (std::int64_t c = 0; c < v_dim_; ++c) s_.dv[j * v_dim_ + c] += p * s_.dout_row[c];
     double ds = p * dp;
-    ds_[j] = ds;
+    s_.ds[j] = ds;
     if (distances_ != nullptr) distances_[j - at.query + at_.q_len - 1] += ds;
     if (b_.mask != nullptr) {
       const auto& strides = sums_.mask().strides;
@@ -210,31 +227,31 @@ class SliceBackward {
                            (at_.q_begin + at.query) * strides[2] + (at_.k_begin + j) * strides[3],
                        ds);
     }
-    return a_.numbers.has_steps() ? a_.numbers.backward(ds, finished_[j]) : ds;
+    return a_.numbers.has_steps() ? a_.numbers.backward(ds, s_.finished[j]) : ds;
   }
 
   // Adds the gradient of a score to those of the query and the key.
   void add_products(std::int64_t j, double ds) {
     for (std::int64_t d = 0; d < channels_; ++d) {
-      key_[d] = static_cast<double>(k_(at_.k_begin + j, d));
+      s_.key[d] = static_cast<double>(k_(at_.k_begin + j, d));
     }
-    if (a_.rotation != nullptr) rotate_row(key_rotation_, j, key_);
+    if (a_.rotation != nullptr) rotate_row(key_rotation_, j, s_.key);
     for (std::int64_t d = 0; d < channels_; ++d) {
-      dq_[d] += ds * key_[d];
-      dk_[j * channels_ + d] += ds * row_.query[d];
+      s_.dq[d] += ds * s_.key[d];
+      s_.dk[j * channels_ + d] += ds * s_.row.query[d];
     }
   }
 
   void write_query(const RowIndex& at) {
-    for (std::int64_t d = 0; d < channels_; ++d) dq_[d] *= a_.numbers.scale;
+    for (std::int64_t d = 0; d < channels_; ++d) s_.dq[d] *= a_.numbers.scale;
     if (a_.rotation != nullptr) {
       RotationRows back = query_rotation(a_, at_, at.head);
       back.inverse = true;
-      rotate_row(back, at.query, dq_);
+      rotate_row(back, at.query, s_.dq);
     }
     for (std::int64_t d = 0; d < channels_; ++d) {
-      if (a_.has_terms()) dq_[d] += term_dq_[d];
-      b_.wanted.q(at_.batch, at.head, at_.q_begin + at.query, d) = static_cast<T>(dq_[d]);
+      if (a_.has_terms()) s_.dq[d] += s_.term_dq[d];
+      b_.wanted.q(at_.batch, at.head, at_.q_begin + at.query, d) = static_cast<T>(s_.dq[d]);
     }
   }
 
@@ -261,16 +278,7 @@ class SliceBackward {
   std::int64_t channels_, v_dim_;
   RotationRows key_rotation_;
   BiasGradients<T> bias_gradients_;
-  double *dk_, *dv_;  // [keys, head_dim], [keys, v_dim]
-  double *dq_, *key_, *dout_row_;
-  double* finished_;  // [keys], with steps before biases
-  double* ds_;        // [keys]: gradients of the scores of a row, biases added
-  // With terms: the row's scores before that of the logits, the gradients of those after it, what
-  // terms add to the gradients of q [head_dim] and k [keys, head_dim], and the gradient of the
-  // parameters of the term of the logits.
-  double *uncapped_ = nullptr, *term_ds_ = nullptr;
-  double *term_dq_ = nullptr, *term_dk_ = nullptr, *logit_parameters_ = nullptr;
-  RowScratch row_;
+  SliceScratch s_;
   double* distances_ = nullptr;
 };
 
@@ -278,17 +286,15 @@ class SliceBackward {
 
 template <class T>
 std::int64_t plain_backward_scratch(const BackwardArguments<T>& b) {
-  const Arguments<T>& a = b.scores;
-  const std::int64_t v_dim = b.v.size(3);
-  const std::int64_t terms =
-      a.has_terms() ? 2 * a.k_len + a.head_dim * (a.k_len + 1) + a.logit_term.needs.parameters : 0;
-  return a.k_len * (a.head_dim + v_dim + 2) + 2 * a.head_dim + v_dim + terms + row_scratch_size(a);
+  ScratchDivider<double> arrays;
+  slice_scratch(arrays, b.scores, b.scores.k_len, b.v.size(3));
+  return arrays.size();
 }
 
 template <class T>
 void plain_backward_slice(const BackwardArguments<T>& b, std::int64_t slice, BackwardSums<T>& sums,
                           double* memory) {
-  SliceBackward<T>(b, slice, sums, memory).run(nullptr);
+  SliceBackward<T>(b, slice, sums, ScratchDivider(memory)).run(nullptr);
 }
 
 template <class T>
@@ -309,7 +315,7 @@ void plain_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
     BackwardOrder::TaskCursor walk(order, 1);
     for (BackwardOrder::TaskCursor::Task task{}; walk.next(task);) {
       const BackwardOrder::TurnGuard ticket(order, task);
-      SliceBackward<T>(b, task.slice, sums, memory).run(&ticket);
+      SliceBackward<T>(b, task.slice, sums, ScratchDivider(memory)).run(&ticket);
     }
   });
 }

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "attention/call/arguments.h"
+#include "core/threads/scratch_divider.h"
 #include "kernels/rotate/rotate_rows.h"
 
 namespace sextant::attention_detail {
@@ -34,27 +35,32 @@ struct RowScratch {
 // Keys that are converted to float64 at once for a term that reads them.
 inline constexpr std::int64_t kTermKeys = 128;
 
-// The scratch of a row in doubles, and its arrays in that memory.
-inline std::int64_t row_scratch_size(const AttentionCall& a) {
+inline RowScratch row_scratch(ScratchDivider<double>& arrays, const AttentionCall& a) {
+  RowScratch s{.query = arrays.take(a.head_dim),
+               .key = arrays.take(a.head_dim),
+               .scores = arrays.take(a.k_len),
+               .biases = arrays.take(a.k_len)};
+  if (!a.has_terms()) return s;
+  s.unrotated_query = arrays.take(a.head_dim);
+  s.term_keys = arrays.take(kTermKeys * a.head_dim);
   std::int64_t term = 0;
   const auto count = [&](const TermNeeds& needs) {
     term = std::max(term, needs.scratch + needs.scratch_per_key * a.k_len);
   };
   count(a.logit_term.needs);
   for (const TermUse& use : a.bias_terms) count(use.needs);
-  const std::int64_t rows = a.has_terms() ? (1 + kTermKeys) * a.head_dim : 0;
-  return 2 * a.head_dim + 2 * a.k_len + rows + term;
+  s.term = arrays.take(term);
+  return s;
 }
 inline RowScratch row_scratch(double* memory, const AttentionCall& a) {
-  double* scores = memory + 2 * a.head_dim;
-  double* biases = scores + a.k_len;
-  RowScratch scratch{memory, memory + a.head_dim, scores, biases};
-  if (a.has_terms()) {
-    scratch.unrotated_query = biases + a.k_len;
-    scratch.term_keys = scratch.unrotated_query + a.head_dim;
-    scratch.term = scratch.term_keys + kTermKeys * a.head_dim;
-  }
-  return scratch;
+  ScratchDivider arrays(memory);
+  return row_scratch(arrays, a);
+}
+// In doubles.
+inline std::int64_t row_scratch_size(const AttentionCall& a) {
+  ScratchDivider<double> arrays;
+  row_scratch(arrays, a);
+  return arrays.size();
 }
 
 // What a term may read of a row, in tiles: the keys of the range at once, or kTermKeys at a time

@@ -85,6 +85,9 @@ ScratchLease::ScratchLease(std::int64_t floats) {
     *block_ = Tensor<float>();  // gone before its successor comes
     *block_ = Tensor<float>::uninitialized(Shape{floats});
   }
+#ifdef SEXTANT_CHECKS_SCRATCH  // what the last lease forbade
+  __asan_unpoison_memory_region(block_->data(), sizeof(float) * block_->count());
+#endif
   thread_arena.begin();
 }
 

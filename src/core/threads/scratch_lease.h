@@ -5,7 +5,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 
+#include "core/threads/scratch_divider.h"
 #include "sextant/core/tensor.h"
 
 namespace sextant {
@@ -24,6 +26,31 @@ class ScratchLease {
 
  private:
   std::unique_ptr<Tensor<float>> block_;
+};
+
+// A lease of what `divide`, called with a ScratchDivider<float>&, takes; `arrays` is what it
+// returns.
+template <class Divide>
+class DividedLease {
+ public:
+  explicit DividedLease(const Divide& divide) : lease_(size_of(divide)), arrays(divided(divide)) {}
+
+ private:
+  using Arrays = std::invoke_result_t<const Divide&, ScratchDivider<float>&>;
+  static std::int64_t size_of(const Divide& divide) {
+    ScratchDivider<float> counter;
+    divide(counter);
+    return counter.size();
+  }
+  Arrays divided(const Divide& divide) const {
+    ScratchDivider<float> divider(lease_.data());
+    return divide(divider);
+  }
+
+  ScratchLease lease_;
+
+ public:
+  const Arrays arrays;
 };
 
 }  // namespace sextant

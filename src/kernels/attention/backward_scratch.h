@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/threads/scratch_divider.h"
 #include "kernels/attention/backward_block.h"
 #include "kernels/attention/long_sums.h"
 
@@ -31,45 +32,40 @@ struct BackwardScratch {
 // Divides memory, or says how much it takes when there is none.
 inline BackwardScratch divide(const BackwardBlock& b, float* memory) {
   const std::int64_t lanes = (b.queries + kQueryBlock - 1) / kQueryBlock * kQueryBlock;
-  std::int64_t used = 0;
-  const auto take = [&](std::int64_t floats) {
-    float* array = memory == nullptr ? nullptr : memory + used;
-    used += (floats + 15) / 16 * 16;
-    return array;
-  };
+  ScratchDivider<float> arrays(memory);
   BackwardScratch s{};
-  s.q = take(lanes * b.head_dim);
-  s.dout = take(lanes * b.v_dim);
-  s.dq.chain = take(lanes * b.head_dim);
+  s.q = arrays.take(lanes * b.head_dim);
+  s.dout = arrays.take(lanes * b.v_dim);
+  s.dq.chain = arrays.take(lanes * b.head_dim);
   const bool has_spans = b.last[b.queries - 1] > kSpan;
-  s.dq.spans = has_spans ? take(lanes * b.head_dim) : nullptr;
-  s.dq.low = has_spans ? take(lanes * b.head_dim) : nullptr;
-  s.q_rows = take(lanes * padded_width(b.head_dim));
-  s.dout_rows = take(lanes * padded_width(b.v_dim));
-  s.running_max = take(lanes);
-  for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = take(lanes);
-  s.delta = take(lanes);
-  s.part = take(b.head_dim * kQueryBlock);
-  s.scores = take(kBackwardKeys * kQueryBlock);
+  s.dq.spans = arrays.take_if(has_spans, lanes * b.head_dim);
+  s.dq.low = arrays.take_if(has_spans, lanes * b.head_dim);
+  s.q_rows = arrays.take(lanes * padded_width(b.head_dim));
+  s.dout_rows = arrays.take(lanes * padded_width(b.v_dim));
+  s.running_max = arrays.take(lanes);
+  for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = arrays.take(lanes);
+  s.delta = arrays.take(lanes);
+  s.part = arrays.take(b.head_dim * kQueryBlock);
+  s.scores = arrays.take(kBackwardKeys * kQueryBlock);
   // Zeros beside the lanes, for sums along diagonals.
   const std::int64_t margin = b.wants_line_gradient ? kQueryGroup : 0;
   s.gradient_row = kQueryBlock + 2 * margin;
   const auto take_gradients = [&] {
-    float* array = take(kBackwardKeys * s.gradient_row);
+    float* array = arrays.take(kBackwardKeys * s.gradient_row);
     return array == nullptr ? nullptr : array + margin;
   };
   s.gradients = take_gradients();
   const bool keeps_bias_gradients =
       b.numbers.has_steps() && (b.wants_line_gradient || b.gradient_tiles.take != nullptr);
   s.bias_gradients = keeps_bias_gradients ? take_gradients() : nullptr;
-  s.bias = b.tiles.fill != nullptr ? take(kBackwardKeys * kQueryBlock) : nullptr;
-  s.rows = take(kQueryBlock * padded_width(std::max(b.head_dim, b.v_dim)));
-  s.out_rows = take(kQueryBlock * padded_width(b.v_dim));
-  s.out = take(kQueryBlock * b.v_dim);
+  s.bias = arrays.take_if(b.tiles.fill != nullptr, kBackwardKeys * kQueryBlock);
+  s.rows = arrays.take(kQueryBlock * padded_width(std::max(b.head_dim, b.v_dim)));
+  s.out_rows = arrays.take(kQueryBlock * padded_width(b.v_dim));
+  s.out = arrays.take(kQueryBlock * b.v_dim);
   const bool copies_k = !b.k.is_plain() || b.k_rotation.cos != nullptr;
-  s.k = copies_k ? take(kBackwardKeys * b.head_dim) : nullptr;
-  s.v = !b.v.is_plain() ? take(kBackwardKeys * b.v_dim) : nullptr;
-  s.size = used;
+  s.k = arrays.take_if(copies_k, kBackwardKeys * b.head_dim);
+  s.v = arrays.take_if(!b.v.is_plain(), kBackwardKeys * b.v_dim);
+  s.size = arrays.size();
   return s;
 }
 

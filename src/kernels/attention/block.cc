@@ -15,6 +15,7 @@
 #include <cstring>
 #include <limits>
 
+#include "core/threads/scratch_divider.h"
 #include "kernels/attention/pieces.h"
 #include "kernels/simd/processor_state.h"
 #include "kernels/simd/targets.h"
@@ -53,26 +54,21 @@ struct Scratch {
 
 Scratch divide(const ScratchShape& needs, float* memory) {
   const std::int64_t lanes = (needs.queries + kQueryBlock - 1) / kQueryBlock * kQueryBlock;
-  std::int64_t used = 0;
-  const auto take = [&](std::int64_t floats) {
-    float* array = memory == nullptr ? nullptr : memory + used;
-    used += (floats + 15) / 16 * 16;
-    return array;
-  };
+  ScratchDivider<float> arrays(memory);
   Scratch s{};
-  s.q = take(lanes * needs.head_dim);
-  s.o.chain = take(lanes * needs.v_dim);
-  s.o.spans = needs.spans ? take(lanes * needs.v_dim) : nullptr;
-  s.o.low = needs.spans ? take(lanes * needs.v_dim) : nullptr;
-  s.running_max = take(lanes);
-  for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = take(lanes);
-  s.scores = take(kKeyBlock * kQueryBlock);
-  s.part = take(needs.v_dim * kQueryBlock);
-  s.bias = needs.tiles ? take(kKeyBlock * kQueryBlock) : nullptr;
-  s.rows = take(kQueryBlock * std::max(needs.head_dim, needs.v_dim));
-  s.k = needs.copies_k ? take(kKeyBlock * needs.head_dim) : nullptr;
-  s.v = needs.copies_v ? take(kKeyBlock * needs.v_dim) : nullptr;
-  s.size = used;
+  s.q = arrays.take(lanes * needs.head_dim);
+  s.o.chain = arrays.take(lanes * needs.v_dim);
+  s.o.spans = arrays.take_if(needs.spans, lanes * needs.v_dim);
+  s.o.low = arrays.take_if(needs.spans, lanes * needs.v_dim);
+  s.running_max = arrays.take(lanes);
+  for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = arrays.take(lanes);
+  s.scores = arrays.take(kKeyBlock * kQueryBlock);
+  s.part = arrays.take(needs.v_dim * kQueryBlock);
+  s.bias = arrays.take_if(needs.tiles, kKeyBlock * kQueryBlock);
+  s.rows = arrays.take(kQueryBlock * std::max(needs.head_dim, needs.v_dim));
+  s.k = arrays.take_if(needs.copies_k, kKeyBlock * needs.head_dim);
+  s.v = arrays.take_if(needs.copies_v, kKeyBlock * needs.v_dim);
+  s.size = arrays.size();
   return s;
 }
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/threads/scratch_divider.h"
 #include "kernels/attention/pieces.h"
 #include "kernels/simd/processor_state.h"
 #include "kernels/simd/targets.h"
@@ -43,20 +44,15 @@ struct ScoreScratch {
 };
 
 ScoreScratch divide(const AttentionBlock& b, float* memory) {
-  std::int64_t used = 0;
-  const auto take = [&](std::int64_t floats) {
-    float* array = memory == nullptr ? nullptr : memory + used;
-    used += (floats + 15) / 16 * 16;
-    return array;
-  };
+  ScratchDivider<float> arrays(memory);
   const ScratchShape needs = scratch_shape_of(b);
   ScoreScratch s{};
-  s.q = take(kQueryBlock * b.head_dim);
-  s.scores = take(kKeyBlock * kQueryBlock);
-  s.bias = needs.tiles ? take(kKeyBlock * kQueryBlock) : nullptr;
-  s.rows = take(kQueryBlock * b.head_dim);
-  s.k = needs.copies_k ? take(kKeyBlock * b.head_dim) : nullptr;
-  s.size = used;
+  s.q = arrays.take(kQueryBlock * b.head_dim);
+  s.scores = arrays.take(kKeyBlock * kQueryBlock);
+  s.bias = arrays.take_if(needs.tiles, kKeyBlock * kQueryBlock);
+  s.rows = arrays.take(kQueryBlock * b.head_dim);
+  s.k = arrays.take_if(needs.copies_k, kKeyBlock * b.head_dim);
+  s.size = arrays.size();
   return s;
 }
 

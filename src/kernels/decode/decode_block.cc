@@ -36,9 +36,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 
-SharedScratch all_blocks(const DecodeBlock& b, float* memory) {
+SharedScratch all_blocks(const DecodeBlock& b, float* memory, bool holds_data = true) {
   return divide_shared(scratch_shape_of(b), b.first_block(), b.end_block() - b.first_block(),
-                       memory);
+                       memory, holds_data);
 }
 
 // The whole computation on one thread, with scratch for the scores of one block.
@@ -56,7 +56,7 @@ std::uint32_t decode_block(const DecodeBlock& b, bool nan_safe, std::uint32_t wa
   return finish(b, s, nan_safe, wanted);
 }
 
-void decode_begin(const DecodeBlock& b, float* shared) { start(b, all_blocks(b, shared)); }
+void decode_begin(const DecodeBlock& b, float* shared) { start(b, all_blocks(b, shared, false)); }
 
 void decode_scores(const DecodeBlock& b, std::int64_t begin, std::int64_t end, float* shared,
                    float* thread_scratch) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "core/threads/scratch_divider.h"
 #include "kernels/attention/geometry.h"
 #include "kernels/attention/long_sums.h"
 #include "kernels/decode/decode_block.h"
@@ -44,31 +45,16 @@ struct ThreadScratch {
   std::int64_t size;
 };
 
-class ScratchDivider {
- public:
-  explicit ScratchDivider(float* memory) : memory_(memory) {}
-  float* take(std::int64_t floats) {
-    float* array = memory_ == nullptr ? nullptr : memory_ + used_;
-    used_ += (floats + 15) / 16 * 16;
-    return array;
-  }
-  std::int64_t used() const { return used_; }
-
- private:
-  float* memory_;
-  std::int64_t used_ = 0;
-};
-
 inline SharedScratch divide_shared(const DecodeScratchShape& needs, std::int64_t first_block,
-                                   std::int64_t blocks, float* memory) {
-  ScratchDivider arrays(memory);
+                                   std::int64_t blocks, float* memory, bool holds_data = false) {
+  ScratchDivider<float> arrays(memory, holds_data);
   const std::int64_t rows = padded_rows(needs.rows);
   SharedScratch s{};
   s.q = arrays.take(rows * padded_width(needs.head_dim));
   const std::int64_t outputs = rows * padded_width(needs.v_dim);
   s.o.chain = arrays.take(outputs);
-  s.o.spans = needs.spans ? arrays.take(outputs) : nullptr;
-  s.o.low = needs.spans ? arrays.take(outputs) : nullptr;
+  s.o.spans = arrays.take_if(needs.spans, outputs);
+  s.o.low = arrays.take_if(needs.spans, outputs);
   s.part = arrays.take(outputs);
   s.running_max = arrays.take(kQueryBlock);
   for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = arrays.take(kQueryBlock);
@@ -78,17 +64,17 @@ inline SharedScratch divide_shared(const DecodeScratchShape& needs, std::int64_t
   s.scores_stride = blocks * kKeyBlock + kQueryGroup;
   s.scores = arrays.take(rows * s.scores_stride);
   s.first_block = first_block;
-  s.size = arrays.used();
+  s.size = arrays.size();
   return s;
 }
 
 inline ThreadScratch divide_thread_scratch(const DecodeScratchShape& needs, float* memory) {
-  ScratchDivider arrays(memory);
+  ScratchDivider<float> arrays(memory);
   ThreadScratch thread_scratch{};
   thread_scratch.k =
       arrays.take((needs.copies_k ? kKeyBlock : kQueryGroup) * padded_width(needs.head_dim));
-  thread_scratch.v = needs.copies_v ? arrays.take(kKeyBlock * padded_width(needs.v_dim)) : nullptr;
-  thread_scratch.size = arrays.used();
+  thread_scratch.v = arrays.take_if(needs.copies_v, kKeyBlock * padded_width(needs.v_dim));
+  thread_scratch.size = arrays.size();
   return thread_scratch;
 }
 
