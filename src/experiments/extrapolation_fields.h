@@ -13,7 +13,7 @@ template <>
 inline constexpr auto kFields<ExtrapolationOptions> = std::tuple{
     field(&ExtrapolationOptions::test_lengths, "test_lengths", ListRange{at_least(2)}, "tokens")
         .unset("")
-        .further("ascending"),
+        .with_condition("ascending"),
     field(&ExtrapolationOptions::minutes, "minutes", kNotNegative,
           "time for all schemes and seeds together, scoring included; it determines the number of "
           "steps"),
@@ -25,7 +25,7 @@ inline constexpr auto kFields<ExtrapolationOptions> = std::tuple{
     field(&ExtrapolationOptions::stride, "stride", at_least(1),
           "how far a sliding window moves, and how many of its tokens are scored; 1: full context "
           "for every token, slow")
-        .further("at most the shortest test length"),
+        .with_condition("at most the shortest test length"),
     field(&ExtrapolationOptions::scored, "scored", at_least(1),
           "at most so many tokens of the held-out text"),
     field(&ExtrapolationOptions::learning_rate, "learning_rate", kAboveZero,

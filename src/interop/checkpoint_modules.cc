@@ -24,7 +24,7 @@ std::vector<std::string> parts_of(std::string_view name) {
 }
 
 // The usual names of modules.
-std::optional<RotaryModule> usual(const std::string& part, const ModelConfig& config) {
+std::optional<RotaryModule> default_module(const std::string& part, const ModelConfig& config) {
   if (part == "q_proj" || part == "wq" || part == "q_b_proj") return RotaryModule::q;
   if (part == "k_proj" || part == "wk") return RotaryModule::k;
   if (part == "q_norm" || part == "q_layernorm") return RotaryModule::q_norm;
@@ -47,7 +47,7 @@ bool is_harmless(const std::string& part) {
   return std::find(kNames.begin(), kNames.end(), part) != kNames.end();
 }
 
-bool speaks_of_q_or_k(const std::string& part) {
+bool mentions_q_or_k(const std::string& part) {
   constexpr std::array kBegins = {"q_", "k_", "query",  "key",     "qkv",    "Wqkv",
                                   "wq", "wk", "c_attn", "in_proj", "W_pack", "q_proj"};
   return std::any_of(kBegins.begin(), kBegins.end(),
@@ -55,7 +55,7 @@ bool speaks_of_q_or_k(const std::string& part) {
 }
 
 // Parts of models beside the text model.
-bool is_beside(const std::string& part) {
+bool is_other_modality(const std::string& part) {
   constexpr std::array kNames = {"visual",         "vision_tower", "vision_model",
                                  "vision_encoder", "audio_tower",  "multi_modal_projector"};
   return std::find(kNames.begin(), kNames.end(), part) != kNames.end();
@@ -89,7 +89,7 @@ bool rotates(const LayerPositions& layer) { return layer.parameters.contains("la
 std::optional<RotaryTensor> rotary_tensor(const std::string& name, const ModelConfig& config,
                                           const RotaryModules& names, std::string_view where) {
   const std::vector<std::string> parts = parts_of(name);
-  if (std::any_of(parts.begin(), parts.end(), is_beside)) return std::nullopt;
+  if (std::any_of(parts.begin(), parts.end(), is_other_modality)) return std::nullopt;
   const std::size_t at = layer_part(parts);
   const auto fail = [&](const std::string& what) {
     throw Error(where, "tensor " + quoted_text(name, interop::kNameBytes) + " " + what);
@@ -103,11 +103,11 @@ std::optional<RotaryTensor> rotary_tensor(const std::string& name, const ModelCo
       path += (path.empty() ? "" : ".") + parts[i];
     }
     module = named(path, names);
-    if (!module) module = usual(parts[parts.size() - 2], config);
+    if (!module) module = default_module(parts[parts.size() - 2], config);
   }
   if (!module) {
     for (const std::string& part : parts) {
-      if (!speaks_of_q_or_k(part) || is_harmless(part)) continue;
+      if (!mentions_q_or_k(part) || is_harmless(part)) continue;
       if (part == "c_attn") {
         fail("is of a kind that is not supported: c_attn holds columns, not rows, of q, k and v");
       }

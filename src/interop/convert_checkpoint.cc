@@ -119,11 +119,12 @@ ConvertedCheckpoint convert_checkpoint(SafetensorsFile& file, const ModelConfig&
                                     quoted_text(config.model_type, interop::kNameBytes) +
                                     ", in which no layer does");
   }
-  result.usual = layer_positions(config, *result.missing.begin()).parameters.at("layout") ==
-                         name_of(RotaryLayout::half_split)
-                     ? RotaryLayout::half_split
-                     : RotaryLayout::interleaved;
-  result.marked = check_mark(file, options);
+  result.default_layout =
+      layer_positions(config, *result.missing.begin()).parameters.at("layout") ==
+              name_of(RotaryLayout::half_split)
+          ? RotaryLayout::half_split
+          : RotaryLayout::interleaved;
+  result.has_layout_tag = check_mark(file, options);
   for (auto& [name, array] : file.tensors) {
     const auto tensor = interop::rotary_tensor(name, config, options.names, options.checkpoint);
     if (!tensor) continue;

@@ -17,7 +17,7 @@ std::string option_text(const std::vector<HiddenPair>& pairs);
 template <>
 inline constexpr auto kFields<SentenceAttentionOptions> = std::tuple{
     field(&SentenceAttentionOptions::heads, "heads", at_least(1), "number of heads")
-        .further("divides the width"),
+        .with_condition("divides the width"),
     field(&SentenceAttentionOptions::width, "width", at_least(1), "width of the model"),
     field(&SentenceAttentionOptions::seed, "seed", kSeeds, "of the random weights"),
     field(&SentenceAttentionOptions::first_position, "first_position",
@@ -34,7 +34,7 @@ inline constexpr auto kFields<SentenceAttentionOptions> = std::tuple{
     field(&SentenceAttentionOptions::sinks, "sinks", ListRange{kFinite},
           "a logit that takes part in the softmax but has no value")
         .unset("none")
-        .further("one, or one per head"),
+        .with_condition("one, or one per head"),
     field(&SentenceAttentionOptions::hidden, "hidden", TextRange{"pairs such as 3:1,*:0"},
           "pairs that are hidden, query and key counted from 0; * is all of them")
         .unset("none")};

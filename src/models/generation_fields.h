@@ -36,7 +36,7 @@ inline constexpr auto kFields<BeamSearchOptions> = std::tuple{
     field(&BeamSearchOptions::beams, "beams", IntegerRange{1, 4096},
           "number of hypotheses; 1: greedy"),
     field(&BeamSearchOptions::n_best, "n_best", at_least(1), "translations of each source")
-        .further("at most the beams"),
+        .with_condition("at most the beams"),
     field(&BeamSearchOptions::length_penalty, "length_penalty", NumberRange{0, 100},
           "0: none; larger: longer translations"),
     field(&BeamSearchOptions::bos, "bos", at_least(0), "the token that begins"),
@@ -58,7 +58,7 @@ inline constexpr auto kFields<TextWindows> = std::tuple{
           "tokens per window; 0: the length in the model's config"),
     field(&TextWindows::stride, "stride", at_least(0),
           "slide the window by so many tokens and score only those; 0: windows do not overlap")
-        .further("at most the length"),
+        .with_condition("at most the length"),
     field(&TextWindows::batch_tokens, "batch_tokens", at_least(1), "tokens of one pass, about"),
     field(&TextWindows::threads, "threads", kThreads, kAllCores)};
 

@@ -31,18 +31,18 @@ inline constexpr auto kFields<TransformerConfig> = std::tuple{
     field(&TransformerConfig::vocabulary, "vocabulary", IntegerRange{1, 1 << 24}, "tokens"),
     field(&TransformerConfig::width, "width", IntegerRange{1, 1 << 16}, "of embeddings and layers"),
     field(&TransformerConfig::heads, "heads", IntegerRange{1, 1 << 16}, "of attention")
-        .further("divides the width"),
+        .with_condition("divides the width"),
     field(&TransformerConfig::kv_heads, "kv_heads", IntegerRange{0, 1 << 16},
           "of keys and values; 0: the heads")
-        .further("divides the heads")
-        .formerly("heads_k"),
+        .with_condition("divides the heads")
+        .renamed_from("heads_k"),
     field(&TransformerConfig::layers, "layers", IntegerRange{1, 1000},
           "of the decoder, or of the only stack"),
     field(&TransformerConfig::encoder_layers, "encoder_layers", IntegerRange{0, 1000},
           "of the encoder of a translator; 0: the layers"),
     field(&TransformerConfig::ffn_width, "ffn_width", IntegerRange{0, 1 << 20},
           "width inside feed-forward layers; 0: 4 times the width")
-        .formerly("hidden"),
+        .renamed_from("hidden"),
     field(&TransformerConfig::activation, "activation", "of feed-forward layers"),
     field(&TransformerConfig::norm, "norm", "of layers"),
     field(

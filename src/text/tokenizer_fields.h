@@ -18,7 +18,7 @@ inline constexpr auto kTokenizerSettings = std::tuple{
     field(&TokenizerTraining::minimum_count, "minimum_count", at_least(1),
           "rarer words and characters are unknown"),
     field(&TokenizerTraining::vocabulary_size, "vocabulary_size", at_least(0), "largest size")
-        .further("0: all words and characters; else at least 5, of sub-words 8 .. 1000000")};
+        .with_condition("0: all words and characters; else at least 5, of sub-words 8 .. 1000000")};
 
 template <>
 inline constexpr auto kFields<TokenizerTraining> = std::tuple_cat(std::tuple{kTokenizerKind},

@@ -40,7 +40,7 @@ inline constexpr auto kFields<Basket> =
                field(&Basket::fruit, "fruit", "which"),
                field(&Basket::washed, "washed", "or not"),
                field(&Basket::count, "count", IntegerRange{2, 1 << 20, 2}, "how many")
-                   .further("below 9 when washed"),
+                   .with_condition("below 9 when washed"),
                field(&Basket::seed, "seed", kSeeds, "of chance"),
                field(&Basket::weight, "weight", NumberRange{0, 1, false, true}, "of one"),
                field(&Basket::price, "price", kAboveZero, "of all"),

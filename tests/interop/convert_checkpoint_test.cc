@@ -70,8 +70,8 @@ TEST(ConvertCheckpoint, PermutesQAndKAndSaysWhatItDid) {
                           "layers.2.self_attn.k_proj.weight", "layers.2.self_attn.q_proj.weight"));
   EXPECT_THAT(done.layers, ElementsAre(0, 2));
   EXPECT_THAT(done.missing, ElementsAre(1));
-  EXPECT_FALSE(done.marked);
-  EXPECT_EQ(done.usual, RotaryLayout::half_split);
+  EXPECT_FALSE(done.has_layout_tag);
+  EXPECT_EQ(done.default_layout, RotaryLayout::half_split);
   EXPECT_EQ(file.metadata.at("rotary_layout"), "interleaved");
   Array q = counted({16, 16});
   to_interleaved(q, {4});
@@ -82,7 +82,7 @@ TEST(ConvertCheckpoint, PermutesQAndKAndSaysWhatItDid) {
 TEST(ConvertCheckpoint, ThereAndBackIsTheSame) {
   SafetensorsFile file = checkpoint();
   convert_checkpoint(file, llama(), {.to = RotaryLayout::interleaved});
-  EXPECT_TRUE(convert_checkpoint(file, llama(), {.to = RotaryLayout::half_split}).marked);
+  EXPECT_TRUE(convert_checkpoint(file, llama(), {.to = RotaryLayout::half_split}).has_layout_tag);
   for (const auto& [name, array] : checkpoint().tensors) {
     EXPECT_TRUE(same(file.tensors.at(name), array)) << name;
   }

@@ -58,10 +58,10 @@ void run(const Convert& convert) {
           ranges(done.layers) + "; " + plural(file.tensors.size() - done.tensors.size(), "tensor") +
           " copied\n";
   if (!done.missing.empty()) text += "not in this file: layers " + ranges(done.missing) + "\n";
-  if (!done.marked) {
+  if (!done.has_layout_tag) {
     text += "the file does not say its layout and was assumed to be " +
             std::string(to == RotaryLayout::half_split ? "interleaved" : "half_split") + "\n";
-    if (done.usual == to) {
+    if (done.default_layout == to) {
       note("models of the type " + config.model_type + " are usually " + convert.to +
            ": make sure that this file was not");
     }

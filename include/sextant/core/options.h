@@ -49,7 +49,7 @@ struct Option {
   OptionRange range;
   std::string_view unset;    // the word for "not given", allowed beside the range: "auto", "none"
   std::string_view meaning;  // one line
-  std::string_view further;  // what must hold besides, with other options; may be empty
+  std::string_view conditions;  // what must hold besides, with other options; may be empty
 
   std::string allowed() const;  // the unset word, the range and what must hold besides
   // The meaning, and that of each name of a choice: "which channels form a pair. interleaved: ...".

@@ -44,8 +44,8 @@ struct ConvertedCheckpoint {
   std::vector<std::string> tensors;  // that were permuted, in their order
   std::set<std::int64_t> layers;     // that these belong to
   std::set<std::int64_t> missing;    // layers that rotate and have no tensor here
-  bool marked = false;               // the file said its layout; else it was assumed
-  RotaryLayout usual{};              // of models of this type
+  bool has_layout_tag = false;       // the file said its layout; else it was assumed
+  RotaryLayout default_layout{};     // of models of this type
 };
 
 // Permutes the rows of the projections of q and k, their biases and their norms' weights, per head,

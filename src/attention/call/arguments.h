@@ -30,10 +30,9 @@ struct BroadcastMask {
   std::array<std::int64_t, 4> strides{};
 };
 
-// Keys [first, last) that may be visible to a query, before masks and -infinity in biases.
+// Keys [begin, end) that may be visible to a query, before masks and -infinity in biases.
 struct KeyRange {
-  std::int64_t first;
-  std::int64_t last;
+  std::int64_t begin, end;
 };
 
 // One sequence of a batch row: all of it, or one of the segments packed there. Its queries are

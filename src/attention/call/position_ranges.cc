@@ -18,8 +18,8 @@ void add_ranges_by_ids(const AttentionCall& a, const Sequence& at, PositionRange
   SlidingRange window(keys, at.k_len);
   for (std::int64_t i = 0; i < at.q_len; ++i) {
     const KeyRange range = a.visible(at, i);
-    if (range.first == range.last) continue;
-    const PositionRange span = window.of(range.first, range.last);
+    if (range.begin == range.end) continue;
+    const PositionRange span = window.of(range.begin, range.end);
     ranges.distances.add(span.min - queries[i], span.max - queries[i]);
   }
 }

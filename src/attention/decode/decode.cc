@@ -52,8 +52,8 @@ class DecodeTask {
       block_.rows[row] = {
           .q = at(a.q),
           .out = at(out),
-          .first = static_cast<std::int32_t>(range.first),
-          .last = static_cast<std::int32_t>(range.last),
+          .key_begin = static_cast<std::int32_t>(range.begin),
+          .key_end = static_cast<std::int32_t>(range.end),
           .sink = kernel_sink(a, head),
           .rotation = query_rotation(a, sequence, head).from(query),
           .log_sum_exp = a.log_sum_exp.data() != nullptr ? at(a.log_sum_exp) : nullptr};

@@ -41,7 +41,7 @@ Tensor<float> rotated_keys(const Arguments<T>& a, int workers) {
   parallel_for(sequences * a.kv_heads * blocks, workers, [&](std::int64_t task) {
     const Sequence at = a.sequence(task / blocks / a.kv_heads);
     const std::int64_t head = task / blocks % a.kv_heads, first = task % blocks * kRows;
-    const std::int64_t visible = at.q_len == 0 ? 0 : a.visible(at, at.q_len - 1).last;
+    const std::int64_t visible = at.q_len == 0 ? 0 : a.visible(at, at.q_len - 1).end;
     const std::int64_t rows = std::min(kRows, visible - first);
     if (rows <= 0) return;
     float* to = &keys(at.batch, head, at.k_begin + first, 0);

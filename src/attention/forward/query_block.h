@@ -53,8 +53,8 @@ class QueryBlock {
         sizes_(sizes) {
     for (std::int64_t i = 0; i < queries; ++i) {
       const KeyRange range = a.visible(sequence, first_query + i);
-      first_[i] = static_cast<std::int32_t>(range.first);
-      last_[i] = static_cast<std::int32_t>(range.last);
+      key_begin_[i] = static_cast<std::int32_t>(range.begin);
+      key_end_[i] = static_cast<std::int32_t>(range.end);
     }
   }
 
@@ -62,15 +62,15 @@ class QueryBlock {
   void describe(Block& block) const {
     describe_rows(a_, biases_.sequence, biases_.head, first_query_, kernels::kLog2E, block);
     block.queries = queries_;
-    block.first = first_;
-    block.last = last_;
+    block.key_begin = key_begin_;
+    block.key_end = key_end_;
     block.diagonal_bias_key = first_key();
     if (biases_.by_pair()) block.tiles = {fill_tile, this};
   }
 
   // The keys of all blocks of keys that the kernel reads.
-  std::int64_t first_key() const { return first_[0] / sizes_.keys * sizes_.keys; }
-  std::int64_t end_key() const { return std::max(last_[queries_ - 1], first_[0]); }
+  std::int64_t first_key() const { return key_begin_[0] / sizes_.keys * sizes_.keys; }
+  std::int64_t end_key() const { return std::max(key_end_[queries_ - 1], key_begin_[0]); }
   // Biases by distance are a line, ascending with the query, or a row for the tiles.
   std::int64_t line_floats() const { return sizes_.queries + end_key() - first_key(); }
   std::int64_t tile_floats() const { return kernels::kQueryBlock * sizes_.keys; }
@@ -130,7 +130,7 @@ class QueryBlock {
   }
 
   Sizes sizes_;
-  std::int32_t first_[kernels::kTaskQueries], last_[kernels::kTaskQueries];
+  std::int32_t key_begin_[kernels::kTaskQueries], key_end_[kernels::kTaskQueries];
   float* rows_ = nullptr;             // [64][keys]: biases of a tile before they become lanes
   float* term_memory_ = nullptr;      // scratch of terms
   const float* distances_ = nullptr;  // biases by distance, from first_distance_ on

@@ -25,13 +25,13 @@ ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::in
   if (stage == Stage::scores) b.numbers = b.numbers.without_steps();
   b.v = {nullptr, 0, 1, kernels::Storage::float32};
   b.queries = static_cast<std::int64_t>(queries.size());
-  b.first = first_;
-  b.last = last_;
+  b.key_begin = key_begin_;
+  b.key_end = key_end_;
   for (std::int64_t i = 0; i < b.queries; ++i) {
     const KeyRange range = hides(stage) ? a.visible(sequence, queries[static_cast<std::size_t>(i)])
                                         : KeyRange{0, sequence.k_len};
-    first_[i] = static_cast<std::int32_t>(range.first);
-    last_[i] = static_cast<std::int32_t>(range.last);
+    key_begin_[i] = static_cast<std::int32_t>(range.begin);
+    key_end_[i] = static_cast<std::int32_t>(range.end);
   }
   if (hides(stage) && (biases_.by_pair() || biases_.by_distance())) b.tiles = {fill_tile, this};
 }
@@ -39,8 +39,8 @@ ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::in
 template <class T>
 std::int64_t ScoreTask<T>::distance_count() const {
   if (block_.scores.tiles.fill == nullptr || !biases_.by_distance()) return 0;
-  const std::int64_t first_key = first_[0] / kKeyBlock * kKeyBlock;
-  return std::max<std::int64_t>(last_[queries_.size() - 1] - first_key, 0) + queries_.back() -
+  const std::int64_t first_key = key_begin_[0] / kKeyBlock * kKeyBlock;
+  return std::max<std::int64_t>(key_end_[queries_.size() - 1] - first_key, 0) + queries_.back() -
          queries_.front();
 }
 
@@ -63,7 +63,7 @@ std::uint64_t ScoreTask<T>::run(kernels::ScoreTiles tiles, float* log_sum_exp, d
   distances_ = scratch.arrays[2];
   term_memory_ = scratch.arrays[3];
   if (distances > 0) {
-    first_distance_ = first_[0] / kKeyBlock * kKeyBlock -
+    first_distance_ = key_begin_[0] / kKeyBlock * kKeyBlock -
                       biases_.arguments.diagonal_key(biases_.sequence, queries_.back());
     // In the units of the forward kernel, and rounded as there, where nothing else will be added.
     const bool in_log2 = block_.probabilities && !biases_.by_pair();

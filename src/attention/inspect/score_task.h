@@ -36,7 +36,7 @@ class ScoreTask {
   HeadBiases<T> biases_;
   std::span<const std::int64_t> queries_;
   kernels::ScoreBlock block_{};
-  std::int32_t first_[kernels::kQueryBlock], last_[kernels::kQueryBlock];
+  std::int32_t key_begin_[kernels::kQueryBlock], key_end_[kernels::kQueryBlock];
   float* rows_ = nullptr;         // [64][128]: biases of a tile before they become lanes
   float* term_memory_ = nullptr;  // scratch of terms
   float* distances_ = nullptr;    // biases by distance, from first_distance_ on

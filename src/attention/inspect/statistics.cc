@@ -120,10 +120,10 @@ class RunStatistics {
     const auto scratch = attention_detail::row_scratch(memory_.data(), a_);
     const attention_detail::KeyRange range =
         attention_detail::biased_scores(a_, {at_, head_, first_ + i}, scratch);
-    const double log_sum = attention_detail::softmax(scratch.scores + range.first,
-                                                     range.last - range.first, a_.sink(head_));
+    const double log_sum = attention_detail::softmax(scratch.scores + range.begin,
+                                                     range.end - range.begin, a_.sink(head_));
     double entropy = 0;
-    for (std::int64_t j = range.first; j < range.last; ++j) {
+    for (std::int64_t j = range.begin; j < range.end; ++j) {
       const double weight = scratch.scores[j];
       if (weight == 0) continue;
       entropy -= weight * std::log(weight);

@@ -65,13 +65,13 @@ void plain_weights(const Call<T>& call, std::int64_t batch, std::int64_t head, s
   if (attention_detail::hides(call.stage)) {
     range = attention_detail::biased_scores(a, at, scratch);
   } else {
-    attention_detail::plain_scores(a, at, range.last, call.stage == Stage::capped, scratch);
+    attention_detail::plain_scores(a, at, range.end, call.stage == Stage::capped, scratch);
   }
   if (call.stage == Stage::probabilities) {
-    attention_detail::softmax(scratch.scores + range.first, range.last - range.first, a.sink(head));
+    attention_detail::softmax(scratch.scores + range.begin, range.end - range.begin, a.sink(head));
   }
   std::fill_n(target, a.k_len, call.hidden());
-  for (std::int64_t j = range.first; j < range.last; ++j) {
+  for (std::int64_t j = range.begin; j < range.end; ++j) {
     target[at.sequence.k_begin + j] = static_cast<T>(scratch.scores[j]);
   }
 }

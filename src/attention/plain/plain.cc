@@ -26,7 +26,7 @@ double plain_row(const Arguments<T>& a, const Sequence& sequence, std::int64_t h
   const RowIndex at{sequence, head, query};
   const KeyRange range = biased_scores(a, at, scratch);
   const double log_sum =
-      softmax(scratch.scores + range.first, range.last - range.first, a.sink(head));
+      softmax(scratch.scores + range.begin, range.end - range.begin, a.sink(head));
   output_row(a, at, range, v, scratch, out);
   return log_sum;
 }

@@ -123,7 +123,7 @@ class SliceBackward {
     }
     const KeyRange range = biased_scores(a_, at, s_.row);
     const double sink = a_.sink(at.head);
-    const double log_sum = softmax(s_.row.scores + range.first, range.last - range.first, sink);
+    const double log_sum = softmax(s_.row.scores + range.begin, range.end - range.begin, sink);
     std::fill_n(s_.dq, channels_, 0.0);
     if (a_.has_terms()) std::fill_n(s_.term_dq, channels_, 0.0);
     double sink_gradient = 0;
@@ -133,18 +133,18 @@ class SliceBackward {
         s_.dout_row[c] = static_cast<double>(dout(at_.q_begin + at.query, c));
       }
       const double delta = dot_dout(head_rows(b_.out, at.head), at_.q_begin + at.query);
-      std::fill(s_.ds + range.first, s_.ds + range.last, 0.0);
+      std::fill(s_.ds + range.begin, s_.ds + range.end, 0.0);
       if (a_.has_terms()) {
         row_with_terms(at, range, delta);
       } else {
-        for (std::int64_t j = range.first; j < range.last; ++j) {
+        for (std::int64_t j = range.begin; j < range.end; ++j) {
           if (s_.row.scores[j] != 0)
             add_products(j, pair(at, j, dot_dout(v_, at_.k_begin + j) - delta));
         }
       }
       if (b_.wants_distances_by_ids()) {
-        bias_gradients_.add_by_ids(at_, at.query, range.first, range.last - range.first,
-                                   s_.ds + range.first);
+        bias_gradients_.add_by_ids(at_, at.query, range.begin, range.end - range.begin,
+                                   s_.ds + range.begin);
       }
       const double share = std::exp(sink - log_sum);
       if (share != 0) sink_gradient = -share * delta;
@@ -160,30 +160,30 @@ class SliceBackward {
     RowScratch uncapped = s_.row;
     uncapped.scores = s_.uncapped;
     const KeyRange range = scores_before_term(a_, at, uncapped);
-    if (!a_.numbers.has_steps() || range.first == range.last) return;
-    std::copy(s_.uncapped + range.first, s_.uncapped + range.last, s_.finished + range.first);
+    if (!a_.numbers.has_steps() || range.begin == range.end) return;
+    std::copy(s_.uncapped + range.begin, s_.uncapped + range.end, s_.finished + range.begin);
     add_term(a_, a_.logit_term, at, range, s_.row, s_.finished);
-    for (std::int64_t j = range.first; j < range.last; ++j) {
+    for (std::int64_t j = range.begin; j < range.end; ++j) {
       s_.finished[j] = a_.numbers.score(s_.finished[j]);
     }
   }
 
   // All pairs of a row with terms, which may want the gradients of the whole row at once.
   void row_with_terms(const RowIndex& at, KeyRange range, double delta) {
-    if (range.first == range.last) return;
+    if (range.begin == range.end) return;
     const ScoreRect row =
-        a_.rect(at.sequence, at.head, at.query, 1, range.first, range.last - range.first);
-    std::fill(s_.term_ds + range.first, s_.term_ds + range.last, 0.0);
+        a_.rect(at.sequence, at.head, at.query, 1, range.begin, range.end - range.begin);
+    std::fill(s_.term_ds + range.begin, s_.term_ds + range.end, 0.0);
     const auto values_backward = [&](const TermUse& use, double* parameters) {
       if (use.needs.value_dim == 0) return;
-      use.term->values_backward(row, s_.row.scores + range.first, s_.dout_row,
-                                s_.term_ds + range.first, parameters);
+      use.term->values_backward(row, s_.row.scores + range.begin, s_.dout_row,
+                                s_.term_ds + range.begin, parameters);
     };
     if (has_logit_term()) values_backward(a_.logit_term, s_.logit_parameters);
     for (std::size_t n = 0; n < a_.bias_terms.size(); ++n) {
       values_backward(a_.bias_terms[n], bias_gradients_.parameters(n));
     }
-    for (std::int64_t j = range.first; j < range.last; ++j) {
+    for (std::int64_t j = range.begin; j < range.end; ++j) {
       s_.term_ds[j] = s_.row.scores[j] == 0
                           ? 0
                           : pair(at, j, dot_dout(v_, at_.k_begin + j) + s_.term_ds[j] - delta);
@@ -192,7 +192,7 @@ class SliceBackward {
       term_backward(a_.bias_terms[n], at, range, s_.ds, bias_gradients_.parameters(n));
     }
     if (has_logit_term()) term_backward(a_.logit_term, at, range, s_.term_ds, s_.logit_parameters);
-    for (std::int64_t j = range.first; j < range.last; ++j) {
+    for (std::int64_t j = range.begin; j < range.end; ++j) {
       if (s_.term_ds[j] != 0) add_products(j, s_.term_ds[j]);
     }
   }

@@ -117,8 +117,8 @@ class RowBiases {
         position_(a.query_position(at.sequence, at.query)),
         origin_(a.bias != nullptr ? a.bias->origin : 0),
         slope_(a.slope(at.head)) {
-    if (terms_ == nullptr || range.first == range.last) return;
-    std::fill(scratch.biases + range.first, scratch.biases + range.last, 0.0);
+    if (terms_ == nullptr || range.begin == range.end) return;
+    std::fill(scratch.biases + range.begin, scratch.biases + range.end, 0.0);
     load_unrotated_query(a, at, scratch);
     for (const TermUse& use : a.bias_terms) add_term(a, use, at, range, scratch, scratch.biases);
   }
@@ -180,10 +180,10 @@ void rotate_row(const RotationRows& table, std::int64_t n, double* row) noexcept
 template <class T>
 KeyRange scores_before_term(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
   const KeyRange range = a.visible(at.sequence, at.query);
-  if (range.first == range.last) return range;
+  if (range.begin == range.end) return range;
   const Scorer<T> score(a, at, false, scratch);
   const RowBiases<T> biases(a, at, range, scratch);
-  for (std::int64_t j = range.first; j < range.last; ++j) {
+  for (std::int64_t j = range.begin; j < range.end; ++j) {
     scratch.scores[j] = biases[j] == kHidden ? kHidden : score(j);
   }
   load_unrotated_query(a, at, scratch);
@@ -202,7 +202,7 @@ void plain_scores(const Arguments<T>& a, const RowIndex& at, std::int64_t keys, 
   const RowBiases<T> biases(a, at, with_term, scratch);
   for (std::int64_t j = 0; j < keys; ++j) {
     double& to = scratch.scores[j];
-    if (j < with_term.first || j >= with_term.last || biases[j] == kHidden) {
+    if (j < with_term.begin || j >= with_term.end || biases[j] == kHidden) {
       to = score(j);
     } else {
       to = a.numbers.score(to);
@@ -213,12 +213,12 @@ void plain_scores(const Arguments<T>& a, const RowIndex& at, std::int64_t keys, 
 template <class T>
 KeyRange biased_scores(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
   const KeyRange range = a.visible(at.sequence, at.query);
-  if (range.first == range.last) return range;
+  if (range.begin == range.end) return range;
   if (a.logit_term.term != nullptr) {
     scores_before_term(a, at, scratch);
     add_term(a, a.logit_term, at, range, scratch, scratch.scores);
     const RowBiases<T> biases(a, at, range, scratch);
-    for (std::int64_t j = range.first; j < range.last; ++j) {
+    for (std::int64_t j = range.begin; j < range.end; ++j) {
       double& score = scratch.scores[j];
       const double bias = biases[j];
       score = bias == kHidden ? kHidden : a.numbers.score(score) + bias;
@@ -227,7 +227,7 @@ KeyRange biased_scores(const Arguments<T>& a, const RowIndex& at, const RowScrat
   }
   const Scorer<T> score(a, at, true, scratch);
   const RowBiases<T> biases(a, at, range, scratch);
-  for (std::int64_t j = range.first; j < range.last; ++j) {
+  for (std::int64_t j = range.begin; j < range.end; ++j) {
     const double bias = biases[j];
     scratch.scores[j] = bias == kHidden ? kHidden : score(j) + bias;
   }
@@ -264,12 +264,12 @@ void output_row(const Arguments<T>& a, const RowIndex& at, KeyRange range, View<
                                    .select(0, a.key_head(at.head))
                                    .narrow(0, sequence.k_begin, sequence.k_len);
   weighted_sum(scratch.scores, range, values, sum);
-  if (range.first == range.last) return;
+  if (range.begin == range.end) return;
   const ScoreRect row =
-      a.rect(sequence, at.head, at.query, 1, range.first, range.last - range.first);
+      a.rect(sequence, at.head, at.query, 1, range.begin, range.end - range.begin);
   const auto add_values = [&](const TermUse& use) {
     if (use.needs.value_dim == 0) return;
-    use.term->add_values(row, scratch.scores + range.first, sum);
+    use.term->add_values(row, scratch.scores + range.begin, sum);
   };
   if (a.logit_term.term != nullptr) add_values(a.logit_term);
   for (const TermUse& use : a.bias_terms) add_values(use);
@@ -279,7 +279,7 @@ template <class T>
 void weighted_sum(const double* weights, KeyRange range, View<const T> v, double* sum) noexcept {
   const std::int64_t channels = v.size(1), stride = v.stride(1);
   std::fill_n(sum, channels, 0.0);
-  for (std::int64_t j = range.first; j < range.last; ++j) {
+  for (std::int64_t j = range.begin; j < range.end; ++j) {
     if (weights[j] == 0) continue;
     const T* value = v.data() + j * v.stride(0);
     for (std::int64_t c = 0; c < channels; ++c) {

@@ -77,9 +77,9 @@ void for_each_term_tile(const Arguments<T>& a, const TermUse& term, const RowInd
   const T* keys = a.k.data() + at.sequence.batch * a.k.stride(0) +
                   a.key_head(at.head) * a.k.stride(1) + at.sequence.k_begin * a.k.stride(2);
   const bool in_place = std::same_as<T, double> && a.k.stride(3) == 1;
-  const std::int64_t step = !term.needs.k || in_place ? range.last - range.first : kTermKeys;
-  for (std::int64_t first = range.first; first < range.last; first += step) {
-    const std::int64_t count = std::min(step, range.last - first);
+  const std::int64_t step = !term.needs.k || in_place ? range.end - range.begin : kTermKeys;
+  for (std::int64_t first = range.begin; first < range.end; first += step) {
+    const std::int64_t count = std::min(step, range.end - first);
     static_cast<ScoreRect&>(inputs) = a.rect(at.sequence, at.head, at.query, 1, first, count);
     if (term.needs.k) {
       const T* from = keys + first * a.k.stride(2);

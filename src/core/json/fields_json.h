@@ -55,7 +55,7 @@ template <class Options>
 bool has_field(std::string_view name) {
   bool found = false;
   each_field<Options>(
-      [&](const auto& field) { found = found || field.name == name || field.earlier == name; });
+      [&](const auto& field) { found = found || field.name == name || field.old_name == name; });
   return found;
 }
 
@@ -85,7 +85,7 @@ void read_fields(Options& options, const Json& json, std::string_view where,
   const auto read = [&](const auto& field) {
     using Member = std::remove_cvref_t<decltype(options.*field.member)>;
     const Json* found = json.find(field.name);
-    if (found == nullptr && !field.earlier.empty()) found = json.find(field.earlier);
+    if (found == nullptr && !field.old_name.empty()) found = json.find(field.old_name);
     if (found == nullptr) {
       if (std::ranges::find(required, field.name) == required.end()) return;
       throw Error(where, "must have the key " + std::string(field.name));

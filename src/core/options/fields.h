@@ -59,7 +59,7 @@ struct Field {
   std::string_view meaning;
   std::string_view unset_word = "auto";  // of optional members and of lists, which are then empty
   std::string_view conditions = "";
-  std::string_view earlier = "";  // key in files that earlier versions wrote
+  std::string_view old_name = "";  // key in files that earlier versions wrote
   bool from_request = false;
   bool must_be_given = false;
 
@@ -70,15 +70,15 @@ struct Field {
     return changed;
   }
   // What the range does not say: "even when bidirectional".
-  constexpr Field further(std::string_view text) const {
+  constexpr Field with_condition(std::string_view text) const {
     Field changed = *this;
     changed.conditions = text;
     return changed;
   }
   // The name that files of earlier versions have.
-  constexpr Field formerly(std::string_view key) const {
+  constexpr Field renamed_from(std::string_view key) const {
     Field changed = *this;
-    changed.earlier = key;
+    changed.old_name = key;
     return changed;
   }
   // Has no default: whoever sets options by name must name it.
@@ -196,7 +196,7 @@ Option option_of(const FieldOf& field, const Options& defaults) {
                 .range = fields::range_of<Value>(field.range),
                 .unset = {},
                 .meaning = field.meaning,
-                .further = field.conditions};
+                .conditions = field.conditions};
   const Member& value = defaults.*field.member;
   if constexpr (fields::Inner<Member>::optional) {
     option.unset = field.unset_word;

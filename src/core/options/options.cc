@@ -141,7 +141,7 @@ void check_range(const OptionRange& range, std::string_view where, std::string_v
 std::string Option::allowed() const {
   std::string text = to_string(range);
   if (!unset.empty()) text = std::string(unset) + " | " + text;
-  return further.empty() ? text : text + "; " + std::string(further);
+  return conditions.empty() ? text : text + "; " + std::string(conditions);
 }
 
 std::string Option::explained() const {

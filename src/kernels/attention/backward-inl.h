@@ -13,7 +13,7 @@
 
 #include "kernels/attention/block.h"
 #include "kernels/attention/long_sums-inl.h"
-#include "kernels/attention/pieces.h"
+#include "kernels/attention/visible_rects.h"
 #include "kernels/simd/exp2-inl.h"
 #include "kernels/simd/score_step-inl.h"
 #include "kernels/simd/tile-inl.h"
@@ -22,60 +22,60 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// A piece of a block of scores and the state of its lanes. Tiles point at the piece's first key and
-// lane 0.
-struct PieceOperands {
-  Piece piece;
+// A rectangle of a block of scores and the state of its lanes. Tiles point at the rectangle's first
+// key and lane 0.
+struct RectOperands {
+  VisibleRect rect;
   ScoreNumbers<float> numbers;
   const float* bias;  // [key * bias_row + lane], or null
   std::ptrdiff_t bias_row;
-  const std::int32_t *first, *last;  // [lane]: visible keys
-  float* max;                        // [lane]: m of 2^(s - m) / l
-  LongSum sum;                       // [lane]: l
-  const float* delta;                // [lane]
-  float* scores;                     // [key][64]: s, then P
-  float* gradients;                  // [key * gradient_row + lane]: dP, then dS
-  float* bias_gradients;             // likewise or null: those of the scores with biases
+  const std::int32_t *key_begin, *key_end;  // [lane]: visible keys
+  float* max;                               // [lane]: m of 2^(s - m) / l
+  LongSum sum;                              // [lane]: l
+  const float* delta;                       // [lane]
+  float* scores;                            // [key][64]: s, then P
+  float* gradients;                         // [key * gradient_row + lane]: dP, then dS
+  float* bias_gradients;                    // likewise or null: those of the scores with biases
   std::ptrdiff_t gradient_row;
 };
 
 // A score in two halves: before bias and mask, and after.
-template <bool kSteps, bool kBias, bool kEdge>
-struct PieceStep {
+template <bool kSteps, bool kBias, bool kMask>
+struct RectStep {
   using D = TileTag;
   using V = hn::Vec<D>;
-  const PieceOperands& o;
+  const RectOperands& o;
   std::int64_t lane;
   ScoreStep step;
 
-  HWY_INLINE PieceStep(const PieceOperands& operands, std::int64_t at)
+  HWY_INLINE RectStep(const RectOperands& operands, std::int64_t at)
       : o(operands), lane(at), step(o.numbers) {}
 
   HWY_INLINE auto outside(std::int64_t row) const {
     const hn::RebindToSigned<D> di;
-    return step.outside(hn::Set(di, static_cast<std::int32_t>(o.piece.first_key + row)),
-                        hn::LoadU(di, o.first + lane), hn::LoadU(di, o.last + lane));
+    return step.outside(hn::Set(di, static_cast<std::int32_t>(o.rect.first_key + row)),
+                        hn::LoadU(di, o.key_begin + lane), hn::LoadU(di, o.key_end + lane));
   }
 
   HWY_INLINE V score(V scaled) const { return kSteps ? step.score(scaled) : scaled; }
   HWY_INLINE V seen(std::int64_t row, V s) const {
     const D d;
     if constexpr (kBias) s = step.biased(s, hn::LoadU(d, o.bias + row * o.bias_row + lane), false);
-    if constexpr (kEdge) s = hn::IfThenElse(outside(row), step.hidden(), s);
+    if constexpr (kMask) s = hn::IfThenElse(outside(row), step.hidden(), s);
     return s;
   }
 };
 
-// The first pass, where the caller has no log-sum-exp: adds a piece's scores to max and sum. The
-// maximum rises as in the forward kernel: a factor for every new maximum would round as often.
-template <bool kSteps, bool kBias, bool kEdge>
-HWY_NOINLINE void add_to_sums(const PieceOperands& o) {
+// The first pass, where the caller has no log-sum-exp: adds a rectangle's scores to max and sum.
+// The maximum rises as in the forward kernel: a factor for every new maximum would round as often.
+template <bool kSteps, bool kBias, bool kMask>
+HWY_NOINLINE void add_to_sums(const RectOperands& o) {
   const TileTag d;
-  const std::int64_t begin = o.piece.first_group * kQueryGroup;
-  const std::int64_t end = begin + o.piece.groups * kQueryGroup;
-  const std::int64_t keys = o.piece.last_key - o.piece.first_key;
+  const std::int64_t begin = o.rect.first_group * kQueryGroup;
+  const std::int64_t end = begin + o.rect.groups * kQueryGroup;
+  const std::int64_t keys = o.rect.end_key - o.rect.first_key;
   for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
-    const PieceStep<kSteps, kBias, kEdge> step(o, lane);
+    const RectStep<kSteps, kBias, kMask> step(o, lane);
     const auto before = hn::LoadU(d, o.max + lane);
     auto block = before;
     float* at = o.scores + lane;
@@ -101,16 +101,16 @@ HWY_NOINLINE void add_to_sums(const PieceOperands& o) {
 
 // Scores to P and dP to dS = P (dP - delta), through the steps before the bias. Returns whether all
 // are finite.
-template <bool kSteps, bool kBias, bool kEdge>
-HWY_NOINLINE bool score_gradients(const PieceOperands& o) {
+template <bool kSteps, bool kBias, bool kMask>
+HWY_NOINLINE bool score_gradients(const RectOperands& o) {
   const TileTag d;
   const auto zero = hn::Zero(d);
-  const std::int64_t begin = o.piece.first_group * kQueryGroup;
-  const std::int64_t end = begin + o.piece.groups * kQueryGroup;
-  const std::int64_t keys = o.piece.last_key - o.piece.first_key;
-  auto trace = zero;  // 0 or NaN
+  const std::int64_t begin = o.rect.first_group * kQueryGroup;
+  const std::int64_t end = begin + o.rect.groups * kQueryGroup;
+  const std::int64_t keys = o.rect.end_key - o.rect.first_key;
+  auto nan_probe = zero;  // 0 or NaN
   for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
-    const PieceStep<kSteps, kBias, kEdge> step(o, lane);
+    const RectStep<kSteps, kBias, kMask> step(o, lane);
     const auto max = hn::LoadU(d, o.max + lane), delta = hn::LoadU(d, o.delta + lane);
     float* score = o.scores + lane;
     float* gradient = o.gradients + lane;
@@ -119,18 +119,18 @@ HWY_NOINLINE bool score_gradients(const PieceOperands& o) {
       const auto s = step.score(hn::LoadU(d, score));
       const auto p = exp2(d, hn::Sub(step.seen(row, s), max));
       auto ds = hn::Mul(p, hn::Sub(hn::LoadU(d, gradient), delta));
-      if constexpr (kEdge) ds = hn::IfThenElse(step.outside(row), zero, ds);
+      if constexpr (kMask) ds = hn::IfThenElse(step.outside(row), zero, ds);
       hn::StoreU(p, d, score);
       if constexpr (kSteps) {
         if (o.bias_gradients != nullptr)
           hn::StoreU(ds, d, o.bias_gradients + row * o.gradient_row + lane);
         ds = step.step.backward(ds, s);
       }
-      trace = hn::MulAdd(ds, zero, trace);
+      nan_probe = hn::MulAdd(ds, zero, nan_probe);
       hn::StoreU(ds, d, gradient);
     }
   }
-  return hn::AllTrue(d, hn::Eq(trace, zero));
+  return hn::AllTrue(d, hn::Eq(nan_probe, zero));
 }
 
 // line[lane - key] += tile[key][lane], as sums along diagonals: n keys at a time, each read one

@@ -18,7 +18,7 @@
 #include <limits>
 
 #include "kernels/attention/backward_scratch.h"
-#include "kernels/attention/pieces.h"
+#include "kernels/attention/visible_rects.h"
 #include "kernels/simd/processor_state.h"
 #include "kernels/simd/targets.h"
 
@@ -44,23 +44,23 @@ struct KeyBlock {
   std::int64_t k_stride, v_stride;
 };
 
-// The operands of one piece.
-HWY_INLINE PieceOperands operands(const BackwardBlock& b, const BackwardScratch& scratch,
-                                  const BackwardLanes& lanes, const KeyBlock& keys,
-                                  const Piece& piece) {
-  const std::int64_t row = piece.first_key - keys.begin;
-  PieceOperands o{};
-  o.piece = piece;
+// The operands of one rectangle.
+HWY_INLINE RectOperands operands(const BackwardBlock& b, const BackwardScratch& scratch,
+                                 const BackwardLanes& lanes, const KeyBlock& keys,
+                                 const VisibleRect& rect) {
+  const std::int64_t row = rect.first_key - keys.begin;
+  RectOperands o{};
+  o.rect = rect;
   o.numbers = b.numbers;
   if (b.line != nullptr) {
-    o.bias = b.line + (lanes.first_query - (piece.first_key - b.diagonal_bias_key));
+    o.bias = b.line + (lanes.first_query - (rect.first_key - b.diagonal_bias_key));
     o.bias_row = -1;
   } else if (scratch.bias != nullptr) {
     o.bias = scratch.bias + row * kQueryBlock;
     o.bias_row = kQueryBlock;
   }
-  o.first = lanes.first;
-  o.last = lanes.last;
+  o.key_begin = lanes.key_begin;
+  o.key_end = lanes.key_end;
   o.max = lanes.running_max;
   o.sum = lanes.sum;
   o.delta = lanes.delta;
@@ -80,11 +80,11 @@ HWY_INLINE void fill_biases(const BackwardBlock& b, const BackwardScratch& scrat
 }
 
 // c[key][lane] = <row of keys, lane>.
-HWY_INLINE void rows_by_lanes(const PieceOperands& o, const float* rows, std::int64_t stride,
+HWY_INLINE void rows_by_lanes(const RectOperands& o, const float* rows, std::int64_t stride,
                               std::int64_t width, const float* lanes, float* c,
                               std::ptrdiff_t c_row) {
-  const std::int64_t lane = o.piece.first_group * kQueryGroup;
-  product<TileMode::store>(o.piece.last_key - o.piece.first_key, o.piece.groups,
+  const std::int64_t lane = o.rect.first_group * kQueryGroup;
+  product<TileMode::store>(o.rect.end_key - o.rect.first_key, o.rect.groups,
                            {.a = rows,
                             .a_row = stride,
                             .a_step = 1,
@@ -95,21 +95,21 @@ HWY_INLINE void rows_by_lanes(const PieceOperands& o, const float* rows, std::in
                             .steps = width});
 }
 
-// sums[key] += sum over lanes of weights[key][lane] rows[lane]. A key is in one piece of a block
-// only.
-HWY_INLINE void add_to_keys(const PieceOperands& o, const float* weights, std::ptrdiff_t row,
+// sums[key] += sum over lanes of weights[key][lane] rows[lane]. A key is in one rectangle of a
+// block only.
+HWY_INLINE void add_to_keys(const RectOperands& o, const float* weights, std::ptrdiff_t row,
                             const float* rows, std::int64_t width, float* sums) {
   if (sums == nullptr) return;
-  const std::int64_t lane = o.piece.first_group * kQueryGroup, padded = padded_width(width);
-  product<TileMode::block>(o.piece.last_key - o.piece.first_key, padded / kQueryGroup,
+  const std::int64_t lane = o.rect.first_group * kQueryGroup, padded = padded_width(width);
+  product<TileMode::block>(o.rect.end_key - o.rect.first_key, padded / kQueryGroup,
                            {.a = weights + lane,
                             .a_row = row,
                             .a_step = 1,
                             .b = rows + lane * padded,
                             .b_step = padded,
-                            .c = sums + o.piece.first_key * padded,
+                            .c = sums + o.rect.first_key * padded,
                             .c_row = padded,
-                            .steps = o.piece.groups * kQueryGroup});
+                            .steps = o.rect.groups * kQueryGroup});
 }
 
 // Moves the sums of a block of keys to those of all spans of queries.
@@ -124,20 +124,20 @@ HWY_INLINE void end_query_span(const QuerySums& sums, std::int64_t width, const 
   }
 }
 
-// Adds the gradients of a piece's scores to those of its biases.
-HWY_INLINE void hand_out(const BackwardBlock& b, const BackwardLanes& lanes,
-                         const PieceOperands& o) {
+// Adds the gradients of a rectangle's scores to those of its biases.
+HWY_INLINE void emit_bias_gradients(const BackwardBlock& b, const BackwardLanes& lanes,
+                                    const RectOperands& o) {
   float* tile = o.bias_gradients != nullptr ? o.bias_gradients : o.gradients;
-  const std::int64_t keys = o.piece.last_key - o.piece.first_key;
-  const std::int64_t lane = o.piece.first_group * kQueryGroup;
-  const std::int64_t end = lane + o.piece.groups * kQueryGroup;
+  const std::int64_t keys = o.rect.end_key - o.rect.first_key;
+  const std::int64_t lane = o.rect.first_group * kQueryGroup;
+  const std::int64_t end = lane + o.rect.groups * kQueryGroup;
   if (b.gradient_tiles.take != nullptr && lane < lanes.queries) {
     b.gradient_tiles.take(b.gradient_tiles.context, lanes.first_query + lane,
-                          std::min(end, lanes.queries) - lane, o.piece.first_key, keys, tile + lane,
+                          std::min(end, lanes.queries) - lane, o.rect.first_key, keys, tile + lane,
                           o.gradient_row);
   }
   if (!b.wants_line_gradient) return;
-  if (o.piece.groups < kGroups) {
+  if (o.rect.groups < kGroups) {
     for (std::int64_t j = 0; j < keys; ++j) {
       std::fill_n(tile + j * o.gradient_row, lane, 0.0F);
       std::fill_n(tile + j * o.gradient_row + end, kQueryBlock - end, 0.0F);
@@ -145,35 +145,35 @@ HWY_INLINE void hand_out(const BackwardBlock& b, const BackwardLanes& lanes,
   }
   add_diagonals(
       tile, o.gradient_row, keys,
-      b.diagonal_bias_gradient + (lanes.first_query - (o.piece.first_key - b.diagonal_bias_key)));
+      b.diagonal_bias_gradient + (lanes.first_query - (o.rect.first_key - b.diagonal_bias_key)));
 }
 
 // One block of keys for 64 lanes; returns whether all was finite.
 HWY_INLINE bool backward_key_block(const BackwardBlock& b, const BackwardScratch& scratch,
                                    BackwardLanes& lanes, const KeyBlock& keys) {
-  const Pieces pieces = cut(lanes.ranges, keys.begin, keys.end);
-  if (pieces.count == 0) return true;
+  const VisibleRects rects = split_visible(lanes.ranges, keys.begin, keys.end);
+  if (rects.count == 0) return true;
   if (enters_span(keys.begin, lanes.span)) end_span(lanes.dq, lanes.dq_rows(b.head_dim));
   fill_biases(b, scratch, lanes, keys);
   bool finite = true;
-  for (const Piece& piece : pieces) {
-    const PieceOperands o = operands(b, scratch, lanes, keys, piece);
-    const std::int64_t row = piece.first_key - keys.begin;
+  for (const VisibleRect& rect : rects) {
+    const RectOperands o = operands(b, scratch, lanes, keys, rect);
+    const std::int64_t row = rect.first_key - keys.begin;
     rows_by_lanes(o, keys.k + row * keys.k_stride, keys.k_stride, b.head_dim, lanes.q, o.scores,
                   kQueryBlock);
     rows_by_lanes(o, keys.v + row * keys.v_stride, keys.v_stride, b.v_dim, lanes.dout, o.gradients,
                   o.gradient_row);
     finite &= dispatch_score_steps(
-        o.numbers, o.bias != nullptr, o.piece.edge, [&](auto steps, auto bias, auto edge) {
+        o.numbers, o.bias != nullptr, o.rect.needs_mask, [&](auto steps, auto bias, auto edge) {
           return score_gradients<decltype(steps)::value, decltype(bias)::value,
                                  decltype(edge)::value>(o);
         });
     add_to_keys(o, o.scores, kQueryBlock, lanes.dout_rows, b.v_dim, b.dv.chain);
     add_to_keys(o, o.gradients, o.gradient_row, lanes.q_rows, b.head_dim, b.dk.chain);
-    hand_out(b, lanes, o);
+    emit_bias_gradients(b, lanes, o);
   }
   if (b.dq.data != nullptr) {
-    add_block(pieces, keys.begin, b.head_dim,
+    add_block(rects, keys.begin, b.head_dim,
               {.a = keys.k,
                .a_row = 1,
                .a_step = keys.k_stride,
@@ -190,16 +190,16 @@ HWY_INLINE bool backward_key_block(const BackwardBlock& b, const BackwardScratch
 // Adds the same block to the sums of weights.
 HWY_INLINE void sum_block(const BackwardBlock& b, const BackwardScratch& scratch,
                           BackwardLanes& lanes, const KeyBlock& keys) {
-  const Pieces pieces = cut(lanes.ranges, keys.begin, keys.end);
-  if (pieces.count == 0) return;
+  const VisibleRects rects = split_visible(lanes.ranges, keys.begin, keys.end);
+  if (rects.count == 0) return;
   if (enters_span(keys.begin, lanes.span)) end_span(lanes.sum, lanes.sum_rows());
   fill_biases(b, scratch, lanes, keys);
-  for (const Piece& piece : pieces) {
-    const PieceOperands o = operands(b, scratch, lanes, keys, piece);
-    rows_by_lanes(o, keys.k + (piece.first_key - keys.begin) * keys.k_stride, keys.k_stride,
+  for (const VisibleRect& rect : rects) {
+    const RectOperands o = operands(b, scratch, lanes, keys, rect);
+    rows_by_lanes(o, keys.k + (rect.first_key - keys.begin) * keys.k_stride, keys.k_stride,
                   b.head_dim, lanes.q, o.scores, kQueryBlock);
     dispatch_score_steps(
-        o.numbers, o.bias != nullptr, o.piece.edge, [&](auto steps, auto bias, auto edge) {
+        o.numbers, o.bias != nullptr, o.rect.needs_mask, [&](auto steps, auto bias, auto edge) {
           add_to_sums<decltype(steps)::value, decltype(bias)::value, decltype(edge)::value>(o);
         });
   }
@@ -209,8 +209,8 @@ HWY_INLINE void sum_block(const BackwardBlock& b, const BackwardScratch& scratch
 template <class Use>
 HWY_INLINE void for_each_key_block(const BackwardBlock& b, const BackwardScratch& scratch,
                                    bool with_v, const Use& use) {
-  const std::int64_t end = b.last[b.queries - 1];
-  for (std::int64_t key = b.first[0] / kBackwardKeys * kBackwardKeys; key < end;
+  const std::int64_t end = b.key_end[b.queries - 1];
+  for (std::int64_t key = b.key_begin[0] / kBackwardKeys * kBackwardKeys; key < end;
        key += kBackwardKeys) {
     const std::int64_t count = std::min<std::int64_t>(kBackwardKeys, end - key);
     KeyBlock keys{key, key + count, scratch.k, scratch.v, b.head_dim, b.v_dim};
@@ -237,13 +237,13 @@ bool backward_block(const BackwardBlock& b, float* memory) {
   const BackwardScratch scratch = divide(b, memory);
   const std::int64_t blocks = (b.queries + kQueryBlock - 1) / kQueryBlock;
   const bool has_sink = b.sink > -std::numeric_limits<float>::infinity();
-  alignas(64) std::int32_t first[kBackwardQueries], last[kBackwardQueries];
+  alignas(64) std::int32_t key_begin[kBackwardQueries], key_end[kBackwardQueries];
   BackwardLanes lanes[kBackwardQueries / kQueryBlock];
   for (std::int64_t n = 0; n < blocks; ++n) {
     const std::int64_t lane = n * kQueryBlock;
     const std::int64_t count = std::min<std::int64_t>(kQueryBlock, b.queries - lane);
-    fill_lanes(b.first + lane, count, first + lane);
-    fill_lanes(b.last + lane, count, last + lane);
+    fill_lanes(b.key_begin + lane, count, key_begin + lane);
+    fill_lanes(b.key_end + lane, count, key_end + lane);
     lanes[n] = {.q = scratch.q + lane * b.head_dim,
                 .dout = scratch.dout + lane * b.v_dim,
                 .q_rows = scratch.q_rows + lane * padded_width(b.head_dim),
@@ -252,9 +252,9 @@ bool backward_block(const BackwardBlock& b, float* memory) {
                 .delta = scratch.delta + lane,
                 .dq = scratch.dq.from(lane * b.head_dim),
                 .sum = scratch.sum.from(lane),
-                .first = first + lane,
-                .last = last + lane,
-                .ranges = group_ranges(b.first + lane, b.last + lane, count),
+                .key_begin = key_begin + lane,
+                .key_end = key_end + lane,
+                .ranges = group_ranges(b.key_begin + lane, b.key_end + lane, count),
                 .first_query = lane,
                 .queries = count,
                 .has_log_sum_exp = has_log_sum_exp(b, lane, count)};
@@ -322,14 +322,14 @@ bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRo
   }
   rotate_range(rotation, 0, sums.keys, true, sums.rows, padded);
   const auto factor = hn::Set(d, scale);
-  auto trace = hn::Zero(d);  // 0 or NaN
+  auto nan_probe = hn::Zero(d);  // 0 or NaN
   for (float* x = sums.rows; x < sums.rows + sums.keys * padded; x += kSimdWidth) {
     const auto scaled = hn::Mul(hn::LoadU(d, x), factor);
-    trace = hn::MulAdd(scaled, hn::Zero(d), trace);
+    nan_probe = hn::MulAdd(scaled, hn::Zero(d), nan_probe);
     hn::StoreU(scaled, d, x);
   }
   write_rows(sums.rows, padded, sums.keys, sums.width, to, 0);
-  return hn::AllTrue(d, hn::Eq(trace, hn::Zero(d)));
+  return hn::AllTrue(d, hn::Eq(nan_probe, hn::Zero(d)));
 }
 
 }  // namespace sextant::kernels::HWY_NAMESPACE

@@ -11,8 +11,8 @@ namespace sextant::kernels {
 inline constexpr int kBackwardQueries = 128;  // queries per task
 inline constexpr int kBackwardKeys = 64;      // keys per block, counted from the sequence's first
 
-// Receives gradients of scores piece by piece: that of (first_query + i, first_key + j) is tile[j *
-// row + i]. Pairs that are in no piece have gradient 0.
+// Receives gradients of scores rectangle by rectangle: that of (first_query + i, first_key + j) is
+// tile[j * row + i]. Pairs that are in no rectangle have gradient 0.
 struct GradientTiles {
   void (*take)(void* context, std::int64_t first_query, std::int64_t queries,
                std::int64_t first_key, std::int64_t keys, const float* tile,
@@ -40,11 +40,11 @@ struct BackwardBlock {
   StoredRows q, k, v, out, dout;
   std::int64_t queries = 0;  // 1 .. kBackwardQueries
   std::int64_t head_dim = 0, v_dim = 0;
-  ScoreNumbers<float> numbers{};        // times log2(e)
-  float scale_base_e = 1;               // the scale without
-  float sink = 0;                       // times log2(e); -infinity: none
-  const std::int32_t* first = nullptr;  // first, last, lines and tiles as in AttentionBlock
-  const std::int32_t* last = nullptr;
+  ScoreNumbers<float> numbers{};            // times log2(e)
+  float scale_base_e = 1;                   // the scale without
+  float sink = 0;                           // times log2(e); -infinity: none
+  const std::int32_t* key_begin = nullptr;  // key_begin to tiles as in AttentionBlock
+  const std::int32_t* key_end = nullptr;
   const float* line = nullptr;
   std::int64_t diagonal_bias_key = 0;  // of diagonal_bias_gradient too
   BiasTiles tiles{};

@@ -16,7 +16,7 @@
 
 #include "kernels/attention/backward_scratch.h"
 #include "kernels/attention/long_sums-inl.h"
-#include "kernels/attention/pieces.h"
+#include "kernels/attention/visible_rects.h"
 #include "kernels/simd/pack-inl.h"
 #include "kernels/simd/tile-inl.h"
 
@@ -33,8 +33,8 @@ constexpr float kNever = std::numeric_limits<float>::max();  // a maximum that m
 // The state of 64 lanes.
 struct BackwardLanes {
   float *q, *dout, *q_rows, *dout_rows, *running_max, *delta;
-  LongSum dq, sum;                   // [head_dim][64], [64]
-  const std::int32_t *first, *last;  // [64]
+  LongSum dq, sum;                          // [head_dim][64], [64]
+  const std::int32_t *key_begin, *key_end;  // [64]
   GroupRanges ranges;
   std::int64_t first_query, queries;
   bool has_log_sum_exp;   // the caller's log-sum-exps are accurate enough
@@ -172,14 +172,14 @@ HWY_INLINE void sum_outputs(const BackwardBlock& b, const BackwardScratch& scrat
 HWY_INLINE bool all_finite(const float* x, std::int64_t count) {
   const TileTag d;
   const auto zero = hn::Zero(d);
-  auto trace = zero;  // 0 or NaN
+  auto nan_probe = zero;  // 0 or NaN
   std::int64_t i = 0;
   for (; i + kSimdWidth <= count; i += kSimdWidth) {
-    trace = hn::MulAdd(hn::LoadU(d, x + i), zero, trace);
+    nan_probe = hn::MulAdd(hn::LoadU(d, x + i), zero, nan_probe);
   }
   float rest = 0;
   for (; i < count; ++i) rest += x[i] * 0.0F;
-  return rest == 0 && hn::AllTrue(d, hn::Eq(trace, zero));
+  return rest == 0 && hn::AllTrue(d, hn::Eq(nan_probe, zero));
 }
 
 // Rows of `stride` floats to where they belong, from row `first` on.

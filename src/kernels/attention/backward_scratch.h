@@ -18,7 +18,7 @@ struct BackwardScratch {
   float *q_rows, *dout_rows;   // [L][padded_width(channels)]
   LongSum sum;                 // [L]
   float *running_max, *delta;  // [L]
-  float* part;                 // [head_dim][64]: dq of one block that comes in several pieces
+  float* part;                 // [head_dim][64]: dq of one block that comes in several rectangles
   float* scores;               // [64][64]
   float *gradients, *bias_gradients;  // [64][gradient_row], at lane 0; bias_gradients may be null
   std::ptrdiff_t gradient_row;
@@ -37,7 +37,7 @@ inline BackwardScratch divide(const BackwardBlock& b, float* memory) {
   s.q = arrays.take(lanes * b.head_dim);
   s.dout = arrays.take(lanes * b.v_dim);
   s.dq.chain = arrays.take(lanes * b.head_dim);
-  const bool has_spans = b.last[b.queries - 1] > kSpan;
+  const bool has_spans = b.key_end[b.queries - 1] > kSpan;
   s.dq.spans = arrays.take_if(has_spans, lanes * b.head_dim);
   s.dq.low = arrays.take_if(has_spans, lanes * b.head_dim);
   s.q_rows = arrays.take(lanes * padded_width(b.head_dim));

@@ -16,7 +16,7 @@
 #include <limits>
 
 #include "core/threads/scratch_divider.h"
-#include "kernels/attention/pieces.h"
+#include "kernels/attention/visible_rects.h"
 #include "kernels/simd/processor_state.h"
 #include "kernels/simd/targets.h"
 
@@ -44,7 +44,7 @@ struct Scratch {
   LongSum sum;         // [blocks of lanes][64]: l
   float* running_max;  // likewise: the running maximum m
   float* scores;       // [128][64]
-  float* part;         // [v_dim][64]: O of one block that comes in several pieces
+  float* part;         // [v_dim][64]: O of one block that comes in several rectangles
   float* bias;         // [128][64] or null
   float* rows;         // [64][the wider of head_dim and v_dim]: rows on their way in or out
   float* k;            // [128][head_dim] or null: k is read in place
@@ -83,8 +83,8 @@ namespace sextant::kernels::HWY_NAMESPACE {
 HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe, const Scratch& scratch,
                        std::int64_t begin, std::int64_t end, const float* k, std::int64_t k_stride,
                        const float* v, std::int64_t v_stride) {
-  const Pieces pieces = cut(lanes.ranges, begin, end);
-  if (pieces.count == 0) return;
+  const VisibleRects rects = split_visible(lanes.ranges, begin, end);
+  if (rects.count == 0) return;
   begin_block(b, lanes, begin);
   alignas(64) float block_max[kQueryBlock];
   std::fill_n(block_max, kQueryBlock, -std::numeric_limits<float>::infinity());
@@ -92,23 +92,23 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe, con
     b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, begin, end - begin,
                  scratch.bias);
   }
-  for (const Piece& piece : pieces) {
-    const std::int64_t row = piece.first_key - begin;
+  for (const VisibleRect& rect : rects) {
+    const std::int64_t row = rect.first_key - begin;
     const float* bias = nullptr;
     std::ptrdiff_t bias_row = 0;
     if (b.line != nullptr) {
-      bias = b.line + (lanes.first_query - (piece.first_key - b.diagonal_bias_key));
+      bias = b.line + (lanes.first_query - (rect.first_key - b.diagonal_bias_key));
       bias_row = -1;
     } else if (b.tiles.fill != nullptr) {
       bias = scratch.bias + row * kQueryBlock;
       bias_row = kQueryBlock;
     }
-    score(b, piece, lanes, nan_safe, k + row * k_stride, k_stride,
+    score(b, rect, lanes, nan_safe, k + row * k_stride, k_stride,
           scratch.scores + row * kQueryBlock, bias, bias_row, block_max);
   }
   rescale(b, lanes, block_max);
-  exponentiate(pieces, lanes, begin, scratch.scores);
-  add_block(pieces, begin, b.v_dim,
+  exponentiate(rects, lanes, begin, scratch.scores);
+  add_block(rects, begin, b.v_dim,
             {.a = v,
              .a_row = 1,
              .a_step = v_stride,
@@ -148,15 +148,16 @@ HWY_INLINE std::uint64_t normalize(const AttentionBlock& b, const Lanes& lanes) 
     const auto sum = hn::LoadU(d, lanes.sum.chain + lane);
     const auto zero = hn::Zero(d);
     const auto inverse = hn::IfThenElse(hn::Eq(sum, zero), zero, hn::Div(hn::Set(d, 1.0F), sum));
-    auto trace = hn::Mul(zero, hn::Add(sum, hn::LoadU(d, lanes.running_max + lane)));  // 0 or NaN
+    auto nan_probe =
+        hn::Mul(zero, hn::Add(sum, hn::LoadU(d, lanes.running_max + lane)));  // 0 or NaN
     for (std::int64_t c = 0; c < b.v_dim; ++c) {
       float* at = lanes.o.chain + c * kQueryBlock + lane;
       const auto value = hn::MulAdd(hn::LoadU(d, at), inverse, zero);  // no -0
-      trace = hn::MulAdd(value, zero, trace);
+      nan_probe = hn::MulAdd(value, zero, nan_probe);
       hn::StoreU(value, d, at);
     }
     std::uint8_t bits[8] = {};
-    hn::StoreMaskBits(d, hn::Eq(trace, zero), bits);
+    hn::StoreMaskBits(d, hn::Eq(nan_probe, zero), bits);
     std::uint64_t these = 0;
     std::memcpy(&these, bits, sizeof these);
     finite |= (these & ((std::uint64_t{1} << kSimdWidth) - 1)) << lane;
@@ -202,20 +203,20 @@ NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const Nonf
                               float* memory) {
   const Scratch scratch = divide(scratch_shape_of(b), memory);
   const std::int64_t blocks = (b.queries + kQueryBlock - 1) / kQueryBlock;
-  alignas(64) std::int32_t first[kTaskQueries], last[kTaskQueries];
+  alignas(64) std::int32_t key_begin[kTaskQueries], key_end[kTaskQueries];
   Lanes lanes[kTaskQueries / kQueryBlock];
   for (std::int64_t n = 0; n < blocks; ++n) {
     const std::int64_t lane = n * kQueryBlock;
     const std::int64_t count = std::min<std::int64_t>(kQueryBlock, b.queries - lane);
-    fill_lanes(b.first + lane, count, first + lane);
-    fill_lanes(b.last + lane, count, last + lane);
+    fill_lanes(b.key_begin + lane, count, key_begin + lane);
+    fill_lanes(b.key_end + lane, count, key_end + lane);
     lanes[n] = {.q = scratch.q + lane * b.head_dim,
                 .running_max = scratch.running_max + lane,
                 .o = scratch.o.from(lane * b.v_dim),
                 .sum = scratch.sum.from(lane),
-                .first = first + lane,
-                .last = last + lane,
-                .ranges = group_ranges(b.first + lane, b.last + lane, count),
+                .key_begin = key_begin + lane,
+                .key_end = key_end + lane,
+                .ranges = group_ranges(b.key_begin + lane, b.key_end + lane, count),
                 .first_query = lane,
                 .queries = count};
     load_queries(b, lane, count, scratch.rows, lanes[n].q);
@@ -225,8 +226,8 @@ NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const Nonf
     begin_sums(b.sink, lanes[n].running_max, lanes[n].sum);
   }
 
-  const std::int64_t end = b.last[b.queries - 1];
-  for (std::int64_t key = b.first[0] / kKeyBlock * kKeyBlock; key < end; key += kKeyBlock) {
+  const std::int64_t end = b.key_end[b.queries - 1];
+  for (std::int64_t key = b.key_begin[0] / kKeyBlock * kKeyBlock; key < end; key += kKeyBlock) {
     const std::int64_t keys = std::min<std::int64_t>(kKeyBlock, end - key);
     const float* k = load_keys(b, key, keys, scratch.k);
     const float* v = scratch.v;
@@ -299,7 +300,7 @@ ScratchShape scratch_shape_of(const AttentionBlock& b) noexcept {
   return {.queries = b.queries,
           .head_dim = b.head_dim,
           .v_dim = b.v_dim,
-          .spans = b.last[b.queries - 1] > kSpan,
+          .spans = b.key_end[b.queries - 1] > kSpan,
           .tiles = b.tiles.fill != nullptr,
           .copies_k = !b.k.is_plain() || b.k_rotation.cos != nullptr,
           .copies_v = !b.v.is_plain()};

@@ -37,9 +37,9 @@ struct AttentionBlock {
   std::int64_t head_dim = 0, v_dim = 0;
   ScoreNumbers<float> numbers{};  // times log2(e)
   float sink = 0;                 // times log2(e); -infinity: none
-  // The keys [first[i], last[i]) that query i may see; both ascend with i.
-  const std::int32_t* first = nullptr;
-  const std::int32_t* last = nullptr;
+  // The keys [key_begin[i], key_end[i]) that query i may see; both ascend with i.
+  const std::int32_t* key_begin = nullptr;
+  const std::int32_t* key_end = nullptr;
   // At most one of the two: the bias of query i and key j is line[i - (j - diagonal_bias_key)], or
   // comes in tiles.
   const float* line = nullptr;

@@ -18,7 +18,7 @@
 
 #include "kernels/attention/geometry.h"
 #include "kernels/attention/long_sums.h"
-#include "kernels/attention/pieces.h"
+#include "kernels/attention/visible_rects.h"
 #include "kernels/simd/tile-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -118,34 +118,34 @@ HWY_NOINLINE void product_nan_safe(std::int64_t rows, std::int64_t groups, const
 // C += A B over the visible keys of the block from key `begin` on, the steps of `all`: from 0 one
 // chain in the order of the keys, however they are cut, and one addition. `part` is room for
 // another C.
-HWY_INLINE void add_block(const Pieces& pieces, std::int64_t begin, std::int64_t rows,
+HWY_INLINE void add_block(const VisibleRects& rects, std::int64_t begin, std::int64_t rows,
                           const TileOperands& all, bool nan_safe, float* part) {
-  const auto multiply = [&](auto mode, const Piece& piece, float* c) HWY_ATTR {
+  const auto multiply = [&](auto mode, const VisibleRect& rect, float* c) HWY_ATTR {
     constexpr TileMode kMode = decltype(mode)::value;
-    const std::int64_t lane = piece.first_group * kQueryGroup, key = piece.first_key - begin;
+    const std::int64_t lane = rect.first_group * kQueryGroup, key = rect.first_key - begin;
     TileOperands o = all;
     o.a += key * o.a_step;
     o.b += key * o.b_step + lane;
     o.c = c + lane;
-    o.steps = piece.last_key - piece.first_key;
-    if (nan_safe) return product_nan_safe<kMode>(rows, piece.groups, o);
-    product<kMode>(rows, piece.groups, o);
+    o.steps = rect.end_key - rect.first_key;
+    if (nan_safe) return product_nan_safe<kMode>(rows, rect.groups, o);
+    product<kMode>(rows, rect.groups, o);
   };
   using Add = std::integral_constant<TileMode, TileMode::add>;
   using Block = std::integral_constant<TileMode, TileMode::block>;
   using Store = std::integral_constant<TileMode, TileMode::store>;
-  const Pieces runs = joined(pieces);
+  const VisibleRects runs = joined(rects);
   if (runs.count == 1) return multiply(Block(), runs.at[0], all.c);
 
   std::int64_t first = kGroups, last = 0;
-  for (const Piece& run : runs) {
+  for (const VisibleRect& run : runs) {
     first = std::min(first, run.first_group);
     last = std::max(last, run.first_group + run.groups);
   }
   // C has the strides of part.
   const bool begins_all = runs.at[0].first_group == first && runs.at[0].groups == last - first;
   if (!begins_all) clear_groups(rows, first * kQueryGroup, last * kQueryGroup, part);
-  for (const Piece& run : runs) {
+  for (const VisibleRect& run : runs) {
     if (&run == runs.at && begins_all) {
       multiply(Store(), run, part);
     } else {

@@ -11,7 +11,7 @@
 #include <limits>
 
 #include "core/threads/scratch_divider.h"
-#include "kernels/attention/pieces.h"
+#include "kernels/attention/visible_rects.h"
 #include "kernels/simd/processor_state.h"
 #include "kernels/simd/targets.h"
 
@@ -75,16 +75,17 @@ HWY_INLINE void gather_queries(const ScoreBlock& s, float* rows, float* lanes) {
   transpose_scaled(rows, b.head_dim, b.queries, b.head_dim, b.numbers.scale, lanes, kQueryBlock);
 }
 
-// Calls use(pieces, begin, end, block_max) for each block of keys that some query sees, with its
-// scores in the scratch and their maxima.
+// Calls use(rectangles, begin, end, block_max) for each block of keys that some query sees, with
+// its scores in the scratch and their maxima.
 template <class Use>
 HWY_INLINE void each_block(const AttentionBlock& b, const Lanes& lanes, const ScoreScratch& scratch,
                            const Use& use) {
-  const std::int64_t last = b.last[b.queries - 1];
-  for (std::int64_t begin = b.first[0] / kKeyBlock * kKeyBlock; begin < last; begin += kKeyBlock) {
+  const std::int64_t last = b.key_end[b.queries - 1];
+  for (std::int64_t begin = b.key_begin[0] / kKeyBlock * kKeyBlock; begin < last;
+       begin += kKeyBlock) {
     const std::int64_t end = std::min<std::int64_t>(begin + kKeyBlock, last);
-    const Pieces pieces = cut(lanes.ranges, begin, end);
-    if (pieces.count == 0) continue;
+    const VisibleRects rects = split_visible(lanes.ranges, begin, end);
+    if (rects.count == 0) continue;
     const float* k = load_keys(b, begin, end - begin, scratch.k);
     const std::int64_t k_stride = scratch.k != nullptr ? b.head_dim : b.k.row_stride;
     if (b.tiles.fill != nullptr) {
@@ -92,29 +93,29 @@ HWY_INLINE void each_block(const AttentionBlock& b, const Lanes& lanes, const Sc
     }
     alignas(64) float block_max[kQueryBlock];
     std::fill_n(block_max, kQueryBlock, kNothing);
-    for (const Piece& piece : pieces) {
-      const std::int64_t row = piece.first_key - begin;
+    for (const VisibleRect& rect : rects) {
+      const std::int64_t row = rect.first_key - begin;
       // NaN-safe, so that no second attempt is needed.
-      score(b, piece, lanes, true, k + row * k_stride, k_stride, scratch.scores + row * kQueryBlock,
+      score(b, rect, lanes, true, k + row * k_stride, k_stride, scratch.scores + row * kQueryBlock,
             scratch.bias != nullptr ? scratch.bias + row * kQueryBlock : nullptr, kQueryBlock,
             block_max);
     }
-    use(pieces, begin, end, block_max);
+    use(rects, begin, end, block_max);
   }
 }
 
-// Fills what no piece covers.
-HWY_INLINE void fill_rest(const Pieces& pieces, std::int64_t begin, std::int64_t end, float value,
-                          float* scores) {
+// Fills what no rectangle covers.
+HWY_INLINE void fill_rest(const VisibleRects& rects, std::int64_t begin, std::int64_t end,
+                          float value, float* scores) {
   std::int64_t next = begin;
-  for (const Piece& piece : pieces) {
+  for (const VisibleRect& rect : rects) {
     std::fill(scores + (next - begin) * kQueryBlock,
-              scores + (piece.first_key - begin) * kQueryBlock, value);
-    next = piece.last_key;
-    const std::int64_t first = piece.first_group * kQueryGroup;
-    const std::int64_t last = first + piece.groups * kQueryGroup;
-    if (piece.groups == kGroups) continue;
-    for (std::int64_t key = piece.first_key; key < piece.last_key; ++key) {
+              scores + (rect.first_key - begin) * kQueryBlock, value);
+    next = rect.end_key;
+    const std::int64_t first = rect.first_group * kQueryGroup;
+    const std::int64_t last = first + rect.groups * kQueryGroup;
+    if (rect.groups == kGroups) continue;
+    for (std::int64_t key = rect.first_key; key < rect.end_key; ++key) {
       float* row = scores + (key - begin) * kQueryBlock;
       std::fill_n(row, first, value);
       std::fill(row + last, row + kQueryBlock, value);
@@ -131,13 +132,13 @@ struct LaneSums {
 
 // Scores to weights, in place; adds their entropy in bits to `entropy`.
 template <bool kEntropy>
-HWY_NOINLINE void normalize_weights(const Piece& piece, const Lanes& lanes, const LaneSums& sums,
-                                    float* scores, float* entropy) {
+HWY_NOINLINE void normalize_weights(const VisibleRect& rect, const Lanes& lanes,
+                                    const LaneSums& sums, float* scores, float* entropy) {
   const TileTag d;
   const auto zero = hn::Zero(d);
-  const std::int64_t begin = piece.first_group * kQueryGroup;
-  const std::int64_t end = begin + piece.groups * kQueryGroup;
-  const std::int64_t keys = piece.last_key - piece.first_key;
+  const std::int64_t begin = rect.first_group * kQueryGroup;
+  const std::int64_t end = begin + rect.groups * kQueryGroup;
+  const std::int64_t keys = rect.end_key - rect.first_key;
   for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
     const auto m = hn::LoadU(d, lanes.running_max + lane);
     const auto inverse = hn::LoadU(d, sums.inverse + lane),
@@ -162,11 +163,11 @@ HWY_NOINLINE void normalize_weights(const Piece& piece, const Lanes& lanes, cons
 std::uint64_t score_block(const ScoreBlock& s, float* memory) {
   const AttentionBlock& b = s.scores;
   const ScoreScratch scratch = divide(b, memory);
-  alignas(64) std::int32_t first[kQueryBlock], last[kQueryBlock];
+  alignas(64) std::int32_t key_begin[kQueryBlock], key_end[kQueryBlock];
   for (std::int64_t i = 0; i < kQueryBlock;
        ++i) {  // lanes without a query see what the last one sees
-    first[i] = b.first[std::min(i, b.queries - 1)];
-    last[i] = b.last[std::min(i, b.queries - 1)];
+    key_begin[i] = b.key_begin[std::min(i, b.queries - 1)];
+    key_end[i] = b.key_end[std::min(i, b.queries - 1)];
   }
   alignas(64) float running_max[kQueryBlock], sum[kQueryBlock], spans[kQueryBlock],
       low[kQueryBlock];
@@ -174,17 +175,17 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
               .running_max = running_max,
               .o = {},
               .sum = {sum, spans, low},
-              .first = first,
-              .last = last,
-              .ranges = group_ranges(b.first, b.last, b.queries),
+              .key_begin = key_begin,
+              .key_end = key_end,
+              .ranges = group_ranges(b.key_begin, b.key_end, b.queries),
               .first_query = 0,
               .queries = b.queries};
   gather_queries(s, scratch.rows, scratch.q);
   if (!s.probabilities) {
     each_block(b, lanes, scratch,
-               [&](const Pieces& pieces, std::int64_t begin, std::int64_t end, const float*)
+               [&](const VisibleRects& rects, std::int64_t begin, std::int64_t end, const float*)
                    HWY_ATTR {
-                     fill_rest(pieces, begin, end, kNothing, scratch.scores);
+                     fill_rest(rects, begin, end, kNothing, scratch.scores);
                      s.tiles.take(s.tiles.context, begin, end - begin, scratch.scores);
                    });
     return 0;
@@ -192,12 +193,12 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
 
   begin_sums(b.sink, running_max, lanes.sum);
   each_block(b, lanes, scratch,
-             [&](const Pieces& pieces, std::int64_t begin, std::int64_t, const float* block_max)
-                 HWY_ATTR {
-                   begin_block(b, lanes, begin);
-                   rescale(b, lanes, block_max);
-                   exponentiate(pieces, lanes, begin, scratch.scores);
-                 });
+             [&](const VisibleRects& rects, std::int64_t begin, std::int64_t,
+                 const float* block_max) HWY_ATTR {
+               begin_block(b, lanes, begin);
+               rescale(b, lanes, block_max);
+               exponentiate(rects, lanes, begin, scratch.scores);
+             });
   finish_sum(lanes.sum, lanes.sum_rows());
   LaneSums sums{};
   std::uint64_t nonfinite = 0;
@@ -218,22 +219,22 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
   if (s.entropy != nullptr) std::fill_n(s.entropy, kQueryBlock, 0.0);
   if (s.tiles.take == nullptr && s.entropy == nullptr) return nonfinite;
   each_block(b, lanes, scratch,
-             [&](const Pieces& pieces, std::int64_t begin, std::int64_t end, const float*)
+             [&](const VisibleRects& rects, std::int64_t begin, std::int64_t end, const float*)
                  HWY_ATTR {
                    alignas(64) float entropy[kQueryBlock] = {};  // of this block's keys
-                   for (const Piece& piece : pieces) {
-                     float* at = scratch.scores + (piece.first_key - begin) * kQueryBlock;
+                   for (const VisibleRect& rect : rects) {
+                     float* at = scratch.scores + (rect.first_key - begin) * kQueryBlock;
                      if (s.entropy != nullptr) {
-                       normalize_weights<true>(piece, lanes, sums, at, entropy);
+                       normalize_weights<true>(rect, lanes, sums, at, entropy);
                      } else {
-                       normalize_weights<false>(piece, lanes, sums, at, entropy);
+                       normalize_weights<false>(rect, lanes, sums, at, entropy);
                      }
                    }
                    for (std::int64_t i = 0; s.entropy != nullptr && i < b.queries; ++i) {
                      s.entropy[i] += static_cast<double>(entropy[i]) * kLn2;
                    }
                    if (s.tiles.take == nullptr) return;
-                   fill_rest(pieces, begin, end, 0, scratch.scores);
+                   fill_rest(rects, begin, end, 0, scratch.scores);
                    s.tiles.take(s.tiles.context, begin, end - begin, scratch.scores);
                  });
   return nonfinite;

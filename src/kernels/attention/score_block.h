@@ -18,9 +18,9 @@ struct ScoreTiles {
 
 // One task.
 struct ScoreBlock {
-  // At most kQueryBlock queries. Queries, bias tiles, first, last and log_sum_exp number the lanes;
-  // `line`, v and out are not used. Without `probabilities`, scores are in the units of scale,
-  // softcap and biases.
+  // At most kQueryBlock queries. Queries, bias tiles, key_begin, key_end and log_sum_exp number the
+  // lanes; `line`, v and out are not used. Without `probabilities`, scores are in the units of
+  // scale, softcap and biases.
   AttentionBlock scores{};
   const std::int64_t* rows = nullptr;  // [queries]: which rows of q (and of its rotation) they are
   // Weights, 0 where hidden, or scores with -infinity where hidden. Blocks of keys that are hidden

@@ -14,7 +14,7 @@
 
 #include "kernels/attention/block.h"
 #include "kernels/attention/long_sums-inl.h"
-#include "kernels/attention/pieces.h"
+#include "kernels/attention/visible_rects.h"
 #include "kernels/layers/log_sums-inl.h"
 #include "kernels/simd/exp2-inl.h"
 #include "kernels/simd/pack-inl.h"
@@ -44,8 +44,8 @@ HWY_INLINE const float* load_keys(const AttentionBlock& b, std::int64_t first, s
 // The state of 64 lanes.
 struct Lanes {
   float *q, *running_max;
-  LongSum o, sum;                    // [v_dim][64], [64]; o has no parts where only scores count
-  const std::int32_t *first, *last;  // [64]
+  LongSum o, sum;  // [v_dim][64], [64]; o has no parts where only scores count
+  const std::int32_t *key_begin, *key_end;  // [64]
   GroupRanges ranges;
   std::int64_t first_query, queries;
   std::int64_t span = 0;  // of the last block that was added
@@ -64,26 +64,27 @@ HWY_INLINE void begin_block(const AttentionBlock& b, Lanes& lanes, std::int64_t 
   end_span(lanes.o, lanes.o_rows(b.v_dim));
 }
 
-// Steps, bias and masking of a piece that needs any of them; then its maxima.
-template <bool kSteps, bool kBias, bool kEdge>
-HWY_NOINLINE void finish_scores(const AttentionBlock& b, const Piece& piece, const Lanes& lanes,
-                                bool nan_safe, float* scores, const float* bias,
+// Steps, bias and masking of a rectangle that needs any of them; then its maxima.
+template <bool kSteps, bool kBias, bool kMask>
+HWY_NOINLINE void finish_scores(const AttentionBlock& b, const VisibleRect& rect,
+                                const Lanes& lanes, bool nan_safe, float* scores, const float* bias,
                                 std::ptrdiff_t bias_row, float* max) {
   const TileTag d;
   const hn::RebindToSigned<TileTag> di;
   const ScoreStep step(b.numbers);
-  const std::int64_t begin = piece.first_group * kQueryGroup;
-  const std::int64_t end = begin + piece.groups * kQueryGroup;
+  const std::int64_t begin = rect.first_group * kQueryGroup;
+  const std::int64_t end = begin + rect.groups * kQueryGroup;
   for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
-    const auto first = hn::LoadU(di, lanes.first + lane), last = hn::LoadU(di, lanes.last + lane);
+    const auto first = hn::LoadU(di, lanes.key_begin + lane),
+               last = hn::LoadU(di, lanes.key_end + lane);
     auto m = hn::LoadU(d, max + lane);
-    for (std::int64_t key = piece.first_key; key < piece.last_key; ++key) {
-      const std::int64_t row = key - piece.first_key;
+    for (std::int64_t key = rect.first_key; key < rect.end_key; ++key) {
+      const std::int64_t row = key - rect.first_key;
       float* at = scores + row * kQueryBlock + lane;
       auto s = hn::LoadU(d, at);
       if constexpr (kSteps) s = step.score(s);
       if constexpr (kBias) s = step.biased(s, hn::LoadU(d, bias + row * bias_row + lane), nan_safe);
-      if constexpr (kEdge)
+      if constexpr (kMask)
         s = step.seen(s, hn::Set(di, static_cast<std::int32_t>(key)), first, last);
       m = hn::Max(m, s);
       hn::StoreU(s, d, at);
@@ -92,12 +93,13 @@ HWY_NOINLINE void finish_scores(const AttentionBlock& b, const Piece& piece, con
   }
 }
 
-// The scores of a piece into `scores`, whose first row is the piece's first key, and the maxima.
-HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& lanes,
+// The scores of a rectangle into `scores`, whose first row is the rectangle's first key, and the
+// maxima.
+HWY_INLINE void score(const AttentionBlock& b, const VisibleRect& rect, const Lanes& lanes,
                       bool nan_safe, const float* k, std::int64_t k_stride, float* scores,
                       const float* bias, std::ptrdiff_t bias_row, float* max) {
-  const std::int64_t lane = piece.first_group * kQueryGroup;
-  const std::int64_t keys = piece.last_key - piece.first_key;
+  const std::int64_t lane = rect.first_group * kQueryGroup;
+  const std::int64_t keys = rect.end_key - rect.first_key;
   const TileOperands o{.a = k,
                        .a_row = k_stride,
                        .a_step = 1,
@@ -109,15 +111,15 @@ HWY_INLINE void score(const AttentionBlock& b, const Piece& piece, const Lanes& 
                        .bias = bias != nullptr ? bias + lane : nullptr,
                        .bias_row = bias_row,
                        .max = max + lane};
-  if (!b.numbers.has_steps() && !piece.edge && !(nan_safe && bias != nullptr)) {
-    if (bias != nullptr) return product<TileMode::biased>(keys, piece.groups, o);
-    return product<TileMode::scores>(keys, piece.groups, o);
+  if (!b.numbers.has_steps() && !rect.needs_mask && !(nan_safe && bias != nullptr)) {
+    if (bias != nullptr) return product<TileMode::biased>(keys, rect.groups, o);
+    return product<TileMode::scores>(keys, rect.groups, o);
   }
-  product<TileMode::store>(keys, piece.groups, o);
+  product<TileMode::store>(keys, rect.groups, o);
   dispatch_score_steps(
-      b.numbers, bias != nullptr, piece.edge, [&](auto steps, auto biased, auto edge) {
+      b.numbers, bias != nullptr, rect.needs_mask, [&](auto steps, auto biased, auto edge) {
         finish_scores<decltype(steps)::value, decltype(biased)::value, decltype(edge)::value>(
-            b, piece, lanes, nan_safe, scores, bias, bias_row, max);
+            b, rect, lanes, nan_safe, scores, bias, bias_row, max);
       });
 }
 
@@ -141,11 +143,12 @@ HWY_INLINE void rescale(const AttentionBlock& b, const Lanes& lanes, const float
 
 // Scores to probabilities relative to the running maximum, in place; the chains of `sums`, of the
 // block's keys, go on.
-HWY_INLINE void exponentiate(const Piece& piece, const Lanes& lanes, float* scores, float* sums) {
+HWY_INLINE void exponentiate(const VisibleRect& rect, const Lanes& lanes, float* scores,
+                             float* sums) {
   const TileTag d;
-  const std::int64_t begin = piece.first_group * kQueryGroup;
-  const std::int64_t end = begin + piece.groups * kQueryGroup;
-  const std::int64_t keys = piece.last_key - piece.first_key;
+  const std::int64_t begin = rect.first_group * kQueryGroup;
+  const std::int64_t end = begin + rect.groups * kQueryGroup;
+  const std::int64_t keys = rect.end_key - rect.first_key;
   for (std::int64_t lane = begin; lane < end; lane += kSimdWidth) {
     const auto m = hn::LoadU(d, lanes.running_max + lane);
     auto sum = hn::LoadU(d, sums + lane);
@@ -159,13 +162,13 @@ HWY_INLINE void exponentiate(const Piece& piece, const Lanes& lanes, float* scor
   }
 }
 
-// All pieces of the block from key `begin` on, and one addition to l.
-HWY_INLINE void exponentiate(const Pieces& pieces, const Lanes& lanes, std::int64_t begin,
+// All rectangles of the block from key `begin` on, and one addition to l.
+HWY_INLINE void exponentiate(const VisibleRects& rects, const Lanes& lanes, std::int64_t begin,
                              float* scores) {
   const TileTag d;
   alignas(64) float sums[kQueryBlock] = {};
-  for (const Piece& piece : pieces) {
-    exponentiate(piece, lanes, scores + (piece.first_key - begin) * kQueryBlock, sums);
+  for (const VisibleRect& rect : rects) {
+    exponentiate(rect, lanes, scores + (rect.first_key - begin) * kQueryBlock, sums);
   }
   for (std::int64_t lane = 0; lane < lanes.sum_rows().lanes; lane += kSimdWidth) {
     float* l = lanes.sum.chain + lane;

@@ -16,8 +16,8 @@ inline constexpr int kDecodeRows = 16;  // queries of all heads per pass
 struct DecodeRow {
   const void* q = nullptr;  // [head_dim]
   void* out = nullptr;      // [v_dim]
-  // The keys [first, last) that it may see, counted from the sequence's first.
-  std::int32_t first = 0, last = 0;
+  // The keys [key_begin, key_end) that it may see, counted from the sequence's first.
+  std::int32_t key_begin = 0, key_end = 0;
   float sink = 0;                // times log2(e); -infinity: none
   RotationRows rotation{};       // of this query; cos null: none
   float* log_sum_exp = nullptr;  // filled, natural logarithm; null: not computed
@@ -39,10 +39,10 @@ struct DecodeBlock {
 
   // The keys visible to any row; [0, 0) when there are none.
   std::int64_t first_key() const noexcept;
-  std::int64_t last_key() const noexcept;
+  std::int64_t end_key() const noexcept;
   // The key blocks that hold these keys are [first_block, end_block).
   std::int64_t first_block() const noexcept { return first_key() / kKeyBlock; }
-  std::int64_t end_block() const noexcept { return (last_key() + kKeyBlock - 1) / kKeyBlock; }
+  std::int64_t end_block() const noexcept { return (end_key() + kKeyBlock - 1) / kKeyBlock; }
 };
 
 // Natural biases to log2 units, in place, as biases_to_lanes() does.

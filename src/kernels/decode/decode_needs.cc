@@ -9,15 +9,17 @@ namespace sextant::kernels {
 std::int64_t DecodeBlock::first_key() const noexcept {
   std::int64_t first = std::numeric_limits<std::int32_t>::max();
   for (int row = 0; row < count; ++row) {
-    if (rows[row].first < rows[row].last) first = std::min<std::int64_t>(first, rows[row].first);
+    if (rows[row].key_begin < rows[row].key_end)
+      first = std::min<std::int64_t>(first, rows[row].key_begin);
   }
-  return std::min(first, last_key());
+  return std::min(first, end_key());
 }
 
-std::int64_t DecodeBlock::last_key() const noexcept {
+std::int64_t DecodeBlock::end_key() const noexcept {
   std::int64_t last = 0;
   for (int row = 0; row < count; ++row) {
-    if (rows[row].first < rows[row].last) last = std::max<std::int64_t>(last, rows[row].last);
+    if (rows[row].key_begin < rows[row].key_end)
+      last = std::max<std::int64_t>(last, rows[row].key_end);
   }
   return last;
 }
@@ -35,7 +37,7 @@ DecodeScratchShape decode_needs(int rows, std::int64_t keys, const StoredRows& k
 }
 
 DecodeScratchShape scratch_shape_of(const DecodeBlock& b) noexcept {
-  return decode_needs(b.count, b.last_key(), b.k, b.head_dim, b.v, b.v_dim,
+  return decode_needs(b.count, b.end_key(), b.k, b.head_dim, b.v, b.v_dim,
                       b.k_rotation.cos != nullptr);
 }
 

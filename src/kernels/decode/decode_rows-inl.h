@@ -52,14 +52,14 @@ HWY_INLINE bool normalize(const DecodeBlock& b, const SharedScratch& s, int row)
   const auto zero = hn::Zero(d);
   const float sum = s.sum.chain[row];
   const auto inverse = hn::Set(d, sum == 0 ? 0.0F : 1.0F / sum);
-  auto trace = hn::Mul(zero, hn::Set(d, sum + s.running_max[row]));  // 0 or NaN
+  auto nan_probe = hn::Mul(zero, hn::Set(d, sum + s.running_max[row]));  // 0 or NaN
   float* o = s.o.chain + row * padded_width(b.v_dim);
   for (std::int64_t c = 0; c < padded_width(b.v_dim); c += kSimdWidth) {
     const auto value = hn::MulAdd(hn::LoadU(d, o + c), inverse, zero);  // no -0
-    trace = hn::MulAdd(value, zero, trace);
+    nan_probe = hn::MulAdd(value, zero, nan_probe);
     hn::StoreU(value, d, o + c);
   }
-  return hn::AllTrue(d, hn::Eq(trace, zero));
+  return hn::AllTrue(d, hn::Eq(nan_probe, zero));
 }
 
 // All rows' O, and l.

@@ -90,7 +90,7 @@ HWY_INLINE void multiply(const DecodeBlock& b, const SharedScratch& s,
   }
   const auto direct = [&](auto* data) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(data)>>;
-    const T* end = b.k.row_stride > 0 ? data + b.last_key() * b.k.row_stride : nullptr;
+    const T* end = b.k.row_stride > 0 ? data + b.end_key() * b.k.row_stride : nullptr;
     score_keys<T>(b, s, thread_scratch.k, {data + from * b.k.row_stride, b.k.row_stride},
                   keys.to - from, scores, end);
   };
@@ -110,7 +110,7 @@ HWY_INLINE float finish_row(const DecodeBlock& b, int row, const BlockKeys& keys
   const TileTag d;
   const hn::RebindToSigned<TileTag> di;
   const std::int64_t begin = keys.group_from(), end = keys.group_to();
-  const std::int32_t first = b.rows[row].first, last = b.rows[row].last;
+  const std::int32_t first = b.rows[row].key_begin, last = b.rows[row].key_end;
   alignas(64) float bias[kKeyBlock];
   const std::int64_t from = std::max<std::int64_t>(keys.from, first);
   const std::int64_t to = std::min<std::int64_t>(keys.to, last);

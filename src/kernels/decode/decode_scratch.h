@@ -87,7 +87,7 @@ struct BlockKeys {
 
 inline BlockKeys keys_of(const DecodeBlock& b, std::int64_t block) {
   return {std::max(b.first_key(), block * kKeyBlock),
-          std::min(b.last_key(), (block + 1) * kKeyBlock)};
+          std::min(b.end_key(), (block + 1) * kKeyBlock)};
 }
 
 inline float* scores_of(const SharedScratch& s, std::int64_t key) {

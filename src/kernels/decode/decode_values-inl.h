@@ -105,7 +105,7 @@ HWY_INLINE void add_values(const DecodeBlock& b, const SharedScratch& s,
                              .part = s.part + begin,
                              .part_sum = part_sum,
                              .v_ahead = std::max<std::int64_t>(kDecodePrefetchBytes / row_bytes, 8),
-                             .v_left = thread_scratch.v == nullptr ? b.last_key() - keys.from : 0};
+                             .v_left = thread_scratch.v == nullptr ? b.end_key() - keys.from : 0};
     if (nan_safe) {
       add_values_nan_safe(o, keys.to - keys.from, b.count, end - begin);
     } else {

@@ -59,7 +59,7 @@ struct ScoreStep {
   }
 };
 
-// Calls use(steps, bias, edge) with what a piece of scores needs as compile-time constants.
+// Calls use(steps, bias, edge) with what a rectangle of scores needs as compile-time constants.
 template <class Use>
 HWY_INLINE auto dispatch_score_steps(const ScoreNumbers<float>& numbers, bool bias, bool edge,
                                      const Use& use) {

@@ -61,8 +61,8 @@ Piece CallShape<T>::seen(const Piece& queries) const {
   Piece keys{queries.segment, std::numeric_limits<std::int64_t>::max(), 0};
   for (std::int64_t b = 0; b < all.batch && queries.size() > 0; ++b) {
     const Sequence at = sequence(b, queries.segment);
-    const std::int64_t first = all.visible(at, queries.begin - at.q_begin).first;
-    const std::int64_t last = all.visible(at, queries.end - 1 - at.q_begin).last;
+    const std::int64_t first = all.visible(at, queries.begin - at.q_begin).begin;
+    const std::int64_t last = all.visible(at, queries.end - 1 - at.q_begin).end;
     if (first >= last) continue;
     keys.begin = std::min(keys.begin, at.k_begin + first);
     keys.end = std::max(keys.end, at.k_begin + last);

@@ -44,7 +44,7 @@ inline constexpr auto kFields<Fourier> = std::tuple{
     field(&Fourier::max_frequency, "max_frequency", NumberRange{-kMaxCoordinate, kMaxCoordinate},
           "of bands: the last frequency is pi times half of this"),
     field(&Fourier::input, "input", "where the coordinates themselves stand")
-        .further("none for gaussian"),
+        .with_condition("none for gaussian"),
     field(&Fourier::length, "length", at_least(1),
           "ids per axis: id p becomes (2p + 1) / length - 1; auto: up to the last id")};
 

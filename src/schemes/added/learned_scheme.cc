@@ -29,7 +29,7 @@ inline constexpr auto kFields<Learned> = std::tuple{
         .unset("none"),
     field(&Learned::offset, "offset", at_least(0),
           "the row of position 0: fairseq, RoBERTa, BART and OPT keep two rows, offset 2")
-        .further("below the rows of the table"),
+        .with_condition("below the rows of the table"),
     field(&Learned::clamp, "clamp",
           "positions beyond the last row use the last row, as Marian's do")};
 

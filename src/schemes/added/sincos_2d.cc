@@ -35,7 +35,7 @@ template <>
 inline constexpr auto kFields<Sincos2d> = std::tuple{
     field(&Sincos2d::width, "width", IntegerRange{2, 1 << 30, 2}, "columns")
         .of_request()
-        .further("at least 6 for ladder d/2-1"),
+        .with_condition("at least 6 for ladder d/2-1"),
     field(&Sincos2d::form, "form",
           "the model whose table this is; the next six parameters change parts of it"),
     field(&Sincos2d::axes, "axes", "which coordinate the first half of the columns has"),

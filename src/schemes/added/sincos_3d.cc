@@ -34,7 +34,7 @@ template <>
 inline constexpr auto kFields<Sincos3d> = std::tuple{
     field(&Sincos3d::width, "width", IntegerRange{1, 1 << 30}, "columns")
         .of_request()
-        .further("as the form allows"),
+        .with_condition("as the form allows"),
     field(&Sincos3d::form, "form", "how the three axes share the columns"),
     field(&Sincos3d::base, "base", kAboveZero, "wavelengths run from 2 pi to about 2 pi * base"),
     field(&Sincos3d::threads, "threads", kThreads, "0: the default").of_request()};

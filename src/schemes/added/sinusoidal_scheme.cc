@@ -24,7 +24,7 @@ template <>
 inline constexpr auto kFields<Sinusoidal> = std::tuple{
     field(&Sinusoidal::width, "width", IntegerRange{1, 1 << 30}, "columns")
         .of_request()
-        .further("at least 4 for ladder d/2-1"),
+        .with_condition("at least 4 for ladder d/2-1"),
     field(&Sinusoidal::base, "base", kAboveZero, "wavelengths run from 2 pi to about 2 pi * base"),
     field(&Sinusoidal::layout, "layout", "the order of the columns"),
     field(&Sinusoidal::ladder, "ladder", "the frequency of pair k of w columns"),

@@ -22,7 +22,7 @@ inline constexpr auto kFields<Timestep> = std::tuple{
     field(&Timestep::downscale_freq_shift, "downscale_freq_shift", kFinite,
           "exponent k / (width / 2 - this); 1: the last frequency is 1 / max_period; 0: the "
           "paper's ladder")
-        .further("below width / 2"),
+        .with_condition("below width / 2"),
     field(&Timestep::scale, "scale", kFinite, "multiplies the time"),
     field(&Timestep::max_period, "max_period", kAboveZero,
           "wavelengths run from 2 pi to about 2 pi * max_period"),

@@ -19,7 +19,7 @@ inline constexpr auto kFields<Deberta> =
                      "distances beyond half of it share buckets; 0: each has its own"),
                field(&Deberta::max_position, "max_position", IntegerRange{1, 1 << 20},
                      "all distances from here on are the same")
-                   .further("above position_buckets / 2 + 1")};
+                   .with_condition("above position_buckets / 2 + 1")};
 template <>
 inline constexpr auto kWeights<DebertaWeights> = std::tuple{
     weight(&DebertaWeights::query_table, "query_table", "[heads, 2s, head_dim]",

@@ -14,10 +14,10 @@ namespace sextant {
 template <>
 inline constexpr auto kFields<T5> = std::tuple{
     field(&T5::num_buckets, "num_buckets", IntegerRange{2, 4096}, "rows of the table")
-        .further("even and at least 4 when bidirectional"),
+        .with_condition("even and at least 4 when bidirectional"),
     field(&T5::max_distance, "max_distance", IntegerRange{2, 1 << 28},
           "all distances from here on share the last bucket")
-        .further("above half the buckets of a direction"),
+        .with_condition("above half the buckets of a direction"),
     field(&T5::bidirectional, "bidirectional",
           "whether half of the buckets are for the future (encoders) or none (decoders)")};
 

@@ -28,7 +28,7 @@ inline constexpr auto kFields<DocumentStarts> =
     std::tuple{field(&DocumentStarts::starts, "starts", ListRange{at_least(0)},
                      "the first token of each document, counted in the sequence, whatever the ids")
                    .unset("")
-                   .further("ascending from 0")};
+                   .with_condition("ascending from 0")};
 
 namespace {
 

@@ -33,7 +33,7 @@ inline constexpr auto kFields<Llama3Scaling> = std::tuple{
           "pairs with fewer turns than this over original_length are divided"),
     field(&Llama3Scaling::high_freq_factor, "high_freq_factor", kAboveZero,
           "pairs with more turns are kept")
-        .further("at least low_freq_factor"),
+        .with_condition("at least low_freq_factor"),
     field(&Llama3Scaling::original_length, "original_length", kLengths, "the length of training")};
 
 void scale(Rotation& rotation, const Llama3Scaling& scaling, std::int64_t) {

@@ -114,7 +114,7 @@ inline constexpr auto kFields<YarnScaling> = std::tuple{
     field(&YarnScaling::original_length, "original_length", kLengths, "the length of training"),
     field(&YarnScaling::beta_fast, "beta_fast", kAboveZero,
           "pairs with more turns than this over original_length are kept")
-        .further("at least beta_slow"),
+        .with_condition("at least beta_slow"),
     field(&YarnScaling::beta_slow, "beta_slow", kAboveZero,
           "pairs with fewer turns are divided by factor"),
     field(&YarnScaling::truncate, "truncate", "whether the ramp's ends are rounded to whole pairs"),

@@ -24,7 +24,7 @@ constexpr auto rotation_fields() {
       field(&Options::layout, "layout", "which channels form pair k of n rotated ones"),
       field(&Options::rotary_dim, "rotary_dim", IntegerRange{0, 1 << 30, 2},
             "channels of a head that are rotated; 0: all of them")
-          .further("at most head_dim"),
+          .with_condition("at most head_dim"),
       field(&Options::span, "span", "which channels are rotated when not all are"),
       field(&Options::precision, "precision", "of the angles, cosines and sines"),
       field(&Options::threads, "threads", IntegerRange{0, kMaxThreads}, "0: default_threads()")

@@ -11,7 +11,8 @@ inline constexpr IntegerRange kBatches{1, 1 << 20};
 
 template <>
 inline constexpr auto kFields<PairAugmentation> = std::tuple{
-    field(&PairAugmentation::swap, "swap", "each pair in the other direction too").formerly("turn"),
+    field(&PairAugmentation::swap, "swap", "each pair in the other direction too")
+        .renamed_from("turn"),
     field(&PairAugmentation::shuffle, "shuffle",
           "each target with its own words in a disturbed order"),
     field(&PairAugmentation::replace, "replace", "words that both sides share are replaced"),
@@ -39,15 +40,15 @@ inline constexpr auto kTaskFields = std::tuple{
     field(&TaskOptions::length, "length", kBatches,
           "tokens per sequence; longer sides of pairs are cut"),
     field(&TaskOptions::batch_size, "batch_size", kBatches, "sequences or pairs per step")
-        .formerly("batch"),
+        .renamed_from("batch"),
     field(&TaskOptions::accumulation_steps, "accumulation_steps", kBatches,
           "batches that a step is made in: less memory, the same sums")
-        .formerly("parts"),
+        .renamed_from("parts"),
     field(&TaskOptions::mask_probability, "mask_probability", NumberRange{0, 1, true},
           "fraction of the tokens to predict")
-        .formerly("masked"),
+        .renamed_from("masked"),
     field(&TaskOptions::label_smoothing, "label_smoothing", kShare, "of the targets")
-        .formerly("smoothing"),
+        .renamed_from("smoothing"),
     field(&TaskOptions::subword_dropout, "subword_dropout", kShare,
           "fraction of the sub-words that are split into smaller ones, different in each epoch")};
 template <>

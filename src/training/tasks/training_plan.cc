@@ -186,7 +186,7 @@ TrainingPlan read_plan(const std::string& folder) {
       settings.table = files_of(*table);  // not in older runs
     settings.tokenizer.kind = parse_name<TokenizerKind>(json.at("tokenizer").text(), path);
     each_field<PairAugmentation>([&](const auto& one) {
-      const Json* found = json.find("augment_" + std::string(one.earlier));
+      const Json* found = json.find("augment_" + std::string(one.old_name));
       if (found == nullptr) found = &json.at("augment_" + std::string(one.name));
       found->get_to(settings.augment.*one.member);
     });

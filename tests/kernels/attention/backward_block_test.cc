@@ -111,8 +111,8 @@ class BackwardBlockTest : public ::testing::Test {
                         .numbers = rounded({.scale = 0.2, .softcap = kind.softcap}, kLog2E),
                         .scale_base_e = 0.2F,
                         .sink = static_cast<float>(kind.sink * kLog2E),
-                        .first = first.data(),
-                        .last = last.data()};
+                        .key_begin = first.data(),
+                        .key_end = last.data()};
     if (kind.biased && !kind.by_tiles) block.line = scaled.data() + kKeys;
     if (kind.by_tiles) {
       block.tiles = {[](const void* context, std::int64_t first_query, std::int64_t,

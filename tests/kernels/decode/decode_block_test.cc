@@ -45,8 +45,8 @@ struct Problem {
       for (int i = 0; i < kQueries; ++i) {
         b.rows[b.count++] = {.q = &q(h, i, 0),
                              .out = &out(h, i, 0),
-                             .first = first[i],
-                             .last = last[i],
+                             .key_begin = first[i],
+                             .key_end = last[i],
                              .sink = -std::numeric_limits<float>::infinity(),
                              .log_sum_exp = &log_sum(h, i)};
       }
@@ -74,8 +74,8 @@ struct Problem {
                      .v_dim = dim,
                      .numbers = {.scale = 0.3F},
                      .sink = -std::numeric_limits<float>::infinity(),
-                     .first = first,
-                     .last = last,
+                     .key_begin = first,
+                     .key_end = last,
                      .log_sum_exp = &log_sum(h, 0),
                      .log_sum_exp_stride = 1};
     b.tiles = {[](const void* about, std::int64_t query, std::int64_t queries, std::int64_t key,
