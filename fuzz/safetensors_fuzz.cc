@@ -13,7 +13,8 @@ namespace {
 
 void check(std::string_view bytes) {
   try {
-    const sextant::SafetensorsFile file = sextant::parse_safetensors(bytes);
+    const sextant::SafetensorsFile file =
+        sextant::load_safetensors(sextant::TensorFile::parse(bytes));
     std::size_t total = 0;
     for (const auto& [name, array] : file.tensors) {
       const auto size = static_cast<std::size_t>(array.count()) * sextant::dtype_size(array.dtype);
@@ -23,7 +24,8 @@ void check(std::string_view bytes) {
     }
     if (total > bytes.size()) std::abort();
     const std::string text = sextant::format_safetensors(file.tensors, file.metadata);
-    const sextant::SafetensorsFile again = sextant::parse_safetensors(text);
+    const sextant::SafetensorsFile again =
+        sextant::load_safetensors(sextant::TensorFile::parse(text));
     if (again.metadata != file.metadata || again.tensors.size() != file.tensors.size()) {
       std::abort();
     }

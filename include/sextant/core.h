@@ -15,3 +15,4 @@
 #include "sextant/core/safetensors.h"
 #include "sextant/core/scratch.h"
 #include "sextant/core/tensor.h"
+#include "sextant/core/tensor_file.h"

@@ -7,6 +7,7 @@
 #include "sextant/layers/context_parallel.h"
 #include "sextant/layers/embedding.h"
 #include "sextant/layers/feed_forward.h"
+#include "sextant/layers/first_weights.h"
 #include "sextant/layers/linear.h"
 #include "sextant/layers/norm.h"
 #include "sextant/layers/parameters.h"

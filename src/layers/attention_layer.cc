@@ -137,12 +137,12 @@ void each_part(const AttentionCall<T>& call, bool cross, std::int64_t queries, s
 }  // namespace
 
 template <class T>
-AttentionLayer<T>::AttentionLayer(const AttentionLayerOptions& given, NumpyRandom& random,
+AttentionLayer<T>::AttentionLayer(const AttentionLayerOptions& given, FirstWeights weights,
                                   double out_gain)
     : options(checked(given)),
       in(Linear<T>::glorot(options.width, (options.heads + 2 * options.kv_heads) * options.head_dim,
-                           random, options.bias)),
-      out(Linear<T>::glorot(options.heads * options.head_dim, options.width, random, options.bias,
+                           weights, options.bias)),
+      out(Linear<T>::glorot(options.heads * options.head_dim, options.width, weights, options.bias,
                             out_gain)) {}
 
 template <class T>

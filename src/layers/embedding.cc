@@ -122,7 +122,7 @@ Embedding<T>::Embedding(Tensor<T> table, std::optional<std::int64_t> padding)
 }
 
 template <class T>
-Embedding<T> Embedding<T>::random(std::int64_t tokens, std::int64_t width, NumpyRandom& random,
+Embedding<T> Embedding<T>::random(std::int64_t tokens, std::int64_t width, FirstWeights weights,
                                   std::optional<std::int64_t> padding) {
   if (tokens < 1) {
     throw Error("embedding.tokens", "must be at least 1, got " + std::to_string(tokens));
@@ -131,9 +131,10 @@ Embedding<T> Embedding<T>::random(std::int64_t tokens, std::int64_t width, Numpy
     throw Error("embedding.width", "must be at least 1, got " + std::to_string(width));
   }
   const double deviation = 1 / std::sqrt(static_cast<double>(width));
-  Tensor<T> table({tokens, width});
-  for (T& value : table.span()) value = static_cast<T>(random.normal() * deviation);
-  return Embedding(std::move(table), padding);
+  return Embedding(
+      weights.tensor<T>({tokens, width},
+                        [deviation](NumpyRandom& random) { return random.normal() * deviation; }),
+      padding);
 }
 
 template <class T>

@@ -7,11 +7,11 @@ namespace sextant {
 
 template <class T>
 FeedForward<T>::FeedForward(std::int64_t width, std::int64_t ffn_width, Activation function,
-                            bool with_bias, NumpyRandom& random, double out_gain)
+                            bool with_bias, FirstWeights weights, double out_gain)
     : activation(function),
       in(Linear<T>::glorot(width, function == Activation::swiglu ? 2 * ffn_width : ffn_width,
-                           random, with_bias)),
-      out(Linear<T>::glorot(ffn_width, width, random, with_bias, out_gain)) {}
+                           weights, with_bias)),
+      out(Linear<T>::glorot(ffn_width, width, weights, with_bias, out_gain)) {}
 
 template <class T>
 typename FeedForward<T>::Saved FeedForward<T>::forward(View<const T> x, View<T> y,

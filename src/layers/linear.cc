@@ -9,21 +9,24 @@
 #include "sextant/core/error.h"
 
 namespace sextant {
+namespace {
 
-template <class T>
-Linear<T> Linear<T>::random(std::int64_t in, std::int64_t out, NumpyRandom& random,
-                            bool with_bias) {
+void check_sizes(std::int64_t in, std::int64_t out) {
   if (in < 1) throw Error("linear.in", "must be at least 1, got " + std::to_string(in));
   if (out < 1) throw Error("linear.out", "must be at least 1, got " + std::to_string(out));
+}
+
+}  // namespace
+
+template <class T>
+Linear<T> Linear<T>::random(std::int64_t in, std::int64_t out, FirstWeights weights,
+                            bool with_bias) {
+  check_sizes(in, out);
   const double bound = 1 / std::sqrt(static_cast<double>(in));
-  const auto draw = [&](const Shape& shape) {
-    Tensor<T> values(shape);
-    for (T& value : values.span()) value = static_cast<T>((2 * random.uniform() - 1) * bound);
-    return values;
-  };
+  const auto draw = [bound](NumpyRandom& random) { return (2 * random.uniform() - 1) * bound; };
   Linear linear;
-  linear.weight = draw({out, in});
-  if (with_bias) linear.bias = draw({out});
+  linear.weight = weights.tensor<T>({out, in}, draw);
+  if (with_bias) linear.bias = weights.tensor<T>({out}, draw);
   return linear;
 }
 
@@ -56,12 +59,18 @@ Tensor<T> Linear<T>::operator()(View<const T> x) const {
 }
 
 template <class T>
-Linear<T> Linear<T>::glorot(std::int64_t in, std::int64_t out, NumpyRandom& random, bool with_bias,
+Linear<T> Linear<T>::glorot(std::int64_t in, std::int64_t out, FirstWeights weights, bool with_bias,
                             double gain) {
-  Linear linear = Linear::random(in, out, random, false);
+  check_sizes(in, out);
+  const double least = 1 / std::sqrt(static_cast<double>(in));
   const double bound = gain * std::sqrt(6 / static_cast<double>(in + out));
   const double from = std::sqrt(static_cast<double>(in)) * bound;
-  for (T& value : linear.weight.span()) value = static_cast<T>(static_cast<double>(value) * from);
+  Linear linear;
+  linear.weight = weights.tensor<T>({out, in}, [=](NumpyRandom& random) {
+    // Rounded to T twice, so that a seed gives the weights that it always gave.
+    const T value = static_cast<T>((2 * random.uniform() - 1) * least);
+    return static_cast<double>(value) * from;
+  });
   if (with_bias) linear.bias = Tensor<T>({out});
   return linear;
 }

@@ -10,10 +10,10 @@
 namespace sextant {
 
 template <class T>
-Pointer<T>::Pointer(std::int64_t width, NumpyRandom& random)
-    : to_q(Linear<T>::glorot(width, width, random, false)),
-      to_k(Linear<T>::glorot(width, width, random, false)),
-      gate(Linear<T>::glorot(width, 1, random)) {}
+Pointer<T>::Pointer(std::int64_t width, FirstWeights weights)
+    : to_q(Linear<T>::glorot(width, width, weights, false)),
+      to_k(Linear<T>::glorot(width, width, weights, false)),
+      gate(Linear<T>::glorot(width, 1, weights)) {}
 
 template <class T>
 View<T> Pointer<T>::keys(View<const T> context, Pass& pass) const {

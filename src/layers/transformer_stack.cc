@@ -53,14 +53,14 @@ void backward_block(const Norm<T>& norm, Norm<T>& gradient, bool pre_norm, const
 }  // namespace
 
 template <class T>
-TransformerLayer<T>::TransformerLayer(const StackOptions& options, NumpyRandom& random)
-    : self(attention_of(options, false), random, out_gain(options)),
+TransformerLayer<T>::TransformerLayer(const StackOptions& options, FirstWeights weights)
+    : self(attention_of(options, false), weights, out_gain(options)),
       self_norm(options.norm, options.attention.width, options.epsilon),
       feed_forward(options.attention.width, hidden_of(options), options.activation, options.bias,
-                   random, out_gain(options)),
+                   weights, out_gain(options)),
       feed_forward_norm(options.norm, options.attention.width, options.epsilon) {
   if (!options.cross) return;
-  cross.emplace(attention_of(options, true), random, out_gain(options));
+  cross.emplace(attention_of(options, true), weights, out_gain(options));
   cross_norm.emplace(options.norm, options.attention.width, options.epsilon);
 }
 
@@ -77,7 +77,7 @@ void TransformerLayer<T>::append_parameters(Parameters<T>& to, const std::string
 }
 
 template <class T>
-TransformerStack<T>::TransformerStack(const StackOptions& given, NumpyRandom& random)
+TransformerStack<T>::TransformerStack(const StackOptions& given, FirstWeights weights)
     : options(given) {
   if (options.layers < 1 || options.layers > 1000) {
     throw Error("stack.layers", "must be 1 .. 1000, got " + std::to_string(options.layers));
@@ -87,7 +87,7 @@ TransformerStack<T>::TransformerStack(const StackOptions& given, NumpyRandom& ra
                 "must not be negative, got " + std::to_string(options.ffn_width));
   }
   layers.reserve(static_cast<std::size_t>(options.layers));
-  for (std::int64_t i = 0; i < options.layers; ++i) layers.emplace_back(options, random);
+  for (std::int64_t i = 0; i < options.layers; ++i) layers.emplace_back(options, weights);
   if (options.final_norm) {
     final_norm.emplace(options.norm, options.attention.width, options.epsilon);
   }

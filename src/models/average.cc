@@ -3,6 +3,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <filesystem>
 #include <string_view>
@@ -19,27 +21,42 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// Adds a model's numbers of `name` from `first` on to the sums.
+void add_to(std::span<double> sums, const TensorFile& file, const std::string& name,
+            std::int64_t first, std::vector<float>& values) {
+  values.resize(sums.size());
+  const StoredTensor& tensor = file.at(name);
+  file.read(tensor, first, std::span(values));
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    if (!std::isfinite(values[i])) {
+      throw Error(file.files()[tensor.file], "must hold finite numbers, got others in " + name);
+    }
+    sums[i] += static_cast<double>(values[i]);
+  }
+}
+
+// In parts, so that it takes the memory of one model.
 template <class Model>
 void save_mean(std::span<const ModelFolder> models, const std::string& folder) {
   Model mean = Model::load(models.front());
   const Parameters<float> parameters = mean.parameters();
-  std::vector<std::vector<double>> sums;
-  for (const Parameter<float>& each : parameters) {
-    sums.emplace_back(static_cast<std::size_t>(each.tensor->count()));
+  std::vector<TensorFile> files;
+  for (const ModelFolder& model : models) {
+    check_weights(model.path);
+    files.push_back(model.open_weights());
+    check_parameters(files.back(), parameters);
   }
-  for (const ModelFolder& from : models) {
-    Model model = Model::load(from);
-    const Parameters<float> added = model.parameters();
-    for (std::size_t p = 0; p < sums.size(); ++p) {
-      const float* values = added[p].tensor->data();
-      for (std::size_t i = 0; i < sums[p].size(); ++i) sums[p][i] += static_cast<double>(values[i]);
-    }
-  }
+  constexpr std::int64_t kPart = 1 << 16;
   const auto count = static_cast<double>(models.size());
-  for (std::size_t p = 0; p < sums.size(); ++p) {
-    float* values = parameters[p].tensor->data();
-    for (std::size_t i = 0; i < sums[p].size(); ++i) {
-      values[i] = static_cast<float>(sums[p][i] / count);
+  std::vector<double> sums;
+  std::vector<float> values;
+  for (const auto& [name, tensor, decays] : parameters) {
+    for (std::int64_t first = 0; first < tensor->count(); first += kPart) {
+      sums.assign(static_cast<std::size_t>(std::min(kPart, tensor->count() - first)), 0);
+      for (const TensorFile& file : files) add_to(sums, file, name, first, values);
+      for (std::size_t i = 0; i < sums.size(); ++i) {
+        tensor->data()[first + static_cast<std::int64_t>(i)] = static_cast<float>(sums[i] / count);
+      }
     }
   }
   mean.save(folder);

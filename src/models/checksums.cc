@@ -1,5 +1,6 @@
 #include "models/checksums.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <system_error>
 
@@ -10,15 +11,48 @@ namespace sextant {
 
 namespace fs = std::filesystem;
 
+namespace {
+
+// use(file, checksum) for what the folder says of its files, with names relative to it.
+template <class Use>
+void each_sum(const std::string& folder, const Use& use) {
+  std::error_code none;
+  for (const char* name : {"/checksums.json", "/training.json"}) {
+    const std::string path = folder + name;
+    if (!fs::exists(path, none)) continue;
+    const Json json = Json::parse_object(read_file(path, JsonLimits{}.bytes), path);
+    try {
+      for (const auto& [file, sum] : json.at("files").items()) {
+        use(file, sum.at("checksum").text());
+      }
+    } catch (const JsonError& error) {
+      throw Error(path, error.problem());
+    }
+  }
+}
+
+bool holds_tensors(const std::string& file) { return file.ends_with(".safetensors"); }
+
+void compare(const std::string& path, const std::string& found, const std::string& sum) {
+  if (found != sum) throw Error(path, "is corrupt: checksum mismatch");
+}
+
+void check_file(const std::string& path, const std::string& sum) {
+  std::error_code none;
+  if (fs::exists(path, none)) compare(path, checksum_of_file(path).checksum, sum);
+}
+
+}  // namespace
+
 Json checksums_of(const std::string& folder) {
   Json files = Json::object();
   std::error_code problem;
   fs::recursive_directory_iterator entry(folder, problem);
   for (; !problem && entry != fs::recursive_directory_iterator(); entry.increment(problem)) {
     if (entry->is_directory(problem)) continue;
-    const std::string bytes = read_file(entry->path().string());
+    const FileChecksum found = checksum_of_file(entry->path().string());
     files[entry->path().lexically_relative(folder).generic_string()] = {
-        {"bytes", bytes.size()}, {"checksum", checksum_of(bytes)}};
+        {"bytes", found.bytes}, {"checksum", found.checksum}};
   }
   if (problem) throw Error(folder, "cannot be read: " + problem.message());
   files.sort_keys();
@@ -33,23 +67,27 @@ void write_checksums(const std::string& folder) {
 }
 
 void check_checksums(const std::string& folder) {
-  std::error_code none;
-  for (const char* name : {"/checksums.json", "/training.json"}) {
-    const std::string path = folder + name;
-    if (!fs::exists(path, none)) continue;
-    const Json json = Json::parse_object(read_file(path, JsonLimits{}.bytes), path);
-    try {
-      for (const auto& [file, sum] : json.at("files").items()) {
-        const std::string at = folder + "/" + file;
-        if (file == "optimiser.safetensors" || !fs::exists(at, none)) continue;
-        if (checksum_of(read_file(at)) != sum.at("checksum").text()) {
-          throw Error(at, "is corrupt: checksum mismatch");
-        }
-      }
-    } catch (const JsonError& error) {
-      throw Error(path, error.problem());
+  each_sum(folder, [&](const std::string& file, const std::string& sum) {
+    if (!holds_tensors(file)) check_file(folder + "/" + file, sum);
+  });
+}
+
+void check_weights(const std::string& folder) {
+  each_sum(folder, [&](const std::string& file, const std::string& sum) {
+    if (holds_tensors(file) && file != "optimiser.safetensors") {
+      check_file(folder + "/" + file, sum);
     }
-  }
+  });
+}
+
+void check_weights(const std::string& folder, const TensorFile& weights,
+                   const FileChecksums& found) {
+  each_sum(folder, [&](const std::string& file, const std::string& sum) {
+    const std::string path = folder + "/" + file;
+    const auto read = std::ranges::find(weights.files(), path);
+    if (read == weights.files().end()) return;
+    compare(path, found[static_cast<std::size_t>(read - weights.files().begin())], sum);
+  });
 }
 
 }  // namespace sextant

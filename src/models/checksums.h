@@ -4,6 +4,8 @@
 #include <string>
 
 #include "core/json/json.h"
+#include "sextant/core/tensor_file.h"
+#include "sextant/layers/parameters.h"
 
 namespace sextant {
 
@@ -14,9 +16,14 @@ Json checksums_of(const std::string& folder);
 // Writes them as folder/checksums.json, after the other files.
 void write_checksums(const std::string& folder);
 
-// Compares the files with checksums.json, or the training.json of a checkpoint; optimiser states
+// Compares the files with checksums.json, or the training.json of a checkpoint; those of tensors
 // are left to who reads them. A folder without either was made by other tools and is taken as it
 // is. Throws Error naming a file that is not what was saved.
 void check_checksums(const std::string& folder);
+// The same of the model's tensors alone, which are read for it; of an optimiser's state neither.
+void check_weights(const std::string& folder);
+// The same of tensors that were read.
+void check_weights(const std::string& folder, const TensorFile& weights,
+                   const FileChecksums& found);
 
 }  // namespace sextant

@@ -49,14 +49,15 @@ models::TokenStack<T> token_stack(const LanguageModel<T>& model) {
 }  // namespace
 
 template <class T>
-LanguageModel<T>::LanguageModel(const TransformerConfig& given)
-    : TokenModel<T>(given, false), positions(config.position_options()), stack([this] {
+LanguageModel<T>::LanguageModel(const TransformerConfig& given, std::optional<UnsetWeights> unset)
+    : TokenModel<T>(given, false, unset), positions(config.position_options()), stack([&] {
         NumpyRandom random(config.seed + 1);
-        return TransformerStack<T>(config.stack(config.kind == ModelKind::masked), random);
+        return TransformerStack<T>(config.stack(config.kind == ModelKind::masked),
+                                   unset ? FirstWeights(*unset) : FirstWeights(random));
       }()) {
   config.positions = positions.options().schemes;  // what is in the weights now is not
   NumpyRandom random(config.seed + 2);
-  this->start_output(random);
+  this->start_output(unset ? FirstWeights(*unset) : FirstWeights(random));
 }
 
 template <class T>

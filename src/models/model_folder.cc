@@ -10,7 +10,6 @@
 #include "models/checksums.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
-#include "sextant/core/safetensors.h"
 
 namespace sextant {
 namespace {
@@ -32,9 +31,14 @@ ModelFolder checked(ModelFolder folder) {
 
 }  // namespace
 
-SafetensorsFile ModelFolder::load_weights() const {
-  if (weights.empty()) return load_safetensors(weights_path());
-  return parse_safetensors(weights, weights_path());
+TensorFile ModelFolder::open_weights() const {
+  if (!weights.empty()) return TensorFile::parse(weights, path + "/model.safetensors");
+  try {
+    return TensorFile::open(path);
+  } catch (const Error&) {
+    check_weights(path);
+    throw;
+  }
 }
 
 std::int64_t vocabulary_for(ModelKind kind, const Tokenizer& tokenizer) noexcept {
@@ -62,14 +66,15 @@ ModelFolder parse_model_folder(std::string_view config, std::string_view tokeniz
 }
 
 WordVectors learned_word_vectors(const ModelFolder& folder) {
-  const std::string path = folder.weights_path();
-  const SafetensorsFile file = folder.load_weights();
-  const auto found = file.tensors.find("embedding.weight");
+  if (folder.weights.empty()) check_weights(folder.path);
+  const TensorFile file = folder.open_weights();
+  const StoredTensor* found = file.find("embedding.weight");
   const Shape shape{folder.config.vocabulary, folder.config.width};
-  if (found == file.tensors.end() || found->second.shape != shape) {
-    throw Error(path, "must hold embedding.weight of shape " + shape.to_string());
+  if (found == nullptr || found->shape != shape) {
+    throw Error(file.path(), "must hold embedding.weight of shape " + shape.to_string());
   }
-  const Tensor<float> table = found->second.to<float>();
+  auto table = Tensor<float>::uninitialized(shape);
+  file.read(*found, 0, table.span());
   const std::string space = "\u2581";
   const bool subwords = folder.tokenizer.kind() == TokenizerKind::subword;
   std::vector<std::string> words;

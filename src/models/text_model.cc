@@ -7,10 +7,10 @@
 #include <system_error>
 #include <utility>
 
+#include "models/checksums.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
-#include "sextant/core/safetensors.h"
 
 namespace sextant {
 namespace {
@@ -33,7 +33,7 @@ double weight_count(const SchemeSpec& given, const TransformerConfig& c) {
 
 // A config of a few bytes may claim any size: before memory is asked for, the weights have to be
 // there. Every model has an embedding, and every layer its attention and feed-forward maps.
-void check_size(const ModelFolder& folder) {
+void check_size(const ModelFolder& folder, const TensorFile& weights) {
   const TransformerConfig& c = folder.config;
   const double width = static_cast<double>(c.width);
   const double hidden = c.ffn_width > 0 ? static_cast<double>(c.ffn_width) : 4 * width;
@@ -45,15 +45,12 @@ void check_size(const ModelFolder& folder) {
       static_cast<double>(c.vocabulary) * width + layers * 2 * width * (width + hidden);
   for (const SchemeSpec& scheme : c.positions) numbers += weight_count(scheme, c);
   constexpr double kLeastBytes = 2;  // of a number
-  const std::string path = folder.weights_path();
-  std::error_code problem;
-  const auto bytes =
-      folder.weights.empty() ? std::filesystem::file_size(path, problem) : folder.weights.size();
-  if (problem) throw Error(path, "cannot be read: " + problem.message());
+  std::uint64_t bytes = 0;
+  for (const StoredTensor& tensor : weights.tensors()) bytes += tensor.size();
   if (static_cast<double>(bytes) >= kLeastBytes * numbers) return;
-  throw Error(path, "must hold the " + shortest(numbers) +
-                        " or more numbers, as config.json requires, got " + std::to_string(bytes) +
-                        " bytes");
+  throw Error(weights.path(), "must hold the " + shortest(numbers) +
+                                  " or more numbers, as config.json requires, got " +
+                                  std::to_string(bytes) + " bytes");
 }
 
 TransformerConfig for_tokenizer(TransformerConfig config, const Tokenizer& tokenizer) {
@@ -64,8 +61,9 @@ TransformerConfig for_tokenizer(TransformerConfig config, const Tokenizer& token
 }  // namespace
 
 template <class Model>
-WithTokenizer<Model>::WithTokenizer(TransformerConfig transformer, Tokenizer given)
-    : Model(for_tokenizer(std::move(transformer), given)), tokenizer(std::move(given)) {}
+WithTokenizer<Model>::WithTokenizer(TransformerConfig transformer, Tokenizer given,
+                                    std::optional<UnsetWeights> unset)
+    : Model(for_tokenizer(std::move(transformer), given), unset), tokenizer(std::move(given)) {}
 
 template <class Model>
 void WithTokenizer<Model>::save(const std::string& folder) const {
@@ -79,17 +77,26 @@ void WithTokenizer<Model>::save(const std::string& folder) const {
 
 template <class Model>
 WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
-  check_size(folder);
-  SafetensorsFile weights = folder.load_weights();  // needs most memory, so before there is a model
-  WithTokenizer model(folder.config, folder.tokenizer);
-  const std::string path = folder.weights_path();
-  const Parameters<float> parameters = model.parameters();
-  load_parameters(std::move(weights), path, parameters);
-  for (const auto& [name, tensor, decays] : parameters) {
-    const auto finite = [](float x) { return std::isfinite(x); };
-    if (!std::ranges::all_of(tensor->span(), finite)) {
-      throw Error(path, "must hold finite numbers, got others in " + name);
+  const TensorFile weights = folder.open_weights();
+  check_size(folder, weights);
+  FileChecksums sums;
+  WithTokenizer model = [&] {
+    try {
+      const auto make = [&](UnsetWeights unset) {
+        return WithTokenizer(folder.config, folder.tokenizer, unset);
+      };
+      return make_loaded(weights, make, folder.weights.empty() ? &sums : nullptr);
+    } catch (const Error&) {  // of a file that may be damaged
+      if (folder.weights.empty()) check_weights(folder.path);
+      throw;
     }
+  }();
+  if (folder.weights.empty()) check_weights(folder.path, weights, sums);
+  for (const auto& [name, tensor, decays] : model.parameters()) {
+    const auto finite = [](float x) { return std::isfinite(x); };
+    if (std::ranges::all_of(tensor->span(), finite)) continue;
+    throw Error(weights.files()[weights.at(name).file],
+                "must hold finite numbers, got others in " + name);
   }
   if (folder.without_positions) model.remove_positions();
   return model;

@@ -47,16 +47,17 @@ void TokenBatch::check(std::int64_t vocabulary) const {
 }
 
 template <class T>
-TokenModel<T>::TokenModel(const TransformerConfig& given, bool translates)
-    : config(checked(given, translates)), embedding([this] {
+TokenModel<T>::TokenModel(const TransformerConfig& given, bool translates, Unset unset)
+    : config(checked(given, translates)), embedding([&] {
         NumpyRandom random(config.seed);
-        return Embedding<T>::random(config.vocabulary, config.width, random);
+        return Embedding<T>::random(config.vocabulary, config.width,
+                                    unset ? FirstWeights(*unset) : FirstWeights(random));
       }()) {}
 
 template <class T>
-void TokenModel<T>::start_output(NumpyRandom& random) {
+void TokenModel<T>::start_output(FirstWeights weights) {
   if (config.tied) return;
-  output = std::move(Linear<T>::glorot(config.width, config.vocabulary, random, false).weight);
+  output = std::move(Linear<T>::glorot(config.width, config.vocabulary, weights, false).weight);
 }
 
 template struct TokenModel<float>;

@@ -10,9 +10,11 @@ namespace sextant {
 namespace {
 
 template <class T>
-TransformerStack<T> make_stack(const TransformerConfig& config, bool encoder) {
+TransformerStack<T> make_stack(const TransformerConfig& config, bool encoder,
+                               std::optional<UnsetWeights> unset) {
   NumpyRandom random(config.seed + (encoder ? 1 : 2));
-  return TransformerStack<T>(config.stack(encoder), random);
+  return TransformerStack<T>(config.stack(encoder),
+                             unset ? FirstWeights(*unset) : FirstWeights(random));
 }
 
 PairBatch one_pair(std::span<const std::int64_t> source, std::span<const std::int64_t> target) {
@@ -71,16 +73,17 @@ void PairBatch::check(std::int64_t vocabulary) const {
 }
 
 template <class T>
-Translator<T>::Translator(const TransformerConfig& given)
-    : TokenModel<T>(given, true),
+Translator<T>::Translator(const TransformerConfig& given, std::optional<UnsetWeights> unset)
+    : TokenModel<T>(given, true, unset),
       encoder_positions(config.position_options()),
       decoder_positions(config.position_options()),
-      encoder(make_stack<T>(config, true)),
-      decoder(make_stack<T>(config, false)) {
+      encoder(make_stack<T>(config, true, unset)),
+      decoder(make_stack<T>(config, false, unset)) {
   config.positions = encoder_positions.options().schemes;  // as of LanguageModel
   NumpyRandom random(config.seed + 3);
-  this->start_output(random);
-  if (config.pointer) pointer.emplace(config.width, random);
+  const FirstWeights weights = unset ? FirstWeights(*unset) : FirstWeights(random);
+  this->start_output(weights);
+  if (config.pointer) pointer.emplace(config.width, weights);
 }
 
 template <class T>

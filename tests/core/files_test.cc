@@ -72,6 +72,34 @@ TEST(Checksum, TellsBytesApart) {
   EXPECT_NE(checksum_of(""), checksum_of(std::string(1, '\0')));
 }
 
+TEST(Checksum, OfPiecesIsThatOfTheWhole) {
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += static_cast<char>('a' + i);
+  // Of the first version: saved models have it.
+  EXPECT_EQ(checksum_of(text.substr(0, 26)), "7b2009fa1b900a4b");
+  EXPECT_EQ(checksum_of(""), "af63bd4c8601b7df");
+  const auto bytes = std::as_bytes(std::span(text));
+  for (std::size_t a = 0; a <= text.size(); ++a) {
+    for (std::size_t b = a; b <= text.size(); ++b) {
+      Checksum sum;
+      sum.add(bytes.first(a));
+      sum.add(bytes.subspan(a, b - a));
+      sum.add(bytes.subspan(b));
+      EXPECT_EQ(sum.text(), checksum_of(text)) << a << " " << b;
+    }
+  }
+}
+
+TEST_F(Files, HaveTheChecksumOfTheirBytes) {
+  const std::string bytes(600001, 'x');  // more than one piece
+  write_file(path("a"), bytes);
+  EXPECT_EQ(checksum_of_file(path("a")).checksum, checksum_of(bytes));
+  EXPECT_EQ(checksum_of_file(path("a")).bytes, bytes.size());
+  write_file(path("a"), "");
+  EXPECT_EQ(checksum_of_file(path("a")).checksum, checksum_of(""));
+  EXPECT_THROW(checksum_of_file(path("none")), Error);
+}
+
 TEST_F(Files, MayBeEmpty) {
   write_file(path("a"), "");
   EXPECT_EQ(read_file(path("a")), "");

@@ -102,7 +102,7 @@ TYPED_TEST(GoldenEnds, PointerLoss) {
     NumpyRandom random(1);
     Golden<T, Pointer<T>> it(
         golden, [](const std::string& ours) { return std::vector<std::string>{ours}; },
-        golden.config()["width"].get<std::int64_t>(), std::ref(random));
+        golden.config()["width"].get<std::int64_t>(), FirstWeights(random));
     const auto h = golden.as<T>("input.h"), context = golden.as<T>("input.context"),
                weight = golden.as<T>("parameter.output.weight");
     const auto source = golden.config()["source"].get<std::vector<std::int64_t>>(),

@@ -31,7 +31,7 @@ TYPED_TEST(GoldenStack, AttentionLayer) {
                                         .cross = golden.config()["cross"].get<bool>()};
     Golden<T, AttentionLayer<T>> it(
         golden, [&](const std::string& ours) { return golden_names(rules, ours, ""); }, options,
-        std::ref(random));
+        FirstWeights(random));
     const bool cross = golden.config()["cross"].get<bool>();
     const auto x = golden.as<T>("input.x"), dout = golden.as<T>("dout");
     const auto context = cross ? golden.as<T>("input.context") : Tensor<T>();
@@ -84,7 +84,7 @@ TYPED_TEST(GoldenStack, EncoderAndDecoderLayers) {
           [&](const std::string& ours) {
             return golden_names(transformer_names(decoder), ours, "", true);
           },
-          options, std::ref(random));
+          options, FirstWeights(random));
       const auto x = golden.as<T>("input.x");
       auto d = golden.as<T>("dout");
       const auto memory_in = decoder ? golden.as<T>("input.memory") : Tensor<T>();
@@ -121,9 +121,9 @@ TYPED_TEST(GoldenStack, EncoderAndDecoderTogether) {
         return golden_names(transformer_names(decoder), ours, decoder ? "decoder." : "encoder.");
       };
     };
-    Golden<T, TransformerStack<T>> encoder(golden, names(false), options, std::ref(random));
+    Golden<T, TransformerStack<T>> encoder(golden, names(false), options, FirstWeights(random));
     options.causal = options.cross = true;
-    Golden<T, TransformerStack<T>> decoder(golden, names(true), options, std::ref(random));
+    Golden<T, TransformerStack<T>> decoder(golden, names(true), options, FirstWeights(random));
     const auto source = golden.as<T>("input.source"), target = golden.as<T>("input.target");
     auto d = golden.as<T>("dout");
     Tensor<T> dcontext(source.shape());
@@ -159,7 +159,7 @@ TYPED_TEST(GoldenStack, Llama) {
   NumpyRandom random(1);
   Golden<T, TransformerStack<T>> it(
       golden, [](const std::string& ours) { return golden_names(llama_names(), ours, ""); },
-      options, std::ref(random));
+      options, FirstWeights(random));
   const std::int64_t width = config["width"].get<std::int64_t>(),
                      heads = config["heads"].get<std::int64_t>();
   PositionModule<T> positions({.schemes = {{"rotary", {{"layout", "half_split"}}}},

@@ -184,12 +184,15 @@ SchemeSpecs SchemeChoice::positions() const {
 std::optional<SchemeWeights> SchemeChoice::weights() const {
   if (weights_file.empty()) return std::nullopt;
   SchemeWeights weights;
-  for (const auto& [name, array] : load_safetensors(weights_file).tensors) {
-    if (!is_float(array.dtype)) {
-      throw Error(weights_file, "must hold floats, got " + std::string(dtype_name(array.dtype)) +
-                                    " in '" + name + "'");
+  const TensorFile file = TensorFile::open(weights_file);
+  for (const StoredTensor& tensor : file.tensors()) {
+    if (!is_float(tensor.dtype)) {
+      throw Error(weights_file, "must hold floats, got " + std::string(dtype_name(tensor.dtype)) +
+                                    " in '" + tensor.name + "'");
     }
-    weights.emplace(name, array.to<double>());
+    auto values = Tensor<double>::uninitialized(tensor.shape);
+    file.read(tensor, 0, values.span());
+    weights.emplace(tensor.name, std::move(values));
   }
   return weights;
 }

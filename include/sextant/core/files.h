@@ -1,6 +1,7 @@
 // Reading and writing whole files; a file that is not complete never has its final name.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -32,8 +33,23 @@ void write_file(const std::string& path, std::span<const std::string_view> piece
 // which then fails. For a program that is about to end: a signal handler may call it.
 void remove_temporary_files() noexcept;
 
-// 16 hexadecimal digits that tell whether bytes are still the same: against damage and mistakes,
-// not against an attacker.
+// Tells whether bytes are still the same: against damage and mistakes, not against an attacker.
+class Checksum {
+ public:
+  // The next bytes: any number of pieces have the checksum of the whole.
+  void add(std::span<const std::byte> bytes) noexcept;
+  std::string text() const;  // 16 hexadecimal digits, of what was added
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325U, length_ = 0;
+  std::uint64_t word_ = 0;  // the bytes after the last whole word
+};
 std::string checksum_of(std::string_view bytes);
+// Of a file, which is read in pieces. Throws Error as read_file().
+struct FileChecksum {
+  std::uint64_t bytes = 0;
+  std::string checksum;
+};
+FileChecksum checksum_of_file(const std::string& path);
 
 }  // namespace sextant

@@ -39,7 +39,7 @@ struct AttentionLayer {
 
   // Throws Error unless sizes are positive, heads divide width (or head_dim is given), and kv_heads
   // divides heads. `out_gain`: of the last map's first weights.
-  AttentionLayer(const AttentionLayerOptions& options, NumpyRandom& random, double out_gain = 1);
+  AttentionLayer(const AttentionLayerOptions& options, FirstWeights weights, double out_gain = 1);
 
   struct Saved {
     View<const T> x, context;  // [tokens, width]

@@ -7,8 +7,8 @@
 #include <span>
 #include <string>
 
-#include "sextant/core/random.h"
 #include "sextant/core/tensor.h"
+#include "sextant/layers/first_weights.h"
 #include "sextant/layers/parameters.h"
 #include "sextant/layers/pass.h"
 
@@ -20,7 +20,7 @@ class Embedding {
  public:
   Embedding(Tensor<T> table, std::optional<std::int64_t> padding = std::nullopt);
   // Normal(0, 1) / sqrt(width) weights from a seeded generator.
-  static Embedding random(std::int64_t tokens, std::int64_t width, NumpyRandom& random,
+  static Embedding random(std::int64_t tokens, std::int64_t width, FirstWeights weights,
                           std::optional<std::int64_t> padding = std::nullopt);
 
   std::int64_t tokens() const noexcept { return table_.size(0); }

@@ -19,7 +19,7 @@ struct FeedForward {
   // Throws Error unless width and ffn_width are positive. `out_gain`: of the last map's first
   // weights.
   FeedForward(std::int64_t width, std::int64_t ffn_width, Activation activation, bool with_bias,
-              NumpyRandom& random, double out_gain = 1);
+              FirstWeights weights, double out_gain = 1);
 
   struct Saved {
     // [rows, width], [rows, in], [rows, ffn_width]; ReLU needs only one of the latter two.

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "sextant/core/random.h"
 #include "sextant/core/tensor.h"
+#include "sextant/layers/first_weights.h"
 #include "sextant/layers/parameters.h"
 #include "sextant/layers/pass.h"
 
@@ -17,11 +17,11 @@ struct Linear {
   Tensor<T> bias;    // [out], or empty
 
   // Uniform in +-1/sqrt(in), weight first, then bias, row by row, from the generator's stream.
-  static Linear random(std::int64_t in, std::int64_t out, NumpyRandom& random,
+  static Linear random(std::int64_t in, std::int64_t out, FirstWeights weights,
                        bool with_bias = true);
   // Uniform in +-gain sqrt(6 / (in + out)) and no bias or one of zeros (Glorot and Bengio 2010):
   // the initial weights of trained layers.
-  static Linear glorot(std::int64_t in, std::int64_t out, NumpyRandom& random,
+  static Linear glorot(std::int64_t in, std::int64_t out, FirstWeights weights,
                        bool with_bias = true, double gain = 1);
 
   // x [rows, in] -> [rows, out]. Sums in float64, rounded once.

@@ -12,7 +12,7 @@
 
 namespace sextant {
 
-struct SafetensorsFile;
+class TensorFile;
 
 // One tensor of a layer; of `const float` to be read only. A layer's gradient is another layer of
 // the same type: the lists of both have the same names in the same order.
@@ -43,18 +43,24 @@ std::int64_t count_of(const Parameters<T>& parameters) noexcept;
 template <class T>
 void set_to_zero(const Parameters<T>& parameters) noexcept;
 
-// A safetensors file of all of them, by name, complete or absent. Loading throws Error that names
-// the tensor for one that is missing, unknown, or of another shape; nothing is changed then. Files
-// of float32, float64, float16 and bfloat16 are converted.
+// Of the files that were read, in order: those of TensorFile::files().
+using FileChecksums = std::vector<std::string>;
+
+// A safetensors file of all of them, by name, complete or absent; neither direction takes memory
+// for a second copy. Loading converts float32, float64, float16 and bfloat16. It throws Error that
+// names the tensor for one that is missing, unknown, or of another shape, and then changes nothing;
+// for a file that cannot be read to its end, when some may be changed. `checksums`, unless null,
+// become those of the bytes read.
 template <class T>
 void save_parameters(const std::string& path, const Parameters<T>& parameters,
                      const std::map<std::string, std::string>& metadata = {});
+// Throws Error for tensors that loading refuses; reads none.
+template <class T>
+void check_parameters(const TensorFile& file, const Parameters<T>& parameters);
+template <class T>
+void load_parameters(const TensorFile& file, const Parameters<T>& parameters,
+                     FileChecksums* checksums = nullptr);
 template <class T>
 void load_parameters(const std::string& path, const Parameters<T>& parameters);
-// The same of a file that was read, whose tensors are released one by one; `where` is its name in
-// errors.
-template <class T>
-void load_parameters(SafetensorsFile file, const std::string& where,
-                     const Parameters<T>& parameters);
 
 }  // namespace sextant

@@ -19,7 +19,7 @@ struct Pointer {
   Linear<T> to_q, to_k;  // [width, width], without bias
   Linear<T> gate;        // [1, width], with bias
 
-  Pointer(std::int64_t width, NumpyRandom& random);
+  Pointer(std::int64_t width, FirstWeights weights);
 
   // What the loss is about: h [rows, width] of a decoder, the encoder's context [source tokens,
   // width] with its tokens, the sequences of both, and targets [rows], negative ones left out.

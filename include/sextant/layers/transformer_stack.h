@@ -42,7 +42,7 @@ struct TransformerLayer {
   FeedForward<T> feed_forward;
   Norm<T> feed_forward_norm;
 
-  TransformerLayer(const StackOptions& options, NumpyRandom& random);
+  TransformerLayer(const StackOptions& options, FirstWeights weights);
 
   // What a residual block keeps.
   template <class Inner>
@@ -71,7 +71,7 @@ struct TransformerStack {
 
   // Throws Error for options that do not fit. The last map of each block starts 1 / sqrt(blocks)
   // smaller, so that the sum over the blocks does not grow with their number (Radford et al. 2019).
-  TransformerStack(const StackOptions& options, NumpyRandom& random);
+  TransformerStack(const StackOptions& options, FirstWeights weights);
 
   struct Saved {
     std::vector<typename TransformerLayer<T>::Saved> layers;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -21,8 +22,9 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   PositionModule<T> positions;
   TransformerStack<T> stack;
 
-  // First weights from config.seed. Throws Error as check_config().
-  explicit LanguageModel(const TransformerConfig& config);
+  // First weights from config.seed; none yet for make_zeros() and make_loaded(). Throws Error as
+  // check_config().
+  explicit LanguageModel(const TransformerConfig& config, std::optional<UnsetWeights> unset = {});
 
   // The summed loss of a batch; adds the gradients of options.scale times the smoothed one to
   // `gradient` (null: none), which begins as zeros_like(the model). Where pass.context_parallel

@@ -1,11 +1,12 @@
-// Models as folders: config.json, model.safetensors and the tokenizer's files.
+// Models as folders: config.json, model.safetensors (or several files with an index) and the
+// tokenizer's files.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "sextant/core/safetensors.h"
+#include "sextant/core/tensor_file.h"
 #include "sextant/models/transformer_config.h"
 #include "sextant/text/tokenizer.h"
 #include "sextant/text/word_vectors.h"
@@ -14,7 +15,7 @@ namespace sextant {
 
 // The contents of a folder besides the weights, which text_model.h loads.
 struct ModelFolder {
-  std::string path;  // where model.safetensors is
+  std::string path;  // where model.safetensors is, or model.safetensors.index.json
   TransformerConfig config;
   Tokenizer tokenizer;
   // The bytes of model.safetensors, where they are in memory: borrowed. `path` is a name then.
@@ -24,12 +25,14 @@ struct ModelFolder {
   // Of a model that is part of the library: what it was taught, and so what it can answer.
   std::string taught = {};
 
-  SafetensorsFile load_weights() const;
-  std::string weights_path() const { return path + "/model.safetensors"; }
+  // Throws Error as TensorFile::open(), and where that fails for a file that is not what its
+  // checksum says, for this.
+  TensorFile open_weights() const;
 };
 
 // Reads config.json and the tokenizer, and compares the files with their checksums where
-// training.json has some (checkpoints do; averages and folders put together by hand do not).
+// training.json or checksums.json has some (checkpoints and averages do; folders put together by
+// hand do not); the weights are compared when they are read.
 // `folder` may be that of a training run, whose best model is used, or its last one if there is no
 // best. Throws Error that names the file if it is missing, damaged or does not match the others.
 ModelFolder open_model_folder(const std::string& folder);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "sextant/layers/embedding.h"
+#include "sextant/layers/first_weights.h"
 #include "sextant/layers/parameters.h"
 #include "sextant/models/transformer_config.h"
 
@@ -36,10 +38,12 @@ struct TokenModel {
   }
 
  protected:
-  // The embedding, with first weights from config.seed. Throws Error as check_config(), and for a
-  // translator's config of another model, or the other way round.
-  TokenModel(const TransformerConfig& config, bool translates);
-  void start_output(NumpyRandom& random);  // unless it is the embedding
+  // Weights from config.seed, or not set where the model has UnsetWeights.
+  using Unset = std::optional<UnsetWeights>;
+  // The embedding. Throws Error as check_config(), and for a translator's config of another model,
+  // or the other way round.
+  TokenModel(const TransformerConfig& config, bool translates, Unset unset);
+  void start_output(FirstWeights weights);  // unless it is the embedding
   // Of a gradient: where that of logits_matrix() goes.
   View<T> output_gradient() { return config.tied ? embedding.table().view() : output.view(); }
 };
@@ -47,9 +51,7 @@ struct TokenModel {
 // A model of the same configuration whose parameters are all 0: what loss() adds gradients to.
 template <class Model>
 Model zeros_like(const Model& model) {
-  Model zeros(model.config);
-  set_to_zero(zeros.parameters());
-  return zeros;
+  return make_zeros([&](UnsetWeights unset) { return Model(model.config, unset); });
 }
 
 }  // namespace sextant

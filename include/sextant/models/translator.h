@@ -33,8 +33,8 @@ struct Translator : TokenModel<T> {  // of kind translator; source and target sh
   TransformerStack<T> encoder, decoder;
   std::optional<Pointer<T>> pointer;
 
-  // First weights from config.seed. Throws Error as check_config().
-  explicit Translator(const TransformerConfig& config);
+  // As LanguageModel().
+  explicit Translator(const TransformerConfig& config, std::optional<UnsetWeights> unset = {});
 
   // As LanguageModel::loss().
   LossSum loss(const PairBatch& batch, const TokenLossOptions& options, Translator* gradient,

@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/arrays/convert.h"
 #include "core/arrays/each_dtype.h"
 #include "core/threads/interruption.h"
 #include "sextant/core/npy.h"
@@ -55,14 +56,14 @@ To convert(From value) {
 }
 
 template <class To, class From>
-void convert_all(const std::byte* from, Tensor<To>& to) {
+void convert_all(const std::byte* from, std::span<To> to) {
   if constexpr (std::is_same_v<From, bool>) {  // any byte but 0 is true
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(from);
-    for (std::int64_t i = 0; i < to.count(); ++i) to.data()[i] = convert<To>(bytes[i] != 0);
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] = convert<To>(bytes[i] != 0);
     return;
   }
   const From* values = reinterpret_cast<const From*>(from);
-  in_parts(to.count(), [&](std::int64_t begin, std::int64_t end) {
+  in_parts(std::ssize(to), [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) to.data()[i] = convert<To>(values[i]);
   });
 }
@@ -91,19 +92,25 @@ View<const T> Array::as() const& {
 }
 
 template <class T>
+void convert_elements(DType from, const std::byte* elements, std::span<T> to) {
+#define SEXTANT_CONVERT(From) \
+  if (from == dtype_of<From>) convert_all<T, From>(elements, to);
+  SEXTANT_FOR_EACH_DTYPE(SEXTANT_CONVERT)
+#undef SEXTANT_CONVERT
+}
+
+template <class T>
 Tensor<T> Array::to() const {
   check_bytes(*this, "array.to");
   auto result = Tensor<T>::uninitialized(shape);
-#define SEXTANT_CONVERT(From) \
-  if (dtype == dtype_of<From>) convert_all<T, From>(bytes.data(), result);
-  SEXTANT_FOR_EACH_DTYPE(SEXTANT_CONVERT)
-#undef SEXTANT_CONVERT
+  convert_elements<T>(dtype, bytes.data(), result.span());
   return result;
 }
 
 #define SEXTANT_INSTANTIATE(T)                  \
   template View<const T> Array::as<T>() const&; \
-  template Tensor<T> Array::to<T>() const;
+  template Tensor<T> Array::to<T>() const;      \
+  template void convert_elements(DType, const std::byte*, std::span<T>);
 SEXTANT_FOR_EACH_DTYPE(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 

@@ -148,7 +148,7 @@ class Reader : public JsonEvents {
       count *= size;
       sizes[axis] = static_cast<std::int64_t>(size);
     }
-    SafetensorsEntry made;
+    StoredTensor made;
     made.name = name_;
     made.dtype = *entry_.dtype;
     made.shape = Shape(std::span<const std::int64_t>(sizes.data(), entry_.shape.size()));
@@ -188,7 +188,7 @@ SafetensorsHeader parse_safetensors_header(std::string_view json, std::string_vi
 std::string format_safetensors_header(const SafetensorsHeader& header) {
   Json json = Json::object();
   if (!header.metadata.empty()) json[std::string(kMetadata)] = header.metadata;
-  for (const SafetensorsEntry& entry : header.entries) {
+  for (const StoredTensor& entry : header.entries) {
     if (entry.name == kMetadata) {
       throw Error("save_safetensors", "must not have a tensor of the name '__metadata__'");
     }

@@ -7,20 +7,12 @@
 #include <string_view>
 #include <vector>
 
-#include "sextant/core/dtype.h"
-#include "sextant/core/tensor.h"
+#include "sextant/core/tensor_file.h"
 
 namespace sextant {
 
-struct SafetensorsEntry {
-  std::string name;
-  DType dtype = DType::float32;
-  Shape shape{0};
-  std::uint64_t begin = 0, end = 0;  // bytes after the header
-};
-
 struct SafetensorsHeader {
-  std::vector<SafetensorsEntry> entries;  // in the order of the header
+  std::vector<StoredTensor> entries;  // in the order of the header
   std::map<std::string, std::string> metadata;
 };
 

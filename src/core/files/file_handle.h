@@ -14,6 +14,7 @@ namespace sextant {
 
 class FileHandle {
  public:
+  FileHandle() = default;  // of no file
   FileHandle(const std::string& path, int flags, mode_t mode = 0) {
     do number_ = ::open(path.c_str(), flags | O_CLOEXEC, mode);
     while (number_ < 0 && errno == EINTR);

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <new>
 #include <system_error>
 
@@ -70,22 +69,6 @@ std::string read_file(const std::string& path, std::uint64_t limit) {
   }
   bytes.resize(length);
   return bytes;
-}
-
-// FNV-1a over 64-bit words. Each step can be undone, so a change within one word always shows.
-std::string checksum_of(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  const auto add = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3U; };
-  for (std::size_t at = 0; at < bytes.size(); at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
-    add(word);
-    hash ^= hash >> 29;
-  }
-  add(bytes.size());
-  std::string text(16, '0');
-  for (std::size_t i = 16; i-- > 0; hash >>= 4) text[i] = "0123456789abcdef"[hash & 15];
-  return text;
 }
 
 }  // namespace sextant

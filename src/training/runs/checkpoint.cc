@@ -12,7 +12,7 @@
 #include "core/files/temporary_file.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
-#include "sextant/core/safetensors.h"
+#include "sextant/core/tensor_file.h"
 #include "training/runs/fsync.h"
 #include "training/runs/run_description.h"
 #include "training/runs/state_file.h"
@@ -110,14 +110,13 @@ void check_free(const std::string& path) {
 
 // The file has to give these parameters back, bit for bit.
 void check_saved_model(const std::string& path, const Parameters<float>& parameters) {
-  const SafetensorsFile file = load_safetensors(path);
-  bool same = file.tensors.size() == parameters.size();
+  const TensorFile file = TensorFile::open(path);
+  bool same = file.tensors().size() == parameters.size();
   for (const auto& [name, tensor, decays] : parameters) {
-    const auto found = file.tensors.find(name);
-    const auto bytes = std::as_bytes(tensor->span());
-    same = same && found != file.tensors.end() && found->second.dtype == DType::float32 &&
-           found->second.shape == tensor->shape() &&
-           std::equal(bytes.begin(), bytes.end(), found->second.bytes.span().begin());
+    const StoredTensor* found = file.find(name);
+    same = same && found != nullptr && found->dtype == DType::float32 &&
+           found->shape == tensor->shape() &&
+           std::ranges::equal(std::as_bytes(tensor->span()), file.bytes(*found));
   }
   if (!same) {
     throw Error("task.save_model",

@@ -122,12 +122,12 @@ void check_files(const std::string& folder) {
   const Contents contents = read_contents(folder + kName);
   for (const FileSum& file : contents.files) {
     const std::string path = folder + "/" + file.name;
-    const std::string bytes = read_file(path);
-    if (bytes.size() != file.bytes) {
+    const FileChecksum found = checksum_of_file(path);
+    if (found.bytes != file.bytes) {
       throw Error(path, "must have " + std::to_string(file.bytes) + " bytes, got " +
-                            std::to_string(bytes.size()));
+                            std::to_string(found.bytes));
     }
-    if (checksum_of(bytes) != file.checksum) {
+    if (found.checksum != file.checksum) {
       throw Error(path, "is corrupt: checksum mismatch");
     }
   }

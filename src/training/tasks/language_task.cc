@@ -29,7 +29,14 @@ const TaskOptions& checked(const TaskOptions& options, const LanguageData& text)
 }  // namespace
 
 LanguageTask::LanguageTask(LanguageData text, TransformerConfig config, const TaskOptions& options)
-    : TokenTask(std::move(config), std::move(text.tokenizer), checked(options, text)),
+    : LanguageTask(TextModel(std::move(config), text.tokenizer), std::move(text),
+                   checked(options, text)) {}
+
+LanguageTask::LanguageTask(LanguageData text, TextModel model, const TaskOptions& options)
+    : LanguageTask(std::move(model), std::move(text), checked(options, text)) {}
+
+LanguageTask::LanguageTask(TextModel model, LanguageData&& text, const TaskOptions& options)
+    : TokenTask(std::move(model), options),
       tokens_(std::move(text.tokens)),
       held_out_(std::move(text.held_out)),
       epochs_(std::max<std::int64_t>(

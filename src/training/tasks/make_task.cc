@@ -26,20 +26,31 @@ namespace {
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 30;
 
-std::string read_data(DataFile& file) {
-  std::string bytes = read_file(file.path, kMaxBytes);
-  const std::string found = checksum_of(bytes);
+void check_same(DataFile& file, const std::string& found) {
   if (!file.checksum.empty() && file.checksum != found) {
     throw Error(file.path, "must be the same as at the start of the run, but has changed");
   }
   file.checksum = found;
+}
+
+std::string read_data(DataFile& file) {
+  std::string bytes = read_file(file.path, kMaxBytes);
+  check_same(file, checksum_of(bytes));
   return bytes;
 }
 
-// What a run goes on from.
+// Of the file, or of the checksums of several.
+std::string checksum_of_weights(const ModelFolder& folder) {
+  std::string sums;
+  const TensorFile weights = folder.open_weights();
+  for (const std::string& file : weights.files()) sums += checksum_of_file(file).checksum;
+  return weights.files().size() == 1 ? sums : checksum_of(sums);
+}
+
+// What a run goes on from: its own last checkpoint, or another model where nothing is saved yet.
 struct InitialWeights {
-  std::string saved;                // a run to be resumed: its last checkpoint, or empty
-  std::optional<ModelFolder> from;  // another model, where nothing is saved yet
+  std::optional<ModelFolder> folder;
+  bool is_resumed = false;
 };
 
 // The model of --from, whose description becomes the plan's.
@@ -51,9 +62,7 @@ ModelFolder open_initial_weights(TrainingPlan& plan) {
     throw Error("train.from", "must be " + described(wanted) + " for " + settings.kind + ", got " +
                                   described(folder.config.kind) + " in " + folder.path);
   }
-  DataFile weights{folder.path + "/model.safetensors", settings.from.front().checksum};
-  read_data(weights);
-  settings.from.front().checksum = weights.checksum;
+  check_same(settings.from.front(), checksum_of_weights(folder));
   const std::int64_t length = std::max(settings.model.length, folder.config.length);
   settings.model = folder.config;
   settings.model.length = length;
@@ -65,23 +74,22 @@ InitialWeights find_initial_weights(TrainingPlan& plan, const std::string& resum
   const std::string saved = resumed + "/last";
   std::error_code problem;
   if (!resumed.empty() && std::filesystem::exists(saved + "/tokenizer.json", problem)) {
-    return {saved, {}};
+    return {ModelFolder{saved, {}, Tokenizer::load(saved)}, true};
   }
   if (plan.settings.from.empty()) return {};
-  return {"", open_initial_weights(plan)};
+  return {open_initial_weights(plan), false};
 }
 
 Tokenizer tokenizer_for(const TrainingPlan& plan, const InitialWeights& initial,
                         const std::vector<std::string>& texts) {
-  if (!initial.saved.empty()) return Tokenizer::load(initial.saved);
-  if (initial.from) return initial.from->tokenizer;
+  if (initial.folder) return initial.folder->tokenizer;
   return Tokenizer::train(texts, plan.settings.tokenizer);
 }
 
 // The table that the scheme starts from: the model gets as many positions as it has.
 void load_position_table(TrainingPlan& plan, const InitialWeights& initial) {
   TrainingSettings& settings = plan.settings;
-  if (settings.table.empty() || !initial.saved.empty()) return;
+  if (settings.table.empty() || initial.is_resumed) return;
   DataFile& file = settings.table.front();
   read_data(file);
   TransformerConfig& model = settings.model;
@@ -118,21 +126,29 @@ std::string checksum_of_tokens(std::span<const std::vector<std::int64_t>> lists)
   return checksum_of(sums);
 }
 
-template <class Task>
-PlannedTask finished(std::unique_ptr<Task> task, const InitialWeights& initial, TrainingPlan& plan,
-                     PlannedTask result) {
-  if (initial.from) load_parameters(initial.from->path + "/model.safetensors", task->parameters());
+TaskOptions task_options(const TrainingPlan& plan) {
+  TaskOptions options = plan.settings.task;
+  options.seed = plan.trainer.seed;
+  return options;
+}
+
+// With the weights to go on from, or first ones.
+template <class Task, class Model, class Data>
+PlannedTask with_task(Data data, const InitialWeights& initial, TrainingPlan& plan,
+                      PlannedTask result) {
+  std::unique_ptr<Task> task;
+  if (initial.folder) {
+    ModelFolder folder = *initial.folder;
+    folder.config = plan.settings.model;
+    task = std::make_unique<Task>(std::move(data), Model::load(folder), task_options(plan));
+  } else {
+    task = std::make_unique<Task>(std::move(data), plan.settings.model, task_options(plan));
+  }
   plan.settings.model = task->model().config;
   result.parameters = count_of(task->parameters());
   result.steps_per_epoch = task->steps_per_epoch();
   result.task = std::move(task);
   return result;
-}
-
-TaskOptions task_options(const TrainingPlan& plan) {
-  TaskOptions options = plan.settings.task;
-  options.seed = plan.trainer.seed;
-  return options;
 }
 
 PlannedTask make_language_task(TrainingPlan& plan, const InitialWeights& initial) {
@@ -144,9 +160,7 @@ PlannedTask make_language_task(TrainingPlan& plan, const InitialWeights& initial
   LanguageData text = texts.encode(tokenizer_for(plan, initial, texts.train));
   PlannedTask made{.unit = "tokens", .train = text.tokens.size(), .held_out = text.held_out.size()};
   made.checksum = checksum_of_tokens(std::span(&text.tokens, 1));
-  return finished(
-      std::make_unique<LanguageTask>(std::move(text), settings.model, task_options(plan)), initial,
-      plan, std::move(made));
+  return with_task<LanguageTask, TextModel>(std::move(text), initial, plan, std::move(made));
 }
 
 PlannedTask make_pair_task(TrainingPlan& plan, const InitialWeights& initial) {
@@ -188,9 +202,8 @@ PlannedTask make_pair_task(TrainingPlan& plan, const InitialWeights& initial) {
   PlannedTask made{
       .unit = "pairs", .train = data.pairs.source.size(), .held_out = data.held_out.source.size()};
   made.checksum = checksum_of_tokens(data.pairs.source) + checksum_of_tokens(data.pairs.target);
-  return finished(
-      std::make_unique<TranslationTask>(std::move(data), settings.model, task_options(plan)),
-      initial, plan, std::move(made));
+  return with_task<TranslationTask, TextTranslator>(std::move(data), initial, plan,
+                                                    std::move(made));
 }
 
 }  // namespace

@@ -69,8 +69,16 @@ PairBatch pair_batch(const TokenPairs& pairs, std::span<const std::int64_t> whic
 
 TranslationTask::TranslationTask(TranslationData pairs, TransformerConfig config,
                                  const TaskOptions& options)
-    : TokenTask(of_translator(std::move(config)), std::move(pairs.tokenizer),
-                checked(options, pairs)),
+    : TranslationTask(TextTranslator(of_translator(std::move(config)), pairs.tokenizer),
+                      std::move(pairs), checked(options, pairs)) {}
+
+TranslationTask::TranslationTask(TranslationData pairs, TextTranslator model,
+                                 const TaskOptions& options)
+    : TranslationTask(std::move(model), std::move(pairs), checked(options, pairs)) {}
+
+TranslationTask::TranslationTask(TextTranslator model, TranslationData&& pairs,
+                                 const TaskOptions& options)
+    : TokenTask(std::move(model), options),
       pairs_(cut(std::move(pairs.pairs), options_.length)),
       held_out_(cut(std::move(pairs.held_out), options_.length)),
       epochs_(static_cast<std::int64_t>(pairs_.source.size()), options_.seed),

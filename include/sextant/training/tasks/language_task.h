@@ -20,12 +20,15 @@ class LanguageTask : public TokenTask<LanguageModel, TokenBatch> {
   // config.vocabulary is set to what the tokenizer needs. Throws Error for options out of range and
   // for a text or a held-out text of fewer than length + 1 tokens.
   LanguageTask(LanguageData text, TransformerConfig config, const TaskOptions& options = {});
+  // Trains this model on, whose tokenizer made the tokens.
+  LanguageTask(LanguageData text, TextModel model, const TaskOptions& options = {});
 
   std::int64_t steps_per_epoch() const noexcept;
   std::int64_t target_tokens(std::int64_t step) override;
   TokenBatch training_batch(std::int64_t step, std::int64_t batch) override;
 
  private:
+  LanguageTask(TextModel model, LanguageData&& text, const TaskOptions& options);
   // A sequence of the text: where it begins, and the key of what is hidden.
   struct Sequence {
     std::int64_t begin;

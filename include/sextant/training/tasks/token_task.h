@@ -53,10 +53,8 @@ class TokenTask : public TrainingTask {
   virtual Batch training_batch(std::int64_t step, std::int64_t batch) = 0;
 
  protected:
-  TokenTask(TransformerConfig config, Tokenizer tokenizer, const TaskOptions& options)
-      : options_(options),
-        model_(std::move(config), std::move(tokenizer)),
-        gradient_(zeros_like<Model<float>>(model_)) {}
+  TokenTask(WithTokenizer<Model<float>> model, const TaskOptions& options)
+      : options_(options), model_(std::move(model)), gradient_(zeros_like<Model<float>>(model_)) {}
 
   // How many sequences or pairs are held out, and `count` of them from `first` on.
   virtual std::int64_t held_out_count() const noexcept = 0;

@@ -16,12 +16,15 @@ class TranslationTask : public TokenTask<Translator, PairBatch> {
   // config.kind and config.vocabulary are set. Throws Error for options out of range and for data
   // without a pair.
   TranslationTask(TranslationData pairs, TransformerConfig config, const TaskOptions& options = {});
+  // Trains this model on, whose tokenizer made the tokens.
+  TranslationTask(TranslationData pairs, TextTranslator model, const TaskOptions& options = {});
 
   std::int64_t steps_per_epoch() const noexcept;
   std::int64_t target_tokens(std::int64_t step) override;
   PairBatch training_batch(std::int64_t step, std::int64_t batch) override;
 
  private:
+  TranslationTask(TextTranslator model, TranslationData&& pairs, const TaskOptions& options);
   std::int64_t held_out_count() const noexcept override { return std::ssize(held_out_.source); }
   PairBatch held_out_batch(std::int64_t first, std::int64_t count) const override;
   // The pairs of a step, as this epoch sees them.

@@ -1,0 +1,71 @@
+// {"metadata": {...}, "weight_map": {"embedding.weight": "model-00001-of-00002.safetensors", ...}}
+#include "core/arrays/tensor_index.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <system_error>
+
+#include "core/arrays/safetensors_header.h"
+#include "core/json/json.h"
+#include "core/text/quoted_text.h"
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+
+namespace sextant {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_inside(const fs::path& name) {
+  return !name.empty() && name.is_relative() && name.native().find('\0') == std::string::npos &&
+         std::ranges::none_of(name, [](const fs::path& part) { return part == ".."; });
+}
+
+// The path of a file that an index says; its target too has to lie in the folder.
+std::string path_of(const fs::path& folder, const std::string& name, const std::string& tensor,
+                    const std::string& index) {
+  const auto fail = [&](const std::string& what) {
+    throw Error(index, what + " for tensor " + quoted_text(tensor));
+  };
+  const auto outside = [&] {
+    fail("must name files in its own folder, got " + quoted_text(name));
+  };
+  if (!is_inside(name)) outside();
+  std::error_code problem;
+  const fs::path file = folder / fs::path(name).lexically_normal();
+  const fs::path target = fs::canonical(file, problem);
+  if (problem) {
+    fail("must name files that are there, got " + quoted_text(name) + " (" + problem.message() +
+         ")");
+  }
+  if (!is_inside(target.lexically_relative(fs::canonical(folder)))) outside();
+  return file.string();
+}
+
+}  // namespace
+
+TensorIndex read_tensor_index(const std::string& path) {
+  // Its size alone limits it, as that of a header.
+  const JsonLimits limits{.bytes = kLargestSafetensorsHeader, .values = kLargestSafetensorsHeader};
+  const Json json = Json::parse_object(read_file(path, limits.bytes), path, limits);
+  const fs::path own = fs::path(path).parent_path();
+  const fs::path folder = own.empty() ? fs::path(".") : own;
+  TensorIndex index;
+  std::map<std::string, std::string> paths;  // by the name in the index
+  try {
+    for (const auto& [tensor, file] : json.at("weight_map").items()) {
+      if (!file.is_string()) {
+        throw Error(path, "must have a file's name for tensor " + quoted_text(tensor) + ", got " +
+                              file.type_name());
+      }
+      std::string& found = paths[file.text()];
+      if (found.empty()) found = path_of(folder, file.text(), tensor, path);
+      index.file_of.emplace(tensor, found);
+    }
+  } catch (const JsonError& error) {
+    throw Error(path, error.problem());
+  }
+  return index;
+}
+
+}  // namespace sextant

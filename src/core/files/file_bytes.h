@@ -1,0 +1,48 @@
+// The bytes of one file, looked at piece by piece: of a file that stays open, or in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/files/file_handle.h"
+
+namespace sextant {
+
+// Any number of threads may use a const one.
+class FileBytes {
+ public:
+  // Throws Error as read_file(). What has no size that is known before it is read (a pipe, a file of
+  // /proc) is read into memory.
+  explicit FileBytes(const std::string& path);
+  // Borrowed; `name` stands for the path in errors.
+  FileBytes(std::string_view bytes, std::string_view name);
+  FileBytes(const FileBytes&) = delete;
+  FileBytes& operator=(const FileBytes&) = delete;
+  ~FileBytes();
+
+  const std::string& path() const noexcept { return path_; }
+  std::uint64_t size() const noexcept { return size_; }  // when it was opened
+
+  // Copies bytes [at, at + to.size()), which lie inside. Throws Error where the file became shorter
+  // or cannot be read.
+  void read(std::uint64_t at, std::span<std::byte> to) const;
+  // All of it, mapped at the first call; read into memory where the system cannot map it. Throws
+  // Error where the file became shorter.
+  std::span<const std::byte> map() const;
+
+ private:
+  std::string path_;
+  FileHandle file_;
+  std::uint64_t size_ = 0;
+  std::string held_;
+  std::string_view memory_;  // held or borrowed; null: in the file alone
+  mutable std::mutex mutex_;
+  mutable std::span<const std::byte> mapped_;  // null: not yet
+  mutable std::string copied_;                 // in its place
+};
+
+}  // namespace sextant
