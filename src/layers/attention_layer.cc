@@ -141,7 +141,7 @@ AttentionLayer<T>::AttentionLayer(const AttentionLayerOptions& given, FirstWeigh
                                   double out_gain)
     : options(checked(given)),
       in(Linear<T>::glorot(options.width, (options.heads + 2 * options.kv_heads) * options.head_dim,
-                           weights, options.bias)),
+                           weights, options.bias || options.qkv_bias)),
       out(Linear<T>::glorot(options.heads * options.head_dim, options.width, weights, options.bias,
                             out_gain)) {}
 
@@ -149,7 +149,9 @@ template <class T>
 typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, View<const T> given,
                                                              const AttentionCall<T>& call,
                                                              View<T> y, Pass& pass) const {
-  const auto [width, heads, kv_heads, head_dim, with_bias, cross] = options;
+  const std::int64_t heads = options.heads, kv_heads = options.kv_heads,
+                     head_dim = options.head_dim;
+  const bool cross = options.cross;
   const View<const T> context = checked_context(given, options);
   const std::int64_t tokens = x.size(0), q_width = heads * head_dim, k_width = kv_heads * head_dim;
   Saved saved{.x = x, .context = context, .call = call};
@@ -184,7 +186,8 @@ View<T> AttentionLayer<T>::project_context(View<const T> context, Pass& pass) co
 template <class T>
 void AttentionLayer<T>::attend_context(View<const T> x, View<T> keys, const AttentionCall<T>& call,
                                        View<T> y, Pass& pass) const {
-  const auto [width, heads, kv_heads, head_dim, with_bias, cross] = options;
+  const std::int64_t heads = options.heads, kv_heads = options.kv_heads,
+                     head_dim = options.head_dim;
   const Workspace::Scope scope(pass.memory);
   const View<T> q = pass.memory.take<T>({x.size(0), heads * head_dim});
   const View<T> mixed = pass.memory.take<T>(q.shape());

@@ -49,6 +49,13 @@ View<const T> forward_layers(const TransformerStack<T>& stack, View<const T> x,
     pass.memory.release(mark);
     std::swap(next, last);
   };
+  if (stack.embedding_norm) {
+    if (saved != nullptr) next = result();
+    const auto norm = stack.embedding_norm->forward(x, next, pass);
+    if (saved != nullptr) saved->embedding_norm = norm;
+    x = next;
+    if (saved == nullptr) std::swap(next, last);
+  }
   residual(x);
   for (std::size_t i = 0; i < stack.layers.size(); ++i) {
     const TransformerLayer<T>& layer = stack.layers[i];

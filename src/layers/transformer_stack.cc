@@ -25,6 +25,7 @@ std::int64_t hidden_of(const StackOptions& options) {
 AttentionLayerOptions attention_of(const StackOptions& options, bool cross) {
   AttentionLayerOptions attention = options.attention;
   attention.bias = options.bias;
+  attention.qkv_bias = options.qkv_bias;
   attention.cross = cross;
   return attention;
 }
@@ -56,8 +57,8 @@ template <class T>
 TransformerLayer<T>::TransformerLayer(const StackOptions& options, FirstWeights weights)
     : self(attention_of(options, false), weights, out_gain(options)),
       self_norm(options.norm, options.attention.width, options.epsilon),
-      feed_forward(options.attention.width, hidden_of(options), options.activation, options.bias,
-                   weights, out_gain(options)),
+      feed_forward(options.attention.width, hidden_of(options), options.activation,
+                   options.bias || options.ffn_bias, weights, out_gain(options)),
       feed_forward_norm(options.norm, options.attention.width, options.epsilon) {
   if (!options.cross) return;
   cross.emplace(attention_of(options, true), weights, out_gain(options));
@@ -85,6 +86,9 @@ TransformerStack<T>::TransformerStack(const StackOptions& given, FirstWeights we
   if (options.ffn_width < 0) {
     throw Error("stack.ffn_width",
                 "must not be negative, got " + std::to_string(options.ffn_width));
+  }
+  if (options.embedding_norm) {
+    embedding_norm.emplace(options.norm, options.attention.width, options.epsilon);
   }
   layers.reserve(static_cast<std::size_t>(options.layers));
   for (std::int64_t i = 0; i < options.layers; ++i) layers.emplace_back(options, weights);
@@ -183,10 +187,14 @@ void TransformerStack<T>::backward(const Saved& saved, View<T> d, View<T> dconte
         pass);
     notify_ready(to.self.in.weight);
   }
+  if (!embedding_norm) return;
+  embedding_norm->backward(*saved.embedding_norm, d, d, false, *gradient.embedding_norm, pass);
+  notify_ready(gradient.embedding_norm->gain);
 }
 
 template <class T>
 void TransformerStack<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
+  if (embedding_norm) embedding_norm->append_parameters(to, prefix + "embedding_norm.");
   for (std::size_t i = 0; i < layers.size(); ++i) {
     layers[i].append_parameters(to, prefix + std::to_string(i) + ".");
   }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <span>
 
@@ -52,20 +51,21 @@ void drop(View<T> x, const RandomKey& key, const Pass& pass) {
                   pass.threads);
 }
 
-// embedding(tokens) sqrt(width), [tokens, width], without positions, in the pass's memory.
+// embedding(tokens) scale, [tokens, width], without positions, in the pass's memory.
 template <class T>
-View<T> embed(const Embedding<T>& embedding, std::span<const std::int64_t> tokens, Pass& pass) {
+View<T> embed(const Embedding<T>& embedding, std::span<const std::int64_t> tokens, double scale,
+              Pass& pass) {
   const View<T> x = pass.memory.take<T>({std::ssize(tokens), embedding.width()});
-  embedding.forward(tokens, std::sqrt(static_cast<double>(embedding.width())), x, pass);
+  embedding.forward(tokens, scale, x, pass);
   return x;
 }
 
-// Gives what a stack reads, dropout(hide(embedding(tokens) sqrt(width)) + positions), and the key
+// Gives what a stack reads, dropout(hide(embedding(tokens) scale) + positions), and the key
 // of both kinds of dropout, which count tokens from `first_row` on, here and in the stack.
 template <class T>
-View<const T> read(const Embedding<T>& embedding, const PositionTables<T>& positions,
+View<const T> read(const Embedding<T>& embedding, double scale, const PositionTables<T>& positions,
                    const PackedTokens<T>& from, RandomKey& key, Pass& pass) {
-  const View<T> x = embed<T>(embedding, from.tokens, pass);
+  const View<T> x = embed<T>(embedding, from.tokens, scale, pass);
   pass.random.first_row = from.first_row;
   pass.random.rows = from.rows;
   key = pass.next_random();
@@ -77,7 +77,7 @@ View<const T> read(const Embedding<T>& embedding, const PositionTables<T>& posit
 
 // The gradients of read(): d is that of its result, and is changed.
 template <class T>
-void read_backward(const Embedding<T>& embedding, const PositionTables<T>& positions,
+void read_backward(const Embedding<T>& embedding, double scale, const PositionTables<T>& positions,
                    const PackedTokens<T>& from, const RandomKey& key, View<T> d,
                    Embedding<T>& embedding_gradient, PositionModule<T>& positions_gradient,
                    Pass& pass) {
@@ -85,8 +85,7 @@ void read_backward(const Embedding<T>& embedding, const PositionTables<T>& posit
   positions.add_gradient(d, from.segments, from.rows, positions_gradient);
   positions.backward(positions_gradient);
   hide_tokens(d, key, pass);
-  embedding.backward(from.tokens, std::sqrt(static_cast<double>(embedding.width())), d,
-                     embedding_gradient, pass);
+  embedding.backward(from.tokens, scale, d, embedding_gradient, pass);
 }
 
 }  // namespace sextant::models

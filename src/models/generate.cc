@@ -77,7 +77,8 @@ GeneratedTokens generate(const LanguageModel<float>& model, std::span<const std:
     memory.reset();
     const auto unread = std::span(tokens).last(static_cast<std::size_t>(
         std::min<std::int64_t>(std::ssize(tokens), window) - decoder.length()));
-    const View<const float> x = models::embed<float>(model.embedding, unread, pass);
+    const View<const float> x =
+        models::embed<float>(model.embedding, unread, model.config.embedding_factor(), pass);
     const View<const float> h = decoder.read(x, pass);
     ops::linear<float>(h.narrow(0, h.size(0) - 1, 1), model.logits_matrix(), nullptr,
                        View<float>(logits.data(), {1, model.config.vocabulary}), pass.threads);

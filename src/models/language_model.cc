@@ -43,7 +43,7 @@ models::PackedTokens<T> all_of(const TokenBatch& batch, std::int64_t vocabulary,
 
 template <class T>
 models::TokenStack<T> token_stack(const LanguageModel<T>& model) {
-  return {model.embedding, model.positions, model.stack};
+  return {model.embedding, model.config.embedding_factor(), model.positions, model.stack};
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ namespace sextant::models {
 template <class T>
 struct TokenStack {
   const Embedding<T>& embedding;
+  double embedding_scale;
   const PositionModule<T>& positions;
   const TransformerStack<T>& stack;
 };
@@ -30,7 +31,7 @@ class StackPass {
       : of_(of),
         from_(from),
         positions_(std::make_unique<const PositionTables<T>>(of.positions.tables(from.segments))) {
-    const View<const T> x = read(of.embedding, *positions_, from, key_, pass);
+    const View<const T> x = read(of.embedding, of.embedding_scale, *positions_, from, key_, pass);
     saved_ = of.stack.forward(x, from.input(*positions_), pass);
   }
 
@@ -41,8 +42,8 @@ class StackPass {
                 PositionModule<T>& positions_gradient, TransformerStack<T>& stack_gradient,
                 Pass& pass) const {
     of_.stack.backward(saved_, d, dcontext, stack_gradient, &positions_gradient, pass);
-    read_backward(of_.embedding, *positions_, from_, key_, d, embedding_gradient,
-                  positions_gradient, pass);
+    read_backward(of_.embedding, of_.embedding_scale, *positions_, from_, key_, d,
+                  embedding_gradient, positions_gradient, pass);
   }
 
  private:
@@ -59,7 +60,7 @@ View<const T> infer(const TokenStack<T>& of, const PackedTokens<T>& from, Pass& 
                     const typename TransformerStack<T>::Observer& observer = {}) {
   const PositionTables<T> positions = of.positions.tables(from.segments);
   RandomKey key;
-  const View<const T> x = read(of.embedding, positions, from, key, pass);
+  const View<const T> x = read(of.embedding, of.embedding_scale, positions, from, key, pass);
   return of.stack.infer(x, from.input(positions), pass, observer);
 }
 

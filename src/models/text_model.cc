@@ -42,7 +42,8 @@ void check_size(const ModelFolder& folder, const TensorFile& weights) {
     layers += static_cast<double>(c.encoder_layers > 0 ? c.encoder_layers : c.layers);
   }
   double numbers =
-      static_cast<double>(c.vocabulary) * width + layers * 2 * width * (width + hidden);
+      static_cast<double>(c.vocabulary) * width +
+      layers * 2 * width * (static_cast<double>(c.heads * c.attention_head_dim()) + hidden);
   for (const SchemeSpec& scheme : c.positions) numbers += weight_count(scheme, c);
   constexpr double kLeastBytes = 2;  // of a number
   std::uint64_t bytes = 0;

@@ -1,6 +1,8 @@
 // Configurations: checks, parts, JSON.
 #include "sextant/models/transformer_config.h"
 
+#include <cmath>
+
 #include "core/json/fields_json.h"
 #include "core/text/quoted_text.h"
 #include "models/transformer_fields.h"
@@ -15,6 +17,10 @@ constexpr int kFormat = 2;  // 2: a list of positions in place of one scheme
 // What every format has had. Other fields may be absent: they are as TransformerConfig begins.
 constexpr std::string_view kRequired[] = {"kind",   "vocabulary", "width", "heads",
                                           "layers", "positions",  "length"};
+
+// What earlier versions did not have: not written where it is as they were, so that they read it.
+constexpr std::string_view kLater[] = {"final_norm", "head_dim", "norm_epsilon", "embedding_norm",
+                                       "qkv_bias",   "ffn_bias", "embedding_scale"};
 
 // Throws for a format that is newer than this program. The oldest files have no number.
 void check_format(const Json& json, const std::string& where) {
@@ -54,9 +60,9 @@ std::string described(ModelKind kind) {
 
 void check_config(const TransformerConfig& c) {
   check_fields("transformer", c);
-  if (c.width % c.heads != 0) {
+  if (c.head_dim == 0 && c.width % c.heads != 0) {
     throw Error("transformer.heads", "must divide width = " + std::to_string(c.width) + ", got " +
-                                         std::to_string(c.heads));
+                                         std::to_string(c.heads) + "; head_dim sets another size");
   }
   if (c.kv_heads > 0 && c.heads % c.kv_heads != 0) {
     throw Error("transformer.kv_heads", "must divide heads = " + std::to_string(c.heads) +
@@ -70,23 +76,31 @@ void check_config(const TransformerConfig& c) {
 StackOptions TransformerConfig::stack(bool encoder) const {
   StackOptions options;
   options.layers = encoder && encoder_layers > 0 ? encoder_layers : layers;
-  options.attention = {.width = width, .heads = heads, .kv_heads = kv_heads};
+  options.attention = {.width = width, .heads = heads, .kv_heads = kv_heads, .head_dim = head_dim};
   options.ffn_width = ffn_width;
   options.activation = activation;
   options.norm = norm;
+  options.epsilon = norm_epsilon;
   options.pre_norm = pre_norm;
   options.final_norm = final_norm;
   options.causal = !encoder;
   options.cross = !encoder && kind == ModelKind::translator;
   options.bias = bias;
+  options.qkv_bias = qkv_bias;
+  options.ffn_bias = ffn_bias;
+  options.embedding_norm = embedding_norm;
   return options;
+}
+
+double TransformerConfig::embedding_factor() const {
+  return embedding_scale > 0 ? embedding_scale : std::sqrt(static_cast<double>(width));
 }
 
 PositionOptions TransformerConfig::position_options() const {
   return {.schemes = positions,
           .width = width,
           .heads = heads,
-          .head_dim = width / heads,
+          .head_dim = attention_head_dim(),
           .length = length};
 }
 
@@ -110,7 +124,11 @@ std::string format_config(const TransformerConfig& config) {
   Json json;
   json["format"] = kFormat;
   write_fields(json, config);
-  if (config.final_norm) json.erase("final_norm");  // an absent key, as in all earlier files
+  Json usual;
+  write_fields(usual, TransformerConfig());
+  for (const std::string_view key : kLater) {
+    if (*json.find(key) == *usual.find(key)) json.erase(std::string(key));
+  }
   return json.dump(2) + "\n";
 }
 

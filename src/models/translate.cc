@@ -34,7 +34,8 @@ class BatchDecoder {
     for (const Translator<float>* model : ensemble.models) {
       memory_.reset();
       const View<const float> context =
-          models::infer<float>({model->embedding, model->encoder_positions, model->encoder},
+          models::infer<float>({model->embedding, model->config.embedding_factor(),
+                                model->encoder_positions, model->encoder},
                                {tokens_, segments_}, pass_);
       Member& member = members_.emplace_back(
           Member{*model, {model->decoder, model->decoder_positions, std::ssize(sources), longest}});
@@ -82,7 +83,9 @@ class BatchDecoder {
     memory_.reset();
     member.decoder.reorder(parents);
     const View<const float> h =
-        member.decoder.read(models::embed<float>(member.model.embedding, tokens, pass_), pass_);
+        member.decoder.read(models::embed<float>(member.model.embedding, tokens,
+                                                 member.model.config.embedding_factor(), pass_),
+                            pass_);
     auto logits =
         Tensor<float>::uninitialized({std::ssize(tokens), member.model.config.vocabulary});
     ops::linear<float>(h, member.model.logits_matrix(), nullptr, logits.view(), pass_.threads);

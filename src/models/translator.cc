@@ -29,11 +29,11 @@ void check(const Translator<T>& model, const PairBatch& batch, const Pass& pass)
 
 template <class T>
 models::TokenStack<T> encoder_of(const Translator<T>& model) {
-  return {model.embedding, model.encoder_positions, model.encoder};
+  return {model.embedding, model.config.embedding_factor(), model.encoder_positions, model.encoder};
 }
 template <class T>
 models::TokenStack<T> decoder_of(const Translator<T>& model) {
-  return {model.embedding, model.decoder_positions, model.decoder};
+  return {model.embedding, model.config.embedding_factor(), model.decoder_positions, model.decoder};
 }
 
 template <class T>

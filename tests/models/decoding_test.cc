@@ -62,6 +62,27 @@ TEST(Generate, GivesTheMostProbableTokensOfTheWholeModel) {
   }
 }
 
+TEST(Generate, GivesTheMostProbableTokensOfModelsWithEveryPart) {
+  TransformerConfig config = small(ModelKind::causal, "rotary");
+  config.heads = 3;
+  config.kv_heads = 1;
+  config.head_dim = 8;
+  config.bias = false;
+  config.qkv_bias = config.embedding_norm = true;
+  config.norm_epsilon = 0.01;
+  config.embedding_scale = 1.5;
+  config.positions = {"learned", "rotary"};
+  LanguageModel<float> model(config);
+  std::vector<std::int64_t> tokens = {1, 7, 5};
+  GenerateOptions options;
+  options.max_tokens = 6;
+  options.sampling.temperature = 0;
+  for (const std::int64_t token : generate(model, tokens, options).tokens) {
+    EXPECT_EQ(token, most_probable(model, tokens));
+    tokens.push_back(token);
+  }
+}
+
 TEST(Generate, StopsWhereItIsTold) {
   LanguageModel<float> model(small(ModelKind::causal, "rotary"));
   const std::vector<std::int64_t> prompt = {1};

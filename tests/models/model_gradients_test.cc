@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "layers/gradient_checks.h"
 #include "sextant/models/language_model.h"
@@ -30,7 +31,7 @@ void expect_model_gradients(const TransformerConfig& config, const Batch& batch)
   // Positions as large as words: where a word is hidden, the norm of a tiny row would be too curved
   // for differences.
   for (const auto& parameter : model.parameters()) {
-    if (parameter.name != "positions.table") continue;
+    if (!parameter.name.ends_with(".table")) continue;
     for (double& value : parameter.tensor->span()) value *= 50;
   }
   Workspace memory;
@@ -70,6 +71,76 @@ TEST(LanguageModel, HasTheGradientsOfTiedAndUntiedEmbeddings) {
     config.positions = {"learned"};
     expect_model_gradients<LanguageModel<double>>(config, two_sentences());
   }
+}
+
+// What models of others have: heads wider than width / heads, biases of some maps alone, a norm of
+// the embedding, its scale, and another epsilon.
+TransformerConfig with_every_part(ModelKind kind) {
+  TransformerConfig config = tiny(kind);
+  config.head_dim = 6;
+  config.bias = false;
+  config.embedding_norm = true;
+  config.norm_epsilon = 0.01;
+  config.embedding_scale = 1.5;
+  config.positions = {"learned", "rotary"};
+  return config;
+}
+
+TEST(LanguageModel, HasTheGradientsOfEveryPart) {
+  for (const bool qkv : {true, false}) {
+    SCOPED_TRACE(qkv);
+    TransformerConfig config = with_every_part(ModelKind::causal);
+    (qkv ? config.qkv_bias : config.ffn_bias) = true;
+    LanguageModel<double> model(config);
+    const auto& layer = model.stack.layers[0];
+    EXPECT_EQ(layer.self.in.weight.shape(), (Shape{36, 8}));
+    EXPECT_EQ(layer.self.in.bias.count(), qkv ? 36 : 0);
+    EXPECT_EQ(layer.self.out.bias.count(), 0);
+    EXPECT_EQ(layer.feed_forward.in.bias.count(), qkv ? 0 : 12);
+    EXPECT_EQ(layer.feed_forward.out.bias.count(), qkv ? 0 : 8);
+    EXPECT_EQ(layer.self_norm.epsilon, 0.01);
+    expect_model_gradients<LanguageModel<double>>(config, two_sentences());
+  }
+}
+
+TEST(LanguageModel, ScalesTheEmbeddingAsItIsTold) {
+  TransformerConfig config = tiny(ModelKind::causal);
+  config.tied = false;
+  LanguageModel<double> usual(config);
+  config.embedding_scale = 2 * std::sqrt(8.0);
+  LanguageModel<double> scaled(config);
+  for (double& x : scaled.embedding.table().span()) x /= 2;
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  const std::vector<std::int64_t> places = {6};
+  const auto of = [&](const auto& model) { return model.logits(two_sentences(), places, pass); };
+  const Tensor<double> want = of(usual), got = of(scaled);
+  EXPECT_TRUE(std::ranges::equal(want.span(), got.span()));
+}
+
+TEST(LanguageModel, NormsWhatTheFirstLayerReads) {
+  TransformerConfig config = tiny(ModelKind::causal);
+  config.embedding_norm = true;
+  const LanguageModel<double> model(config);
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  const TokenBatch batch = two_sentences();
+  bool seen = false;
+  const View<double> x = memory.take<double>({7, 8});
+  model.embedding.forward(batch.tokens, 1, x, pass);
+  model.stack.infer(x, {.segments = batch.segments}, pass,
+                    {.residual = [&](View<const double> read) {
+                      for (std::int64_t row = 0; row < 7 && !seen; ++row) {
+                        double mean = 0, square = 0;
+                        for (std::int64_t c = 0; c < 8; ++c) mean += read(row, c) / 8;
+                        for (std::int64_t c = 0; c < 8; ++c)
+                          square += read(row, c) * read(row, c) / 8;
+                        EXPECT_NEAR(mean, 0, 1e-12);
+                        EXPECT_NEAR(square, 1, 1e-3);
+                      }
+                      seen = true;
+                    }});
+  EXPECT_TRUE(seen);
 }
 
 TEST(LanguageModel, HiddenWordsLeaveTheirPositions) {
@@ -143,12 +214,39 @@ TEST(TransformerConfig, ComesBackFromItsJson) {
   config.positions = {{"t5", {{"num_buckets", "16"}}}};
   const std::string json = format_config(config);
   EXPECT_EQ(format_config(parse_config(json)), json);
+  for (const bool qkv : {true, false}) {
+    config = with_every_part(ModelKind::causal);
+    config.qkv_bias = qkv;
+    config.ffn_bias = !qkv;
+    const TransformerConfig read = parse_config(format_config(config));
+    EXPECT_EQ(format_config(read), format_config(config));
+    EXPECT_EQ(read.qkv_bias, qkv);
+    EXPECT_EQ(read.ffn_bias, !qkv);
+    EXPECT_EQ(read.head_dim, 6);
+    EXPECT_TRUE(read.embedding_norm);
+    EXPECT_EQ(read.norm_epsilon, 0.01);
+    EXPECT_EQ(read.embedding_scale, 1.5);
+  }
+}
+
+TEST(TransformerConfig, IsWrittenAsEarlierVersionsReadItWhereItCanBe) {
+  const std::string json = format_config(tiny(ModelKind::causal));
+  for (const char* key : {"head_dim", "norm_epsilon", "embedding_norm", "qkv_bias", "ffn_bias",
+                          "embedding_scale", "final_norm"}) {
+    EXPECT_EQ(json.find(key), std::string::npos) << key;
+  }
+  const TransformerConfig config = parse_config(json);
+  EXPECT_EQ(config.attention_head_dim(), 4);
+  EXPECT_EQ(config.norm_epsilon, 1e-5);
+  EXPECT_EQ(config.embedding_factor(), std::sqrt(8.0));
 }
 
 TEST(TransformerConfig, RefusesWhatDoesNotFit) {
   TransformerConfig config = tiny(ModelKind::causal);
   config.heads = 3;
   EXPECT_THROW(check_config(config), Error);
+  config.head_dim = 4;
+  EXPECT_NO_THROW(check_config(config));
   config = tiny(ModelKind::causal);
   config.pointer = true;
   EXPECT_THROW(check_config(config), Error);

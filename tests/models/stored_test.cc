@@ -134,7 +134,7 @@ TEST_F(StoredModel, WithValuesOfOtherTypesIsRefused) {
   EXPECT_EQ(error("\"bias\"", "\"biases\""), "[c] must not have the unknown key biases");
   EXPECT_EQ(error("16", "65537"), "[transformer.width] must be 1 .. 2^16, got 65537");
   EXPECT_EQ(error("\"heads\": 2", "\"heads\": 32"),
-            "[transformer.heads] must divide width = 16, got 32");
+            "[transformer.heads] must divide width = 16, got 32; head_dim sets another size");
 }
 
 TEST_F(StoredModel, OfANewerFormatSaysSo) {

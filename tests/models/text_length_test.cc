@@ -111,8 +111,8 @@ std::vector<Tensor<float>> logits_in_pieces(LanguageModel<float>& model, const I
     memory.reset();
     const std::span<const std::int64_t> next(text.data() + decoder.length(),
                                              static_cast<std::size_t>(piece));
-    const View<const float> y =
-        decoder.read(models::embed<float>(model.embedding, next, pass), pass);
+    const View<const float> y = decoder.read(
+        models::embed<float>(model.embedding, next, model.config.embedding_factor(), pass), pass);
     auto logits = Tensor<float>::uninitialized({piece, model.config.vocabulary});
     for (std::int64_t i = 0; i < piece; ++i) {  // one by one, as LanguageModel::logits()
       ops::linear<float>(y.narrow(0, i, 1), model.logits_matrix(), nullptr,

@@ -17,6 +17,7 @@ struct AttentionLayerOptions {
   std::int64_t kv_heads = 0;  // of keys and values, a divisor of heads; 0: heads
   std::int64_t head_dim = 0;  // 0: width / heads, which must divide
   bool bias = true;           // of the linear maps
+  bool qkv_bias = false;      // of the map to q, k and v, where the other has none
   bool cross = false;         // keys and values are of a context, not of x
 };
 

@@ -29,6 +29,9 @@ struct StackOptions {
   bool causal = false;     // causal self attention
   bool cross = false;      // with cross attention between: a decoder
   bool bias = true;        // of the linear maps
+  // Where they have none: of the maps to q, k and v, of those of the feed-forward layers.
+  bool qkv_bias = false, ffn_bias = false;
+  bool embedding_norm = false;  // of x, before the first layer
 };
 
 // One layer: x + self(x), + cross(x, context), + feed_forward(x), with norms and dropout as the
@@ -66,6 +69,7 @@ struct TransformerLayer {
 template <class T>
 struct TransformerStack {
   StackOptions options;
+  std::optional<Norm<T>> embedding_norm;
   std::vector<TransformerLayer<T>> layers;
   std::optional<Norm<T>> final_norm;
 
@@ -74,6 +78,7 @@ struct TransformerStack {
   TransformerStack(const StackOptions& options, FirstWeights weights);
 
   struct Saved {
+    std::optional<typename Norm<T>::Saved> embedding_norm;
     std::vector<typename TransformerLayer<T>::Saved> layers;
     std::optional<typename Norm<T>::Saved> final_norm;
     View<const T> y;  // the result, [tokens, width]
@@ -91,7 +96,8 @@ struct TransformerStack {
     using Attended =
         std::function<void(std::size_t layer, const typename AttentionLayer<T>::Saved&)>;
     Attended self{}, cross{};
-    // The residual stream before the first layer and after each, before the final norm.
+    // The residual stream before the first layer, after a norm there, and after each layer, before
+    // the final norm.
     std::function<void(View<const T> x)> residual{};
   };
   // Computes the y of forward(), with the same bits, where no gradients are wanted: the memory of
@@ -107,7 +113,7 @@ struct TransformerStack {
   void backward(const Saved& saved, View<T> d, View<T> dcontext, TransformerStack& gradient,
                 PositionModule<T>* positions_gradient, Pass& pass) const;
 
-  // prefix + "0.", "1.", ..., "final_norm.".
+  // prefix + "embedding_norm.", "0.", "1.", ..., "final_norm.".
   void append_parameters(Parameters<T>& to, const std::string& prefix);
 
  private:

@@ -25,22 +25,30 @@ struct TransformerConfig {
   std::int64_t width = 256;
   std::int64_t heads = 8;
   std::int64_t kv_heads = 0;        // 0: heads
+  std::int64_t head_dim = 0;        // of queries, keys and values; 0: width / heads
   std::int64_t layers = 6;          // of the decoder, or of the only stack
   std::int64_t encoder_layers = 0;  // of a translator; 0: layers
   std::int64_t ffn_width = 0;       // of feed-forward layers; 0: 4 width
   Activation activation = Activation::gelu;
   NormKind norm = NormKind::layer;
+  double norm_epsilon = 1e-5;
   bool pre_norm = true;
   // Of each stack, after its last block. `sextant train --post-norm` makes models without, as in
   // Vaswani et al. 2017; a post-norm model with one is torch.nn.Transformer's.
   bool final_norm = true;
-  bool bias = true;      // of linear maps
+  bool embedding_norm = false;  // of what the first layer reads, as in BERT and BLOOM
+  bool bias = true;             // of linear maps
+  // Where they have none: of the maps to q, k and v, as in Qwen 2, and of feed-forward layers.
+  bool qkv_bias = false, ffn_bias = false;
+  double embedding_scale = 0;  // factor of the embedding; 0: sqrt(width)
   bool tied = true;      // logits are products with the embedding; false: a matrix of their own
   bool pointer = false;  // of a translator: it may copy (pointer.h)
   SchemeSpecs positions = {"rotary"};  // of self attention; cross attention has none
   std::int64_t length = 512;           // positions of learned tables
   std::uint32_t seed = 1;              // of the first weights
 
+  std::int64_t attention_head_dim() const { return head_dim > 0 ? head_dim : width / heads; }
+  double embedding_factor() const;  // of the embedding's rows
   // The parts, for layers. Errors name transformer.ARGUMENT.
   StackOptions stack(bool encoder) const;
   PositionOptions position_options() const;
