@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ._models import LanguageModel, MaskedModel, Model, Translator, load, shipped
     from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
     from ._sentences import OrderVerdict, Page, SentenceAttention, attend, compare, report
+    from ._tensor_file import TensorFile
 
 # What models, sentences and the list of schemes need is loaded at its first use: `import sextant` takes half the time.
 _LATER = {
@@ -53,6 +54,7 @@ _LATER = {
     "_models": ("LanguageModel", "MaskedModel", "Model", "Translator", "load", "shipped"),
     "_registry": ("Parameter", "Scheme", "Weight", "find_scheme", "schemes"),
     "_sentences": ("OrderVerdict", "Page", "SentenceAttention", "attend", "compare", "report"),
+    "_tensor_file": ("TensorFile",),
 }
 
 
@@ -87,6 +89,7 @@ __all__ = [
     "ScoreTerm",
     "Scheme",
     "SentenceAttention",
+    "TensorFile",
     "Tokenizer",
     "Translator",
     "Weight",

@@ -25,8 +25,9 @@ def use(q: NDArray[np.float32]) -> NDArray[np.float32]:
 def use_models() -> str:
     model: sextant.LanguageModel = sextant.train.lm("text.txt", positions={"rotary": {"base": 1e4}}, minutes=3, activation="relu")
     loss: float = model.evaluate("text.txt", stride=8).windows[0].perplexity
+    stored: dict[str, NDArray[np.float32]] = dict(sextant.TensorFile("model.safetensors"))
     maps = sextant.shipped().attention_maps("may 5 2020")
-    print(loss, maps.cross.weights.shape, model.logits([1, 2]).shape)
+    print(loss, stored, maps.cross.weights.shape, model.logits([1, 2]).shape)
     sextant.train.translate([("a", "b")], tokenizer="character", steps=1, on_step=lambda step, loss, metrics: step < 3)
     return model.generate("a", temperature=0.5, seed=1)
 

@@ -84,7 +84,10 @@ void check_weights(const std::string& folder, const TensorFile& weights,
                    const FileChecksums& found) {
   each_sum(folder, [&](const std::string& file, const std::string& sum) {
     const std::string path = folder + "/" + file;
-    const auto read = std::ranges::find(weights.files(), path);
+    const auto is_it = [wanted = fs::path(path).lexically_normal()](const fs::path& each) {
+      return each.lexically_normal() == wanted;
+    };
+    const auto read = std::ranges::find_if(weights.files(), is_it);
     if (read == weights.files().end()) return;
     compare(path, found[static_cast<std::size_t>(read - weights.files().begin())], sum);
   });

@@ -44,8 +44,8 @@ class TensorFileTest : public ::testing::Test {
  protected:
   // "a", "b" and "c" in two files and an index.
   void write_shards(const std::string& map) const {
-    save_safetensors(folder_ / "1.safetensors",
-                     {{"a", bytes_of(a_)}, {"c", bytes_of(c_)}}, {{"format", "pt"}});
+    save_safetensors(folder_ / "1.safetensors", {{"a", bytes_of(a_)}, {"c", bytes_of(c_)}},
+                     {{"format", "pt"}});
     save_safetensors(folder_ / "2.safetensors", {{"b", bytes_of(b_)}}, {{"format", "pt"}});
     write_file(folder_ / "model.safetensors.index.json",
                R"({"metadata": {"total_size": 24}, "weight_map": )" + map + "}");
@@ -63,7 +63,7 @@ class TensorFileTest : public ::testing::Test {
 
 TEST_F(TensorFileTest, OfAFolderHasTheTensorsOfItsModel) {
   EXPECT_THAT([&] { TensorFile::open(folder_.path()); },
-              ThrowsMessage<Error>(HasSubstr("must hold model.safetensors or model.safetensors.")));
+              ThrowsMessage<Error>(HasSubstr("model.safetensors] must be there, or model.saf")));
   save_safetensors(folder_ / "model.safetensors", {{"a", bytes_of(a_)}}, {{"k", "v"}});
   const TensorFile file = TensorFile::open(folder_.path());
   EXPECT_THAT(file.files(), ElementsAre(folder_ / "model.safetensors"));
@@ -178,7 +178,8 @@ TEST_F(TensorFileTest, RefusesIndexesThatDoNotFitTheirFiles) {
   expect_refused(R"({"a": "1.safetensors", "b": "2.safetensors"})",
                  "1.safetensors] must not hold tensor 'c', which " +
                      (folder_ / "model.safetensors.index.json") + " does not name");
-  expect_refused("{" + both + R"("b": "1.safetensors"})", "1.safetensors] must hold tensor 'b', as ");
+  expect_refused("{" + both + R"("b": "1.safetensors"})",
+                 "1.safetensors] must hold tensor 'b', as ");
   expect_refused("{" + both + R"("b": "2.safetensors", "d": "2.safetensors"})",
                  "2.safetensors] must hold tensor 'd', as ");
   expect_refused(R"({"a": "1.safetensors", "c": "2.safetensors", "b": "2.safetensors"})",

@@ -41,9 +41,9 @@ class TensorFile {
   // tensor, a different text for each: no header, a header above 100 MB or cut off, JSON or UTF-8
   // that does not read, a name or a key that is there twice, a key that is missing or unknown, an
   // unknown dtype, a shape that overflows or has more than 8 axes, offsets that are out of order or
-  // do not match the shape, data cut off or left over; of an index: a file that is missing or not in
-  // the index's folder, also by a symbolic link, a tensor that is not in its file, and one in a file
-  // that the index does not say it is in.
+  // do not match the shape, data cut off or left over; of an index: a file that is missing or not
+  // in the index's folder, also by a symbolic link, a tensor that is not in its file, and one in a
+  // file that the index does not say it is in.
   static TensorFile open(const std::string& path);
   // Of a file's bytes that are in memory, borrowed; `where` stands for the path in errors.
   static TensorFile parse(std::string_view bytes, std::string_view where = "safetensors");

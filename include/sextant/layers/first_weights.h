@@ -20,9 +20,9 @@ class UnsetWeights {
   friend auto make_loaded(const TensorFile& file, const Make& make, FileChecksums* checksums);
 };
 
-// Makes a layer or a model and sets its parameters() to 0, or to the tensors of a file. `make` gives
-// it, with weights as FirstWeights or UnsetWeights: make_zeros([](UnsetWeights unset) { return
-// Norm<float>(...); }). Throws Error as `make` and load_parameters(); `checksums` as there.
+// Makes a layer or a model and sets its parameters() to 0, or to the tensors of a file. `make`
+// gives it, with weights as FirstWeights or UnsetWeights: make_zeros([](UnsetWeights unset) {
+// return Norm<float>(...); }). Throws Error as `make` and load_parameters(); `checksums` as there.
 template <class Make>
 auto make_zeros(const Make& make) {
   auto made = make(UnsetWeights());

@@ -98,7 +98,8 @@ std::string file_in(const std::string& folder) {
   for (const char* name : {"/model.safetensors", "/model.safetensors.index.json"}) {
     if (std::filesystem::exists(folder + name, problem)) return folder + name;
   }
-  throw Error(folder, "must hold model.safetensors or model.safetensors.index.json");
+  throw Error(folder + "/model.safetensors",
+              "must be there, or model.safetensors.index.json in its place");
 }
 
 }  // namespace
@@ -146,9 +147,9 @@ void TensorFile::Contents::add_files_of(const TensorIndex& index) {
     const std::string& file = files[tensor.file];
     const auto said = index.file_of.find(tensor.name);
     if (said != index.file_of.end() && said->second == file) continue;
-    throw Error(file, "must not hold tensor " + quoted_text(tensor.name) + ", which " + path +
-                          (said == index.file_of.end() ? " does not name"
-                                                       : " says is in " + said->second));
+    throw Error(
+        file, "must not hold tensor " + quoted_text(tensor.name) + ", which " + path +
+                  (said == index.file_of.end() ? " does not name" : " says is in " + said->second));
   }
   sort_names();
   for (const auto& [tensor, file] : index.file_of) {
@@ -219,8 +220,8 @@ void TensorFile::read(const StoredTensor& tensor, std::int64_t first, std::span<
   while (!to.empty()) {
     check_interruption();
     const std::span<T> piece = to.first(std::min(to.size(), most));
-    const std::span<std::byte> bytes = as_it_is ? std::as_writable_bytes(piece)
-                                                : std::span(buffer.data(), piece.size() * size);
+    const std::span<std::byte> bytes =
+        as_it_is ? std::as_writable_bytes(piece) : std::span(buffer.data(), piece.size() * size);
     part.bytes.read(at, bytes);
     if (checksum != nullptr) checksum->add(bytes);
     if (!as_it_is) convert_elements<T>(tensor.dtype, buffer.data(), piece);
@@ -233,9 +234,8 @@ Checksum TensorFile::header_checksum(std::size_t file) const {
   return contents_->parts[file].checksum;
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                         \
-  template void TensorFile::read(const StoredTensor&, std::int64_t, std::span<T>, \
-                                 Checksum*) const;
+#define SEXTANT_INSTANTIATE(T) \
+  template void TensorFile::read(const StoredTensor&, std::int64_t, std::span<T>, Checksum*) const;
 SEXTANT_FOR_EACH_DTYPE(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 

@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "core/arrays/safetensors_header.h"
 #include "core/json/json.h"
 #include "core/text/quoted_text.h"
 #include "sextant/core/error.h"
@@ -27,9 +26,7 @@ std::string path_of(const fs::path& folder, const std::string& name, const std::
   const auto fail = [&](const std::string& what) {
     throw Error(index, what + " for tensor " + quoted_text(tensor));
   };
-  const auto outside = [&] {
-    fail("must name files in its own folder, got " + quoted_text(name));
-  };
+  const auto outside = [&] { fail("must name files in its own folder, got " + quoted_text(name)); };
   if (!is_inside(name)) outside();
   std::error_code problem;
   const fs::path file = folder / fs::path(name).lexically_normal();
@@ -45,8 +42,7 @@ std::string path_of(const fs::path& folder, const std::string& name, const std::
 }  // namespace
 
 TensorIndex read_tensor_index(const std::string& path) {
-  // Its size alone limits it, as that of a header.
-  const JsonLimits limits{.bytes = kLargestSafetensorsHeader, .values = kLargestSafetensorsHeader};
+  const JsonLimits limits{.bytes = std::size_t{1} << 26};  // of 140,000 tensors: 13 MB
   const Json json = Json::parse_object(read_file(path, limits.bytes), path, limits);
   const fs::path own = fs::path(path).parent_path();
   const fs::path folder = own.empty() ? fs::path(".") : own;

@@ -18,6 +18,8 @@ std::uint64_t size_of(const FileHandle& file, const std::string& path) {
   return S_ISREG(status.st_mode) ? static_cast<std::uint64_t>(status.st_size) : 0;
 }
 
+constexpr std::uint64_t kMaxHeld = std::uint64_t{1} << 40;  // of read_file()
+
 [[noreturn]] void fail_shorter(const std::string& path, std::uint64_t size) {
   throw Error(path, "became shorter while it was read: it had " + std::to_string(size) + " bytes");
 }
@@ -29,7 +31,7 @@ FileBytes::FileBytes(const std::string& path) : path_(path), file_(path, O_RDONL
   if (!file_.is_open()) fail_file(path, "cannot be opened", errno);
   size_ = size_of(file_, path);
   if (size_ > 0) return;
-  held_ = read_file(path);
+  held_ = read_open_file(file_, path, kMaxHeld);  // a pipe can be opened once
   memory_ = held_;
   size_ = held_.size();
 }

@@ -15,8 +15,8 @@ namespace sextant {
 // Any number of threads may use a const one.
 class FileBytes {
  public:
-  // Throws Error as read_file(). What has no size that is known before it is read (a pipe, a file of
-  // /proc) is read into memory.
+  // Throws Error as read_file(). What has no size that is known before it is read (a pipe, a file
+  // of /proc) is read into memory.
   explicit FileBytes(const std::string& path);
   // Borrowed; `name` stands for the path in errors.
   FileBytes(std::string_view bytes, std::string_view name);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <string>
 
 #include "sextant/core/error.h"
@@ -42,6 +43,9 @@ inline void check_path(const std::string& path) {
   if (path.empty()) throw Error("path", "must not be empty");
   if (path.find('\0') != std::string::npos) throw Error("path", "must not contain a zero byte");
 }
+
+// As read_file(), of a file that was just opened, or could not be.
+std::string read_open_file(const FileHandle& file, const std::string& path, std::uint64_t limit);
 
 // Throws Error: `what` and the system's reason.
 [[noreturn]] void fail_file(const std::string& path, const char* what, int reason);

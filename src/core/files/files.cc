@@ -37,7 +37,10 @@ void resize_for(const std::string& path, std::string& bytes, std::uint64_t wante
 
 std::string read_file(const std::string& path, std::uint64_t limit) {
   check_path(path);
-  const FileHandle file(path, O_RDONLY);
+  return read_open_file(FileHandle(path, O_RDONLY), path, limit);
+}
+
+std::string read_open_file(const FileHandle& file, const std::string& path, std::uint64_t limit) {
   if (!file.is_open()) fail_file(path, "cannot be opened", errno);
   struct stat status {};
   if (::fstat(file.number(), &status) != 0) fail_file(path, "cannot be read", errno);
