@@ -54,7 +54,7 @@ View<const T> forward_layers(const TransformerStack<T>& stack, View<const T> x,
     const auto norm = stack.embedding_norm->forward(x, next, pass);
     if (saved != nullptr) saved->embedding_norm = norm;
     x = next;
-    if (saved == nullptr) std::swap(next, last);
+    if (saved == nullptr) std::swap(last, next);
   }
   residual(x);
   for (std::size_t i = 0; i < stack.layers.size(); ++i) {

@@ -19,7 +19,7 @@ constexpr std::string_view kRequired[] = {"kind",   "vocabulary", "width", "head
                                           "layers", "positions",  "length"};
 
 // What earlier versions did not have: not written where it is as they were, so that they read it.
-constexpr std::string_view kLater[] = {"final_norm", "head_dim", "norm_epsilon", "embedding_norm",
+constexpr std::string_view kLater[] = {"final_norm", "head_dim", "norm_epsilon",   "embedding_norm",
                                        "qkv_bias",   "ffn_bias", "embedding_scale"};
 
 // Throws for a format that is newer than this program. The oldest files have no number.
