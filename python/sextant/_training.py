@@ -123,7 +123,7 @@ def train(
     path = folder_of(folder, "train.folder")
     named = positions_of(positions, "train.positions")
     with files_for(path) as files:
-        sources: dict[str, list[str]] = {"files": [], "valid": [], "from": [], "augment": []}
+        sources: dict[str, list[str]] = {"files": [], "valid": [], "from": [], "tokenizer_from": [], "augment": []}
         if "text" in data:
             sources["files"] = files.texts(data["text"], "train.text")
         if "pairs" in data:
@@ -132,6 +132,8 @@ def train(
             sources["valid"] = [files.pairs(data["valid"], "train.valid")]
         if from_model is not None:
             sources["from"] = [folder_of(from_model, "train.from_model")]
+        if data.get("tokenizer_from") is not None:
+            sources["tokenizer_from"] = [folder_of(data["tokenizer_from"], "train.tokenizer_from")]
         augment = data.get("augment", ())
         sources["augment"] = [augment] if isinstance(augment, str) else list(augment)
         bar = Progress(progress, options["steps"], options["minutes"], kind)

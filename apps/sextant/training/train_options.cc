@@ -32,6 +32,7 @@ void TrainOptions::add(CLI::App& command, const PlanPart<Options>& part) {
   if (std::is_same_v<Options, TransformerConfig> || std::is_same_v<Options, TokenizerTraining>) {
     of_model_.merge(option_names<Options>(part.words));
   }
+  if (std::is_same_v<Options, TokenizerTraining>) of_tokenizer_ = option_names<Options>(part.words);
   add_fields<Options>(command, defaults_of(part), part.group, part.words,
                       [this, of = part.of](const auto& change) {
                         given_.push_back([change, of](TrainingPlan& plan) { change(of(plan)); });
@@ -54,7 +55,10 @@ void TrainOptions::add_to(CLI::App& command) {
       "--json-lines", json_lines,
       "every step's metrics as a line of JSON, as in metrics.jsonl; then the result as "
       "one line");
-  input_file(command.add_option("--file", texts_, "lm, mlm: one or more files of text"), "FILE ...")
+  input_file(command.add_option("--file", texts_,
+                                "lm, mlm: one or more files of text, or one of tokens (`sextant "
+                                "tokenize -o NAME.safetensors`)"),
+             "FILE ...")
       ->group(kData);
   input_file(command.add_option("--pairs", pairs_,
                                 "translate: one pair per line, two columns separated by a tab"),
@@ -68,6 +72,7 @@ void TrainOptions::add_to(CLI::App& command) {
             {"--pairs", "translate"},
             {"--valid", "translate"},
             {"--from", "lm mlm translate"},
+            {"--tokenizer-from", "lm mlm translate"},
             {"--context-parallel", kTextTasks}};
   kinds_["--augment"] = "translate";
   command
@@ -86,6 +91,11 @@ void TrainOptions::add_to(CLI::App& command) {
       ->group(kData);
   input_file(command.add_option("--from", from_,
                                 "start from this trained model and its tokenizer, on any data"),
+             "DIR")
+      ->group(kModel);
+  input_file(command.add_option("--tokenizer-from", tokenizer_from_,
+                                "take the tokenizer of this folder, of a model or of "
+                                "Tokenizer::save(), instead of making one"),
              "DIR")
       ->group(kModel);
   each_part([this, &command](const auto& part) { add(command, part); });
@@ -120,6 +130,9 @@ void TrainOptions::check(const CLI::App& command) const {
     const bool of_scheme = option->get_group().empty() || option->get_group() == kSchemeGroup;
     if (!from_.empty() && (of_scheme || of_model_.contains(name))) {
       throw Error(where, "must not be given with --from: the model keeps its sizes");
+    }
+    if (!tokenizer_from_.empty() && (name == "--from" || of_tokenizer_.contains(name))) {
+      throw Error(where, "must not be given with --tokenizer-from");
     }
     const auto kinds = kinds_.find(name);
     if (resume || kinds == kinds_.end() || kinds->second.empty()) continue;
@@ -161,6 +174,7 @@ TrainingPlan TrainOptions::plan(const CLI::App& command) const {
   if (!pairs_.empty()) settings.files.push_back(data_file(pairs_));
   if (!valid_.empty()) settings.valid.push_back(data_file(valid_));
   if (!from_.empty()) settings.from.push_back(data_file(from_));
+  if (!tokenizer_from_.empty()) settings.tokenizer_from.push_back(data_file(tokenizer_from_));
   settings.model.positions = choice_.positions();
   if (plan.trainer.steps == 0 && plan.trainer.minutes == 0) {
     throw Error("train.steps", "must be above 0 when there are no --minutes");

@@ -36,4 +36,17 @@ void remove_temporary_files() noexcept;
 // not against an attacker.
 std::string checksum_of(std::string_view bytes);
 
+// The same of bytes that come in pieces of any length.
+class Checksum {
+ public:
+  void add(std::string_view bytes) noexcept;
+  std::string text() const;  // of what was added so far
+
+ private:
+  void add_word(std::uint64_t word) noexcept;
+
+  std::uint64_t hash_ = 0xcbf29ce484222325U, size_ = 0;
+  char rest_[8] = {};  // bytes of a word that is not complete
+};
+
 }  // namespace sextant

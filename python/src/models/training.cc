@@ -71,6 +71,7 @@ TrainingPlan plan_of(const std::string& kind, const nb::dict& sources, nb::handl
   settings.files = data_files(paths_of(sources, "files"));
   settings.valid = data_files(paths_of(sources, "valid"));
   settings.from = data_files(paths_of(sources, "from"));
+  settings.tokenizer_from = data_files(paths_of(sources, "tokenizer_from"));
   settings.augment = {};
   for (const std::string& name : paths_of(sources, "augment")) {
     const PairAugmentation one = parse_augmentation(name, "train.augment");
@@ -163,12 +164,12 @@ nb::dict run(TrainingPlan& plan, PlannedTask& made, nb::handle on_step) {
 
 nb::dict run_plan(TrainingPlan& plan, const std::string& folder, bool resume, nb::handle on_step) {
   PlannedTask made;
+  plan.trainer.folder = folder;
   {
     const Unlocked released;
     made = make_task(plan, resume ? folder : "");
   }
   check_signals();
-  plan.trainer.folder = folder;
   if (!resume) plan.trainer.settings = format_settings(plan);
   return plan.settings.is_pairs() ? run<TranslationTask>(plan, made, on_step)
                                   : run<LanguageTask>(plan, made, on_step);

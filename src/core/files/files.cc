@@ -73,19 +73,48 @@ std::string read_file(const std::string& path, std::uint64_t limit) {
 }
 
 // FNV-1a over 64-bit words. Each step can be undone, so a change within one word always shows.
-std::string checksum_of(std::string_view bytes) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
-  const auto add = [&](std::uint64_t word) { hash = (hash ^ word) * 0x100000001b3U; };
-  for (std::size_t at = 0; at < bytes.size(); at += 8) {
+void Checksum::add_word(std::uint64_t word) noexcept {
+  hash_ = (hash_ ^ word) * 0x100000001b3U;
+  hash_ ^= hash_ >> 29;
+}
+
+void Checksum::add(std::string_view bytes) noexcept {
+  const std::size_t kept = size_ % 8;
+  size_ += bytes.size();
+  if (kept > 0) {
+    const std::size_t taken = std::min(8 - kept, bytes.size());
+    std::memcpy(rest_ + kept, bytes.data(), taken);
+    bytes.remove_prefix(taken);
+    if (kept + taken < 8) return;
     std::uint64_t word = 0;
-    std::memcpy(&word, bytes.data() + at, std::min<std::size_t>(8, bytes.size() - at));
-    add(word);
-    hash ^= hash >> 29;
+    std::memcpy(&word, rest_, 8);
+    add_word(word);
   }
-  add(bytes.size());
+  for (; bytes.size() >= 8; bytes.remove_prefix(8)) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, bytes.data(), 8);
+    add_word(word);
+  }
+  if (!bytes.empty()) std::memcpy(rest_, bytes.data(), bytes.size());
+}
+
+std::string Checksum::text() const {
+  Checksum last = *this;
+  if (size_ % 8 > 0) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, rest_, size_ % 8);
+    last.add_word(word);
+  }
+  std::uint64_t hash = (last.hash_ ^ size_) * 0x100000001b3U;
   std::string text(16, '0');
   for (std::size_t i = 16; i-- > 0; hash >>= 4) text[i] = "0123456789abcdef"[hash & 15];
   return text;
+}
+
+std::string checksum_of(std::string_view bytes) {
+  Checksum sum;
+  sum.add(bytes);
+  return sum.text();
 }
 
 }  // namespace sextant

@@ -20,6 +20,8 @@
 #include "sextant/training/tasks/language_task.h"
 #include "sextant/training/tasks/text_data.h"
 #include "sextant/training/tasks/translation_task.h"
+#include "training/tasks/data_file.h"
+#include "training/tasks/text_tokens.h"
 
 namespace sextant {
 namespace {
@@ -28,11 +30,7 @@ constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 30;
 
 std::string read_data(DataFile& file) {
   std::string bytes = read_file(file.path, kMaxBytes);
-  const std::string found = checksum_of(bytes);
-  if (!file.checksum.empty() && file.checksum != found) {
-    throw Error(file.path, "must be the same as at the start of the run, but has changed");
-  }
-  file.checksum = found;
+  check_data(file, checksum_of(bytes));
   return bytes;
 }
 
@@ -71,11 +69,19 @@ InitialWeights find_initial_weights(TrainingPlan& plan, const std::string& resum
   return {"", open_initial_weights(plan)};
 }
 
-Tokenizer tokenizer_for(const TrainingPlan& plan, const InitialWeights& initial,
-                        const std::vector<std::string>& texts) {
+// That of the run, of --from, of --tokenizer-from; nothing where data makes it.
+std::optional<Tokenizer> known_tokenizer(TrainingPlan& plan, const InitialWeights& initial) {
   if (!initial.saved.empty()) return Tokenizer::load(initial.saved);
   if (initial.from) return initial.from->tokenizer;
-  return Tokenizer::train(texts, plan.settings.tokenizer);
+  if (plan.settings.tokenizer_from.empty()) return std::nullopt;
+  DataFile& from = plan.settings.tokenizer_from.front();
+  std::error_code problem;
+  Tokenizer found = std::filesystem::exists(from.path + "/tokenizer.json", problem)
+                        ? Tokenizer::load(from.path)
+                        : open_model_folder(from.path).tokenizer;
+  check_data(from, found.checksum());
+  plan.settings.tokenizer.kind = found.kind();
+  return found;
 }
 
 // The table that the scheme starts from: the model gets as many positions as it has.
@@ -135,18 +141,19 @@ TaskOptions task_options(const TrainingPlan& plan) {
   return options;
 }
 
-PlannedTask make_language_task(TrainingPlan& plan, const InitialWeights& initial) {
-  TrainingSettings& settings = plan.settings;
-  SplitTexts texts;
-  for (DataFile& file : settings.files) {
-    texts.add(parse_texts(read_data(file), TextUnit::file, file.path).front(), settings.held_out);
-  }
-  LanguageData text = texts.encode(tokenizer_for(plan, initial, texts.train));
-  PlannedTask made{.unit = "tokens", .train = text.tokens.size(), .held_out = text.held_out.size()};
-  made.checksum = checksum_of_tokens(std::span(&text.tokens, 1));
-  return finished(
-      std::make_unique<LanguageTask>(std::move(text), settings.model, task_options(plan)), initial,
-      plan, std::move(made));
+PlannedTask make_language_task(TrainingPlan& plan, const InitialWeights& initial, bool resumed) {
+  TextTokens text = text_tokens(plan, known_tokenizer(plan, initial), resumed);
+  const TokenFile& file = text.file;
+  const auto training = static_cast<std::size_t>(file.training);
+  StoredTokens tokens{file.tokens.part(0, training), file.tokens.part(training, file.tokens.size()),
+                      file.document_ends};
+  PlannedTask made{
+      .unit = "tokens", .train = tokens.tokens.size(), .held_out = tokens.held_out.size()};
+  made.checksum = file.checksum + std::to_string(training);
+  made.kept = text.kept;
+  return finished(std::make_unique<LanguageTask>(std::move(text.tokenizer), std::move(tokens),
+                                                 plan.settings.model, task_options(plan)),
+                  initial, plan, std::move(made));
 }
 
 PlannedTask make_pair_task(TrainingPlan& plan, const InitialWeights& initial) {
@@ -174,7 +181,8 @@ PlannedTask make_pair_task(TrainingPlan& plan, const InitialWeights& initial) {
   }
   std::vector<std::string> texts = pairs.source;
   texts.insert(texts.end(), pairs.target.begin(), pairs.target.end());
-  const Tokenizer tokenizer = tokenizer_for(plan, initial, texts);
+  const std::optional<Tokenizer> known = known_tokenizer(plan, initial);
+  const Tokenizer tokenizer = known ? *known : Tokenizer::train(texts, settings.tokenizer);
   if (settings.task.subword_dropout > 0 && tokenizer.kind() != TokenizerKind::subword) {
     throw Error("train.subword-dropout", std::string("must be given with sub-words only, got ") +
                                              "tokens of kind " +
@@ -199,7 +207,7 @@ PlannedTask make_task(TrainingPlan& plan, const std::string& resumed) {
   const InitialWeights initial = find_initial_weights(plan, resumed);
   load_position_table(plan, initial);
   return plan.settings.is_pairs() ? make_pair_task(plan, initial)
-                                  : make_language_task(plan, initial);
+                                  : make_language_task(plan, initial, !resumed.empty());
 }
 
 }  // namespace sextant

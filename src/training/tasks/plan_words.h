@@ -34,9 +34,11 @@ inline const std::vector<Wording> kModelWords = {
      .meaning = "a separate matrix for the logits instead of the embedding"},
     {.field = "encoder_layers", .tasks = kPairTasks},
     {.field = "pointer", .tasks = kPairTasks}};
-inline const std::vector<Wording> kSettingsWords = {{.field = "reverse", .tasks = "translate"}};
+inline const std::vector<Wording> kSettingsWords = {{.field = "reverse", .tasks = "translate"},
+                                                    {.field = "documents", .tasks = kTextTasks}};
 inline const std::vector<Wording> kTaskWords = {{.field = "batch_size", .group = kSteps},
                                                 {.field = "accumulation_steps", .group = kSteps},
+                                                {.field = "document_mask", .tasks = kTextTasks},
                                                 {.field = "label_smoothing", .group = kSteps},
                                                 {.field = "mask_probability", .tasks = "mlm"},
                                                 {.field = "subword_dropout", .tasks = "translate"},

@@ -28,11 +28,19 @@ inline constexpr auto kFields<TranslationDataOptions> =
                      "fraction of the pairs that is not learned")};
 
 template <>
+inline constexpr auto kMeanings<DocumentUnit> = meanings("texts follow each other without a sign",
+                                                         "each file", "what empty lines divide",
+                                                         "each line",
+                                                         "what lines <|endoftext|> divide");
+
+template <>
 inline constexpr auto kFields<TrainingSettings> = std::tuple{
+    field(&TrainingSettings::documents, "documents",
+          "what <eos> ends, so that the model learns to end"),
     field(&TrainingSettings::reverse, "reverse", "translate from the second column to the first"),
     field(&TrainingSettings::held_out, "held_out", kPortion,
-          "fraction of the data that is held out for validation: the end of each text, random "
-          "pairs")};
+          "fraction of the data that is held out for validation: the end of each text, the last "
+          "documents, random pairs")};
 
 // What results depend on beside the seed, which a run has for itself: in run.json.
 inline constexpr auto kTaskFields = std::tuple{
@@ -46,6 +54,8 @@ inline constexpr auto kTaskFields = std::tuple{
     field(&TaskOptions::mask_probability, "mask_probability", NumberRange{0, 1, true},
           "fraction of the tokens to predict")
         .formerly("masked"),
+    field(&TaskOptions::document_mask, "document_mask",
+          "tokens see those of their own document alone (a sequence may hold several)"),
     field(&TaskOptions::label_smoothing, "label_smoothing", kShare, "of the targets")
         .formerly("smoothing"),
     field(&TaskOptions::subword_dropout, "subword_dropout", kShare,

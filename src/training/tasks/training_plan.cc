@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "core/json/fields_json.h"
+#include "core/options/enum_names.h"
 #include "core/text/strings.h"
 #include "sextant/core/error.h"
 #include "sextant/training/tasks/text_data.h"
@@ -57,6 +58,10 @@ void complete_schedule(TrainerOptions& trainer, const ScheduleOverrides& chosen)
 }
 
 }  // namespace
+
+std::string_view name_of(DocumentUnit unit) noexcept {
+  return enum_name(unit, {"none", "file", "paragraph", "line", "endoftext"});
+}
 
 bool is_training_kind(std::string_view kind) noexcept {
   return std::find(std::begin(kTrainingKinds), std::end(kTrainingKinds), kind) !=
@@ -153,6 +158,7 @@ std::string format_settings(const TrainingPlan& plan) {
   json["valid"] = json_of(settings.valid);
   json["from"] = json_of(settings.from);
   json["table"] = json_of(settings.table);
+  json["tokenizer_from"] = json_of(settings.tokenizer_from);
   json["tokenizer"] = name_of(settings.tokenizer.kind);
   json["reverse"] = settings.reverse;  // its place, before those of the augmentation
   each_field<PairAugmentation>([&](const auto& one) {
@@ -184,6 +190,7 @@ TrainingPlan read_plan(const std::string& folder) {
     settings.from = files_of(json.at("from"));
     if (const Json* table = json.find("table"))
       settings.table = files_of(*table);  // not in older runs
+    if (const Json* from = json.find("tokenizer_from")) settings.tokenizer_from = files_of(*from);
     settings.tokenizer.kind = parse_name<TokenizerKind>(json.at("tokenizer").text(), path);
     each_field<PairAugmentation>([&](const auto& one) {
       const Json* found = json.find("augment_" + std::string(one.earlier));

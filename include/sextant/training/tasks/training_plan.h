@@ -11,6 +11,7 @@
 #include "sextant/text/tokenizer.h"
 #include "sextant/training/tasks/augment_pairs.h"
 #include "sextant/training/tasks/built_in_data.h"
+#include "sextant/training/tasks/text_data.h"
 #include "sextant/training/tasks/token_task.h"
 #include "sextant/training/trainer.h"
 
@@ -23,15 +24,17 @@ struct DataFile {
 };
 
 struct TrainingSettings {
-  std::string kind;               // one of kTrainingKinds
-  std::vector<DataFile> files;    // texts, or one of pairs
-  std::vector<DataFile> valid;    // of pairs: one or none
-  std::vector<DataFile> from;     // a model's folder to start from: one or none
-  std::vector<DataFile> table;    // of the scheme, --scheme-file to start from: one or none
-  bool reverse = false;           // the second column is the source
-  PairAugmentation augment{};     // of pairs
-  double held_out = 0.1;          // part of the data, 0 < held_out < 1
-  TokenizerTraining tokenizer{};  // of the training part
+  std::string kind;                      // one of kTrainingKinds
+  std::vector<DataFile> files;           // texts, one of tokens (.safetensors), or one of pairs
+  std::vector<DataFile> valid;           // of pairs: one or none
+  std::vector<DataFile> from;            // a model's folder to start from: one or none
+  std::vector<DataFile> tokenizer_from;  // a folder with the tokenizer to use: one or none
+  std::vector<DataFile> table;           // of the scheme, --scheme-file to start from: one or none
+  bool reverse = false;                  // the second column is the source
+  PairAugmentation augment{};            // of pairs
+  DocumentUnit documents = DocumentUnit::none;  // of texts
+  double held_out = 0.1;                        // part of the data, 0 < held_out < 1
+  TokenizerTraining tokenizer{};                // of the training part
   TransformerConfig model{};
   TaskOptions task{};  // but for the seed, which is the trainer's
 
