@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bit>
@@ -53,7 +54,8 @@ struct Mapping {
 // Every byte of the data belongs to one tensor.
 void check_places(std::vector<SafetensorsEntry>& entries, std::uint64_t data,
                   const std::string& path) {
-  std::ranges::sort(entries, {}, [](const auto& entry) { return std::pair(entry.begin, entry.end); });
+  std::ranges::sort(entries, {},
+                    [](const auto& entry) { return std::pair(entry.begin, entry.end); });
   std::uint64_t at = 0;
   for (const SafetensorsEntry& entry : entries) {
     if (entry.end > data) {
@@ -102,10 +104,9 @@ MappedTensors map_safetensors(const std::string& path) {
 }
 
 void forget_pages(const void* first, std::size_t bytes) noexcept {
-  constexpr std::uintptr_t kPage = 1 << 16;  // as large as any system's
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
   const auto address = reinterpret_cast<std::uintptr_t>(first);
-  const std::uintptr_t begin = (address + kPage - 1) / kPage * kPage;
-  const std::uintptr_t end = (address + bytes) / kPage * kPage;
+  const std::uintptr_t begin = address / page * page, end = (address + bytes) / page * page;
   if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
 }
 

@@ -26,7 +26,8 @@ struct MappedTensors {
 // Throws Error as load_safetensors(), but that bytes of bool are as the file has them.
 MappedTensors map_safetensors(const std::string& path);
 
-// Gives memory back that holds what was read of a mapped file; it is read anew when it is used.
+// Gives memory back that holds what was read of a mapped file, whole pages; they are read anew when
+// they are used.
 void forget_pages(const void* first, std::size_t bytes) noexcept;
 
 }  // namespace sextant::text

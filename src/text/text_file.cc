@@ -78,14 +78,13 @@ class TextFile::Bytes {
   Identity identity() const {
     struct stat status {};
     if (::fstat(handle_->number(), &status) != 0) fail_file(file_.path_, "cannot be read", errno);
-    return Identity{static_cast<std::uint64_t>(status.st_dev),
-                    static_cast<std::uint64_t>(status.st_ino),
-                    static_cast<std::uint64_t>(status.st_size),
-                    static_cast<std::uint64_t>(status.st_mtime),
+    return Identity{
+        static_cast<std::uint64_t>(status.st_dev), static_cast<std::uint64_t>(status.st_ino),
+        static_cast<std::uint64_t>(status.st_size), static_cast<std::uint64_t>(status.st_mtime),
 #ifdef __APPLE__
-                    static_cast<std::uint64_t>(status.st_mtimespec.tv_nsec)};
+        static_cast<std::uint64_t>(status.st_mtimespec.tv_nsec)};
 #else
-                    static_cast<std::uint64_t>(status.st_mtim.tv_nsec)};
+        static_cast<std::uint64_t>(status.st_mtim.tv_nsec)};
 #endif
   }
 
@@ -170,8 +169,7 @@ void TextFile::scan() {
   if (!any) throw Error(path_, "must hold text, got nothing but white space");
 }
 
-void TextFile::read(std::uint64_t begin, std::uint64_t end, LongLines lines,
-                    const Use& use) const {
+void TextFile::read(std::uint64_t begin, std::uint64_t end, LongLines lines, const Use& use) const {
   const auto place = std::ranges::upper_bound(places_, begin, {}, &Place::at) - 1;
   Bytes bytes(*this, place->byte);
   if (!is_kept_ && bytes.identity() != identity_) {

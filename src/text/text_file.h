@@ -15,8 +15,8 @@ enum class LongLines { whole, split };
 
 class TextFile {
  public:
-  // Reads all of it once. Throws Error as load_texts() does, but for large files. What is no regular
-  // file (a pipe) is kept in memory, up to 1 GiB.
+  // Reads all of it once. Throws Error as load_texts() does, but for large files. What is no
+  // regular file (a pipe) is kept in memory, up to 1 GiB.
   explicit TextFile(std::string path);
 
   const std::string& path() const noexcept { return path_; }
@@ -24,8 +24,8 @@ class TextFile {
   // Bytes of the text: "\r\n" is "\n", and a byte order mark is none of it.
   std::uint64_t size() const noexcept { return size_; }
 
-  // Calls use(piece) for the text [begin, end), in pieces of some 64 KiB that end after a line break
-  // where that is possible, never inside a character. Throws Error when the file has changed.
+  // Calls use(piece) for the text [begin, end), in pieces of some 64 KiB that end after a line
+  // break where that is possible, never inside a character. Throws Error when the file has changed.
   using Use = std::function<void(std::string_view)>;
   void read(std::uint64_t begin, std::uint64_t end, LongLines lines, const Use& use) const;
 

@@ -16,7 +16,8 @@
 namespace sextant {
 namespace {
 
-constexpr std::size_t kBlock = std::size_t{1} << 20;  // ids that are read before memory is given back
+constexpr std::size_t kBlock = std::size_t{1}
+                               << 20;  // ids that are read before memory is given back
 
 TokenArray array_of(const text::MappedTensors& mapped, const text::MappedTensor& tensor,
                     const std::string& path) {
@@ -46,20 +47,19 @@ TokenArray tokens_of(const text::MappedTensors& mapped, const std::string& path)
   const text::MappedTensor& tensor = found->second;
   const bool known = tensor.dtype == DType::uint16 || tensor.dtype == DType::uint32;
   if (!known || tensor.shape.rank() != 1) {
-    throw Error(path, "must have 'tokens' as uint16 or uint32 of shape [tokens], got " +
-                          described(tensor));
+    throw Error(
+        path, "must have 'tokens' as uint16 or uint32 of shape [tokens], got " + described(tensor));
   }
   return array_of(mapped, tensor, path);
 }
 
-TokenArray ends_of(const text::MappedTensors& mapped, std::size_t tokens,
-                   const std::string& path) {
+TokenArray ends_of(const text::MappedTensors& mapped, std::size_t tokens, const std::string& path) {
   const auto found = mapped.tensors.find("document_ends");
   if (found == mapped.tensors.end()) return {};
   const text::MappedTensor& tensor = found->second;
   if (tensor.dtype != DType::int64 || tensor.shape.rank() != 1) {
-    throw Error(path, "must have 'document_ends' as int64 of shape [documents], got " +
-                          described(tensor));
+    throw Error(
+        path, "must have 'document_ends' as int64 of shape [documents], got " + described(tensor));
   }
   TokenArray ends = array_of(mapped, tensor, path);
   std::int64_t before = 0;
@@ -123,7 +123,8 @@ TokenFile load_token_file(const std::string& path, std::int64_t vocabulary) {
   file.document_ends = ends_of(mapped, file.tokens.size(), path);
   file.tokenizer = text_of(mapped, "tokenizer");
   if (file.tokenizer.empty()) {
-    throw Error(path, "must say which tokenizer made it: metadata with its checksum as 'tokenizer'");
+    throw Error(path,
+                "must say which tokenizer made it: metadata with its checksum as 'tokenizer'");
   }
   file.vocabulary = number_of(mapped, "vocabulary_size", std::int64_t{1} << 32, path);
   file.training = static_cast<std::uint64_t>(

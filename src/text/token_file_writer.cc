@@ -78,7 +78,8 @@ void TokenFileWriter::finish(const TokenFile& described) {
   }
   const std::uint64_t ends = 8 * documents_, tokens = (wide_ ? 4 : 2) * count_;
   SafetensorsHeader header;
-  header.metadata = {{"format", "sextant tokens 1"}, {"tokenizer", described.tokenizer},
+  header.metadata = {{"format", "sextant tokens 1"},
+                     {"tokenizer", described.tokenizer},
                      {"checksum", sum_.text()}};
   const auto say = [&](const char* key, std::uint64_t number) {
     if (number > 0) header.metadata[key] = std::to_string(number);

@@ -19,7 +19,8 @@ using text::TextFile;
 constexpr std::string_view kEndOfText = "<|endoftext|>";
 constexpr std::uint64_t kWindow = std::uint64_t{1} << 16;
 
-// Where the held-out end of a text begins: after a line break if there is one, as SplitTexts::add().
+// Where the held-out end of a text begins: after a line break if there is one, as
+// SplitTexts::add().
 std::uint64_t split_of(const TextFile& file, double held_out) {
   const auto at = static_cast<std::uint64_t>(static_cast<double>(file.size()) * (1 - held_out));
   std::uint64_t inside = 0;  // bytes of the character that `at` lies in

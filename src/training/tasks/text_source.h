@@ -37,7 +37,7 @@ class TextSource {
   DocumentUnit unit_;
   text::LongLines lines_;
   std::vector<text::TextFile> files_;
-  std::vector<std::uint64_t> splits_;  // of each file, where no documents are
+  std::vector<std::uint64_t> splits_;           // of each file, where no documents are
   std::uint64_t documents_ = 0, held_out_ = 0;  // of which the last are held out
 };
 

@@ -180,8 +180,9 @@ TextTokens tokens_from_file(TrainingSettings& settings, const std::optional<Toke
   DataFile& data = settings.files.front();
   const std::string folder = fs::path(data.path).parent_path().string();
   if (!given && !exists(folder + "/tokenizer.json")) {
-    throw Error("train.tokenizer-from", "must be given for tokens without their tokenizer.json beside them, for " +
-                                            data.path);
+    throw Error(
+        "train.tokenizer-from",
+        "must be given for tokens without their tokenizer.json beside them, for " + data.path);
   }
   TextTokens found{given ? *given : Tokenizer::load(folder), {}};
   found.file = load_token_file(data.path, found.tokenizer.size());
@@ -221,10 +222,11 @@ TextTokens text_tokens(TrainingPlan& plan, const std::optional<Tokenizer>& token
     return tokens_from_file(settings, tokenizer);
   }
   const std::string& run = plan.trainer.folder;
-  const bool writes = !run.empty() && (plan.trainer.group == nullptr || plan.trainer.group->rank() == 0);
+  const bool writes =
+      !run.empty() && (plan.trainer.group == nullptr || plan.trainer.group->rank() == 0);
   if (writes && !resumed) RunFolder::check_new(run);
-  const auto texts_are_there = std::ranges::all_of(
-      settings.files, [](const DataFile& file) { return exists(file.path); });
+  const auto texts_are_there =
+      std::ranges::all_of(settings.files, [](const DataFile& file) { return exists(file.path); });
   if (resumed && !texts_are_there) {
     if (auto found = find_tokens(run, source_of(settings), tokenizer)) return *std::move(found);
   }
