@@ -96,7 +96,10 @@ CALLS = [
           "Translator", INTERRUPT, []),
     Call("resume", "resume", "Goes on with a run that was stopped, or makes it longer: the same bits as a run that was not stopped.",
          [("folder", "str | os.PathLike[str]", "of the run")], "Model", BEST,
-         "from ._training import resume as run\n\nreturn run(folder, {options}, on_step, progress)", RUN[1:], INTERRUPT),
+         "from ._training import resume as run\n\nreturn run(folder, {\"text\": text, \"pairs\": pairs, \"valid\": valid}, {options}, on_step, progress)",
+         [("text", "Source | Sequence[Source] | None", "None", "of lm and mlm, where the same texts are now; None: where they were, or as far from the folder"),
+          ("pairs", "Pairs | None", "None", "of translate, the same pairs"), ("valid", "Pairs | None", "None", "of translate, the same held-out pairs"),
+          *RUN[1:]], INTERRUPT),
     Call("extrapolate", "extrapolate",
          "Train short, test long: one small language model per scheme, all with the same initial weights, batches and steps, scored at "
          "several lengths on the same held-out tokens; with seeds=3 three times, and means with their deviation.",

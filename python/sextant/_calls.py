@@ -20,13 +20,16 @@ def lm(
     *,
     positions: PositionNames = "rotary",
     from_model: str | os.PathLike[str] | None = None,
+    tokenizer_from: str | os.PathLike[str] | None = None,
     folder: str | os.PathLike[str] | None = None,
     on_step: OnStep | None = None,
     progress: bool | None = None,
+    documents: Literal["none", "file", "paragraph", "line", "endoftext"] = "none",
     held_out: float = 0.1,
     length: int = 128,
     batch_size: int = 32,
     accumulation_steps: int = 1,
+    document_mask: bool = False,
     label_smoothing: float = 0.0,
     tokenizer: Literal["word", "character", "subword"] = "character",
     lower_case: bool = False,
@@ -68,6 +71,8 @@ def lm(
         positions: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
         from_model: the folder of a trained model to start from
+        tokenizer_from: a folder whose tokenizer is taken, a model's; None: one is made from the
+            data
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -75,11 +80,16 @@ def lm(
             model so far as its attribute `model`
         progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
             notebook
+        documents (none | file | paragraph | line | endoftext): what <eos> ends, so that the model
+            learns to end. none: texts follow each other without a sign; file: each file; paragraph:
+            what empty lines divide; line: each line; endoftext: what lines <|endoftext|> divide
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, random pairs
+            text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
+        document_mask (True | False): tokens see those of their own document alone (a sequence may
+            hold several)
         label_smoothing (>= 0, < 1): of the targets
         tokenizer (word | character | subword): what a token is. word: a whole word; character: one
             character; subword: a part of a word, learned from the text
@@ -130,7 +140,7 @@ def lm(
     """
     from ._training import train
 
-    return train("lm", {"text": text}, from_model, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("lm", {"text": text, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def mlm(
@@ -138,14 +148,17 @@ def mlm(
     *,
     positions: PositionNames = "rotary",
     from_model: str | os.PathLike[str] | None = None,
+    tokenizer_from: str | os.PathLike[str] | None = None,
     folder: str | os.PathLike[str] | None = None,
     on_step: OnStep | None = None,
     progress: bool | None = None,
+    documents: Literal["none", "file", "paragraph", "line", "endoftext"] = "none",
     held_out: float = 0.1,
     length: int = 128,
     batch_size: int = 32,
     accumulation_steps: int = 1,
     mask_probability: float = 0.15,
+    document_mask: bool = False,
     label_smoothing: float = 0.0,
     tokenizer: Literal["word", "character", "subword"] = "subword",
     lower_case: bool = False,
@@ -187,6 +200,8 @@ def mlm(
         positions: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
         from_model: the folder of a trained model to start from
+        tokenizer_from: a folder whose tokenizer is taken, a model's; None: one is made from the
+            data
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -194,12 +209,17 @@ def mlm(
             model so far as its attribute `model`
         progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
             notebook
+        documents (none | file | paragraph | line | endoftext): what <eos> ends, so that the model
+            learns to end. none: texts follow each other without a sign; file: each file; paragraph:
+            what empty lines divide; line: each line; endoftext: what lines <|endoftext|> divide
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, random pairs
+            text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
         mask_probability (> 0, <= 1): fraction of the tokens to predict
+        document_mask (True | False): tokens see those of their own document alone (a sequence may
+            hold several)
         label_smoothing (>= 0, < 1): of the targets
         tokenizer (word | character | subword): what a token is. word: a whole word; character: one
             character; subword: a part of a word, learned from the text
@@ -250,7 +270,7 @@ def mlm(
     """
     from ._training import train
 
-    return train("mlm", {"text": text}, from_model, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("mlm", {"text": text, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def translate(
@@ -258,6 +278,7 @@ def translate(
     *,
     positions: PositionNames = "rotary",
     from_model: str | os.PathLike[str] | None = None,
+    tokenizer_from: str | os.PathLike[str] | None = None,
     valid: Pairs | None = None,
     augment: Sequence[str] = (),
     folder: str | os.PathLike[str] | None = None,
@@ -313,6 +334,8 @@ def translate(
         positions: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
         from_model: the folder of a trained model to start from
+        tokenizer_from: a folder whose tokenizer is taken, a model's; None: one is made from the
+            data
         valid: the held-out pairs; None: as held_out
         augment: more pairs, where both sides are the same language: of 'swap' (both directions),
             'shuffle' (each target with its own words in a disturbed order), 'replace' (words that
@@ -326,7 +349,7 @@ def translate(
             notebook
         reverse (True | False): translate from the second column to the first
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, random pairs
+            text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
@@ -384,7 +407,7 @@ def translate(
     """
     from ._training import train
 
-    return train("translate", {"pairs": pairs, "valid": valid, "augment": augment}, from_model, positions, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("translate", {"pairs": pairs, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, positions, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def dates(
@@ -447,7 +470,7 @@ def dates(
         progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
             notebook
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, random pairs
+            text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
@@ -566,7 +589,7 @@ def copy(
         progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
             notebook
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, random pairs
+            text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
@@ -685,7 +708,7 @@ def reverse(
         progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
             notebook
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, random pairs
+            text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
@@ -804,7 +827,7 @@ def sort(
         progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
             notebook
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, random pairs
+            text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums

@@ -140,7 +140,20 @@ def train(
         return carry_out(lambda step: _core.train(kind, sources, named, options, path, step), path, on_step, bar, "train")
 
 
-def resume(folder: str | os.PathLike[str], options: dict[str, Any], on_step: OnStep | None, progress: bool | None) -> Model:
+def resume(
+    folder: str | os.PathLike[str],
+    data: Mapping[str, Any],
+    options: dict[str, Any],
+    on_step: OnStep | None,
+    progress: bool | None,
+) -> Model:
     path = folder_of(folder, "resume.folder")
+    sources: dict[str, list[str]] = {"texts": [], "pairs": [], "valid": []}
+    with files_for(path) as files:
+        if data["text"] is not None:
+            sources["texts"] = files.texts(data["text"], "resume.text")
+        for name in ("pairs", "valid"):
+            if data[name] is not None:
+                sources[name] = [files.pairs(data[name], f"resume.{name}")]
     bar = Progress(progress, options["steps"] or 0, options["minutes"] or 0, "resumed")
-    return carry_out(lambda step: _core.train_on(path, options, step), path, on_step, bar, "resume")
+    return carry_out(lambda step: _core.train_on(path, sources, options, step), path, on_step, bar, "resume")

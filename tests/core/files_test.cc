@@ -72,6 +72,20 @@ TEST(Checksum, TellsBytesApart) {
   EXPECT_NE(checksum_of(""), checksum_of(std::string(1, '\0')));
 }
 
+TEST(Checksum, OfPiecesIsThatOfTheWhole) {
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += static_cast<char>(i * 37);
+  for (std::size_t size = 0; size <= text.size(); ++size) {
+    const std::string_view whole = std::string_view(text).substr(0, size);
+    for (const std::size_t step : {1u, 3u, 7u, 8u, 9u, 20u}) {
+      Checksum sum;
+      for (std::size_t at = 0; at < size; at += step) sum.add(whole.substr(at, step));
+      sum.add("");
+      EXPECT_EQ(sum.text(), checksum_of(whole)) << size << " " << step;
+    }
+  }
+}
+
 TEST_F(Files, MayBeEmpty) {
   write_file(path("a"), "");
   EXPECT_EQ(read_file(path("a")), "");

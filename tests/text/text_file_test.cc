@@ -29,8 +29,8 @@ class TextFiles : public ::testing::Test {
     write_file(path_, bytes);
     return TextFile(path_);
   }
-  static std::vector<std::string> pieces(const TextFile& file, LongLines lines,
-                                         std::uint64_t begin, std::uint64_t end) {
+  static std::vector<std::string> pieces(const TextFile& file, LongLines lines, std::uint64_t begin,
+                                         std::uint64_t end) {
     std::vector<std::string> all;
     file.read(begin, end, lines, [&](std::string_view piece) { all.emplace_back(piece); });
     return all;
@@ -59,7 +59,8 @@ std::string long_text(std::size_t least, std::string_view line_end) {
   for (int line = 0; text.size() < least; ++line) {
     for (int word = 0; word <= line % 23; ++word) {
       text += (word > 0 ? " " : "");
-      text += (word + line) % 7 == 0 ? "stra\u00dfe\u03a3" : "Word" + std::to_string(word * line % 11);
+      text +=
+          (word + line) % 7 == 0 ? "stra\u00dfe\u03a3" : "Word" + std::to_string(word * line % 11);
       if ((word + line) % 5 == 0) text += ", \u2603!";
     }
     text += line_end;
@@ -135,14 +136,17 @@ TEST_F(TextFiles, ErrorsAreThoseOfTheWhole) {
   const std::string lines = long_text(200'000, "\n");
   const std::string line = long_text(200'000, " ");
   for (const std::string& bytes :
-       {std::string(), std::string("\uFEFF"), std::string(" \n\t\r\n"), lines + "ab\xff" "c\n",
+       {std::string(), std::string("\uFEFF"), std::string(" \n\t\r\n"),
+        lines + "ab\xff"
+                "c\n",
         lines + line + "\xe2\x98", line + "\xc3(" + line, lines + "\xed\xa0\x80\n"}) {
     write_file(path_, bytes);
     const std::string wanted = refusal([&] { load_texts(path_); });
     ASSERT_NE(wanted, "nothing");
     EXPECT_EQ(refusal([&] { TextFile file(path_); }), wanted);
   }
-  EXPECT_EQ(refusal([&] { TextFile file(path_ + "x"); }), refusal([&] { load_texts(path_ + "x"); }));
+  EXPECT_EQ(refusal([&] { TextFile file(path_ + "x"); }),
+            refusal([&] { load_texts(path_ + "x"); }));
   EXPECT_EQ(refusal([&] { TextFile file(testing::TempDir()); }),
             refusal([&] { load_texts(testing::TempDir()); }));
 }

@@ -79,8 +79,8 @@ class TokenFiles : public ::testing::Test {
 };
 
 TEST_F(TokenFiles, AreReadAsTheyWereWritten) {
-  for (const std::int64_t largest : {std::int64_t{9}, std::int64_t{65535}, std::int64_t{65536},
-                                     std::int64_t{4294967295}}) {
+  for (const std::int64_t largest :
+       {std::int64_t{9}, std::int64_t{65535}, std::int64_t{65536}, std::int64_t{4294967295}}) {
     TokenFile file;
     std::vector<std::int64_t> ids(300'000, 3);  // more than a buffer
     ids.back() = largest;
@@ -128,9 +128,8 @@ TEST_F(TokenFiles, WhatOthersWriteIsLookedAt) {
   EXPECT_THAT(refusal_of({{"ids", tokens}}), HasSubstr("must have the tensor 'tokens'"));
   EXPECT_THAT(refusal_of({{"tokens", array<std::int64_t>(DType::int64, {1, 2})}}),
               HasSubstr("must have 'tokens' as uint16 or uint32 of shape [tokens], got int64"));
-  EXPECT_THAT(
-      refusal_of({{"tokens", array<std::uint16_t>(DType::uint16, {1, 2}, Shape{1, 2})}}),
-      HasSubstr("of shape [1, 2]"));
+  EXPECT_THAT(refusal_of({{"tokens", array<std::uint16_t>(DType::uint16, {1, 2}, Shape{1, 2})}}),
+              HasSubstr("of shape [1, 2]"));
   EXPECT_THAT(refusal_of({{"tokens", tokens}}, {}), HasSubstr("must say which tokenizer made it"));
   const auto with_ends = [&](std::vector<std::int64_t> ends) {
     return refusal_of({{"tokens", tokens}, {"document_ends", array(DType::int64, ends)}});
@@ -141,9 +140,9 @@ TEST_F(TokenFiles, WhatOthersWriteIsLookedAt) {
   EXPECT_THAT(with_ends({-1, 5}), HasSubstr("got -1 behind 0"));
   EXPECT_THAT(with_ends({3}), HasSubstr("must have the number of tokens, 5, as the last"));
   EXPECT_THAT(with_ends({3, 6}), HasSubstr("got 6"));
-  EXPECT_THAT(refusal_of({{"tokens", tokens},
-                          {"document_ends", array<std::int32_t>(DType::int32, {5})}}),
-              HasSubstr("must have 'document_ends' as int64"));
+  EXPECT_THAT(
+      refusal_of({{"tokens", tokens}, {"document_ends", array<std::int32_t>(DType::int32, {5})}}),
+      HasSubstr("must have 'document_ends' as int64"));
   const auto with = [&](const char* key, const char* value) {
     return refusal_of({{"tokens", tokens}}, {{"tokenizer", "x"}, {key, value}});
   };

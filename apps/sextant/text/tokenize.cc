@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "commands.h"
-#include "options/choices.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
@@ -197,11 +196,13 @@ void add_tokenize(CLI::App& program, Job& job) {
               "of the result: cut, where the end token stays and a note on stderr says how much is "
               "left out, or filled with [PAD] or <pad>")
       ->excludes(vocabulary);
-  offer(command
-            .add_option("--documents", tokenize->documents,
-                        "with -o NAME.safetensors: what <eos> ends, as in `sextant train`")
-            ->type_name("NAME"),
-        names_of<DocumentUnit>());
+  std::vector<std::string> units;
+  for (const std::string_view name : names_of<DocumentUnit>()) units.emplace_back(name);
+  command
+      .add_option("--documents", tokenize->documents,
+                  "with -o NAME.safetensors: what <eos> ends, as in `sextant train`")
+      ->type_name("NAME")
+      ->check(one_of("tokenize.documents", units));
   tokenize->output.add_to(
       command, kTextOrJson,
       "save as .json, or as .safetensors, which `sextant train lm --file` reads");

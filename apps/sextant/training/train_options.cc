@@ -47,9 +47,10 @@ void TrainOptions::add_to(CLI::App& command) {
         {std::begin(kTrainingKinds), std::end(kTrainingKinds)});
   output_file(command.add_option("-o,--output", folder, "the run's folder, created if needed"),
               "DIR");
-  command.add_flag("--resume", resume,
-                   "continue the run in -o with its settings; only --steps, --minutes and "
-                   "--patience may change");
+  command.add_flag(
+      "--resume", resume,
+      "continue the run in -o with its settings; only --steps, --epochs, --minutes and "
+      "--patience may change, and where the data is: --file, --pairs, --valid");
   command.add_flag("--json", json, "the result as one JSON object");
   command.add_flag(
       "--json-lines", json_lines,
@@ -121,9 +122,10 @@ void TrainOptions::check(const CLI::App& command) const {
     const auto& names = option->get_lnames();
     const std::string name = names.empty() ? option->get_name() : "--" + names.front();
     const std::string where = "train." + name.substr(name.find_first_not_of('-'));
-    if (resume && !is_one_of(name, {"KIND", "--output", "--resume", "--json", "--json-lines",
-                                    "--steps", "--minutes", "--patience", "--threads",
-                                    "--context-parallel", "--print-call"})) {
+    if (resume &&
+        !is_one_of(name, {"KIND", "--output", "--resume", "--json", "--json-lines", "--steps",
+                          "--epochs", "--minutes", "--patience", "--threads", "--file", "--pairs",
+                          "--valid", "--context-parallel", "--print-call"})) {
       throw Error(where, "must not be given with --resume: the run keeps its settings");
     }
     // Those of a scheme's parameters are in no group.
@@ -148,13 +150,33 @@ void TrainOptions::check(const CLI::App& command) const {
   if (given("--valid") && given("--held-out")) {
     throw Error("train.held-out", "must not be given with --valid, which is the held-out data");
   }
-  if (!is_built_in(kind) && !given("--steps") && !given("--minutes")) {
-    throw CLI::RequiredError("--steps or --minutes");
+  if (!is_built_in(kind) && !given("--steps") && !given("--epochs") && !given("--minutes")) {
+    throw CLI::RequiredError("--steps, --epochs or --minutes");
   }
   if (!choice_.weights_file.empty()) {
     throw Error("train.scheme-weights", "must not be given: training learns them");
   }
   choice_.check();
+}
+
+// Of a run that goes on.
+void TrainOptions::move_files(TrainingPlan& plan) const {
+  TrainingSettings& settings = plan.settings;
+  const auto check_kind = [&settings](const char* where, bool fits) {
+    if (!fits) throw Error(where, "must not be given for a run of " + settings.kind);
+  };
+  if (!texts_.empty()) {
+    check_kind("train.file", !settings.is_pairs());
+    move_data(settings.files, texts_, "train.file");
+  }
+  if (!pairs_.empty()) {
+    check_kind("train.pairs", settings.kind == "translate");
+    move_data(settings.files, {pairs_}, "train.pairs");
+  }
+  if (!valid_.empty()) {
+    check_kind("train.valid", settings.kind == "translate");
+    move_data(settings.valid, {valid_}, "train.valid");
+  }
 }
 
 TrainingPlan TrainOptions::plan(const CLI::App& command) const {
@@ -165,6 +187,7 @@ TrainingPlan TrainOptions::plan(const CLI::App& command) const {
                   "must be " + plan.settings.kind + " as in " + folder + ", got " + kind);
     }
     for (const auto& change : given_) change(plan);
+    move_files(plan);
     return plan;
   }
   TrainingPlan plan = default_plan(kind);
@@ -176,8 +199,8 @@ TrainingPlan TrainOptions::plan(const CLI::App& command) const {
   if (!from_.empty()) settings.from.push_back(data_file(from_));
   if (!tokenizer_from_.empty()) settings.tokenizer_from.push_back(data_file(tokenizer_from_));
   settings.model.positions = choice_.positions();
-  if (plan.trainer.steps == 0 && plan.trainer.minutes == 0) {
-    throw Error("train.steps", "must be above 0 when there are no --minutes");
+  if (plan.trainer.steps == 0 && plan.trainer.minutes == 0 && plan.epochs.epochs == 0) {
+    throw Error("train.steps", "must be above 0 when there are no --epochs or --minutes");
   }
   fill_defaults(plan,
                 {.decay = command.count("--decay") > 0, .warmup = command.count("--warmup") > 0});

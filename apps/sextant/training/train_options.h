@@ -36,6 +36,8 @@ struct TrainOptions {
   template <class Options>
   void add(CLI::App& command, const PlanPart<Options>& part);
 
+  void move_files(TrainingPlan& plan) const;
+
   std::vector<std::string> texts_;
   std::string pairs_, valid_, from_, tokenizer_from_;
   SchemeChoice choice_;

@@ -80,8 +80,8 @@ TrainingPlan plan_of(const std::string& kind, const nb::dict& sources, nb::handl
     });
   }
   settings.model.positions = read_positions({positions, "train", "positions"});
-  if (plan.trainer.steps == 0 && plan.trainer.minutes == 0) {
-    throw Error("train.steps", "must be above 0 when there are no minutes");
+  if (plan.trainer.steps == 0 && plan.trainer.minutes == 0 && plan.epochs.epochs == 0) {
+    throw Error("train.steps", "must be above 0 when there are no epochs or minutes");
   }
   const auto chosen = [&options](const char* name) {
     return options.contains(name) && !nb::object(options[name]).is_none();
@@ -181,9 +181,22 @@ nb::dict train_new(const std::string& kind, const nb::dict& sources, nb::handle 
   return run_plan(plan, folder, false, on_step);
 }
 
-nb::dict train_on(const std::string& folder, const nb::dict& options, nb::handle on_step) {
+nb::dict train_on(const std::string& folder, const nb::dict& sources, const nb::dict& options,
+                  nb::handle on_step) {
   TrainingPlan plan = read_plan(folder);
-  visit_resumption(plan.trainer, taking({options, "resume"}));
+  TrainingSettings& settings = plan.settings;
+  const auto move = [&](const char* name, const char* argument, std::vector<DataFile>& files,
+                        bool fits) {
+    const std::string where = std::string("resume.") + argument;
+    const std::vector<std::string> paths = paths_of(sources, name);
+    if (paths.empty()) return;
+    if (!fits) throw Error(where, "must not be given for a run of " + settings.kind);
+    move_data(files, paths, where);
+  };
+  move("texts", "text", settings.files, !settings.is_pairs());
+  move("pairs", "pairs", settings.files, settings.kind == "translate");
+  move("valid", "valid", settings.valid, settings.kind == "translate");
+  visit_resumption(plan, taking({options, "resume"}));
   return run_plan(plan, folder, true, on_step);
 }
 
@@ -218,10 +231,10 @@ void bind_training(nb::module_& module) {
              nb::sig("def train(kind: str, sources: dict[str, list[str]], positions: object, "
                      "options: dict[str, typing.Any], folder: str, on_step: object) -> dict[str, "
                      "typing.Any]"));
-  module.def("train_on", &train_on, nb::arg("folder"), nb::arg("options"),
+  module.def("train_on", &train_on, nb::arg("folder"), nb::arg("sources"), nb::arg("options"),
              nb::arg("on_step").none(),
-             nb::sig("def train_on(folder: str, options: dict[str, typing.Any], on_step: object) "
-                     "-> dict[str, typing.Any]"));
+             nb::sig("def train_on(folder: str, sources: dict[str, list[str]], options: dict[str, "
+                     "typing.Any], on_step: object) -> dict[str, typing.Any]"));
 }
 
 }  // namespace sextant::python

@@ -206,8 +206,10 @@ PlannedTask make_pair_task(TrainingPlan& plan, const InitialWeights& initial) {
 PlannedTask make_task(TrainingPlan& plan, const std::string& resumed) {
   const InitialWeights initial = find_initial_weights(plan, resumed);
   load_position_table(plan, initial);
-  return plan.settings.is_pairs() ? make_pair_task(plan, initial)
-                                  : make_language_task(plan, initial, !resumed.empty());
+  PlannedTask made = plan.settings.is_pairs() ? make_pair_task(plan, initial)
+                                              : make_language_task(plan, initial, !resumed.empty());
+  if (plan.epochs.any()) count_epochs(plan, made.steps_per_epoch, !resumed.empty());
+  return made;
 }
 
 }  // namespace sextant

@@ -28,10 +28,9 @@ inline constexpr auto kFields<TranslationDataOptions> =
                      "fraction of the pairs that is not learned")};
 
 template <>
-inline constexpr auto kMeanings<DocumentUnit> = meanings("texts follow each other without a sign",
-                                                         "each file", "what empty lines divide",
-                                                         "each line",
-                                                         "what lines <|endoftext|> divide");
+inline constexpr auto kMeanings<DocumentUnit> =
+    meanings("texts follow each other without a sign", "each file", "what empty lines divide",
+             "each line", "what lines that are GPT-2's end-of-text token divide");
 
 template <>
 inline constexpr auto kFields<TrainingSettings> = std::tuple{
@@ -41,6 +40,18 @@ inline constexpr auto kFields<TrainingSettings> = std::tuple{
     field(&TrainingSettings::held_out, "held_out", kPortion,
           "fraction of the data that is held out for validation: the end of each text, the last "
           "documents, random pairs")};
+
+inline constexpr NumberRange kEpochs{0, 1e9};
+template <>
+inline constexpr auto kFields<EpochOptions> =
+    std::tuple{field(&EpochOptions::epochs, "epochs", kEpochs,
+                     "passes over the data; 0: no limit. With steps: whichever ends first"),
+               field(&EpochOptions::warmup_epochs, "warmup_epochs", kEpochs,
+                     "epochs of linear warm-up; 0: as the warm-up in steps"),
+               field(&EpochOptions::validate_epochs, "validate_epochs", kEpochs,
+                     "epochs between validations; 0: as those in steps"),
+               field(&EpochOptions::checkpoint_epochs, "checkpoint_epochs", kEpochs,
+                     "epochs between checkpoints; 0: as those in steps")};
 
 // What results depend on beside the seed, which a run has for itself: in run.json.
 inline constexpr auto kTaskFields = std::tuple{
