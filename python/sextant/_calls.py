@@ -55,6 +55,10 @@ def lm(
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
+    epochs: float = 0.0,
+    warmup_epochs: float = 0.0,
+    validate_epochs: float = 0.0,
+    checkpoint_epochs: float = 0.0,
     decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
     rate: float = 0.001,
     warmup: int | None = None,
@@ -82,7 +86,8 @@ def lm(
             notebook
         documents (none | file | paragraph | line | endoftext): what <eos> ends, so that the model
             learns to end. none: texts follow each other without a sign; file: each file; paragraph:
-            what empty lines divide; line: each line; endoftext: what lines <|endoftext|> divide
+            what empty lines divide; line: each line; endoftext: what lines that are GPT-2's
+            end-of-text token divide
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
             text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
@@ -121,12 +126,18 @@ def lm(
         word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
         seed (0 .. 2^32 - 1): of weights, order and dropout
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps, else
-            inverse_square_root): the rate after the warm-up. constant: the highest rate;
+        epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
+            first
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
+            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
             inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
             floor
         rate (> 0): highest learning rate
-        warmup (>= 0; None: 100, translate 400; at most a tenth of steps): steps of linear warm-up
+        warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
+            warm-up
         weight_decay (>= 0): of AdamW
         clip (>= 0): largest norm of the gradients; 0: no limit
 
@@ -140,7 +151,7 @@ def lm(
     """
     from ._training import train
 
-    return train("lm", {"text": text, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("lm", {"text": text, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def mlm(
@@ -184,6 +195,10 @@ def mlm(
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
+    epochs: float = 0.0,
+    warmup_epochs: float = 0.0,
+    validate_epochs: float = 0.0,
+    checkpoint_epochs: float = 0.0,
     decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
     rate: float = 0.001,
     warmup: int | None = None,
@@ -211,7 +226,8 @@ def mlm(
             notebook
         documents (none | file | paragraph | line | endoftext): what <eos> ends, so that the model
             learns to end. none: texts follow each other without a sign; file: each file; paragraph:
-            what empty lines divide; line: each line; endoftext: what lines <|endoftext|> divide
+            what empty lines divide; line: each line; endoftext: what lines that are GPT-2's
+            end-of-text token divide
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
             text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
@@ -251,12 +267,18 @@ def mlm(
         word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
         seed (0 .. 2^32 - 1): of weights, order and dropout
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps, else
-            inverse_square_root): the rate after the warm-up. constant: the highest rate;
+        epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
+            first
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
+            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
             inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
             floor
         rate (> 0): highest learning rate
-        warmup (>= 0; None: 100, translate 400; at most a tenth of steps): steps of linear warm-up
+        warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
+            warm-up
         weight_decay (>= 0): of AdamW
         clip (>= 0): largest norm of the gradients; 0: no limit
 
@@ -270,7 +292,7 @@ def mlm(
     """
     from ._training import train
 
-    return train("mlm", {"text": text, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("mlm", {"text": text, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def translate(
@@ -317,6 +339,10 @@ def translate(
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
+    epochs: float = 0.0,
+    warmup_epochs: float = 0.0,
+    validate_epochs: float = 0.0,
+    checkpoint_epochs: float = 0.0,
     decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
     rate: float = 0.001,
     warmup: int | None = None,
@@ -388,12 +414,18 @@ def translate(
         word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
         seed (0 .. 2^32 - 1): of weights, order and dropout
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps, else
-            inverse_square_root): the rate after the warm-up. constant: the highest rate;
+        epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
+            first
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
+            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
             inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
             floor
         rate (> 0): highest learning rate
-        warmup (>= 0; None: 100, translate 400; at most a tenth of steps): steps of linear warm-up
+        warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
+            warm-up
         weight_decay (>= 0): of AdamW
         clip (>= 0): largest norm of the gradients; 0: no limit
 
@@ -407,7 +439,7 @@ def translate(
     """
     from ._training import train
 
-    return train("translate", {"pairs": pairs, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, positions, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("translate", {"pairs": pairs, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, positions, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def dates(
@@ -447,6 +479,10 @@ def dates(
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
+    epochs: float = 0.0,
+    warmup_epochs: float = 0.0,
+    validate_epochs: float = 0.0,
+    checkpoint_epochs: float = 0.0,
     decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
     rate: float = 0.003,
     warmup: int | None = None,
@@ -507,12 +543,18 @@ def dates(
         word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
         seed (0 .. 2^32 - 1): of weights, order and dropout
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps, else
-            inverse_square_root): the rate after the warm-up. constant: the highest rate;
+        epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
+            first
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
+            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
             inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
             floor
         rate (> 0): highest learning rate
-        warmup (>= 0; None: 100, translate 400; at most a tenth of steps): steps of linear warm-up
+        warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
+            warm-up
         weight_decay (>= 0): of AdamW
         clip (>= 0): largest norm of the gradients; 0: no limit
 
@@ -526,7 +568,7 @@ def dates(
     """
     from ._training import train
 
-    return train("dates", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("dates", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def copy(
@@ -566,6 +608,10 @@ def copy(
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
+    epochs: float = 0.0,
+    warmup_epochs: float = 0.0,
+    validate_epochs: float = 0.0,
+    checkpoint_epochs: float = 0.0,
     decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
     rate: float = 0.003,
     warmup: int | None = None,
@@ -626,12 +672,18 @@ def copy(
         word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
         seed (0 .. 2^32 - 1): of weights, order and dropout
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps, else
-            inverse_square_root): the rate after the warm-up. constant: the highest rate;
+        epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
+            first
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
+            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
             inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
             floor
         rate (> 0): highest learning rate
-        warmup (>= 0; None: 100, translate 400; at most a tenth of steps): steps of linear warm-up
+        warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
+            warm-up
         weight_decay (>= 0): of AdamW
         clip (>= 0): largest norm of the gradients; 0: no limit
 
@@ -645,7 +697,7 @@ def copy(
     """
     from ._training import train
 
-    return train("copy", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("copy", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def reverse(
@@ -685,6 +737,10 @@ def reverse(
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
+    epochs: float = 0.0,
+    warmup_epochs: float = 0.0,
+    validate_epochs: float = 0.0,
+    checkpoint_epochs: float = 0.0,
     decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
     rate: float = 0.003,
     warmup: int | None = None,
@@ -745,12 +801,18 @@ def reverse(
         word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
         seed (0 .. 2^32 - 1): of weights, order and dropout
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps, else
-            inverse_square_root): the rate after the warm-up. constant: the highest rate;
+        epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
+            first
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
+            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
             inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
             floor
         rate (> 0): highest learning rate
-        warmup (>= 0; None: 100, translate 400; at most a tenth of steps): steps of linear warm-up
+        warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
+            warm-up
         weight_decay (>= 0): of AdamW
         clip (>= 0): largest norm of the gradients; 0: no limit
 
@@ -764,7 +826,7 @@ def reverse(
     """
     from ._training import train
 
-    return train("reverse", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("reverse", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def sort(
@@ -804,6 +866,10 @@ def sort(
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
+    epochs: float = 0.0,
+    warmup_epochs: float = 0.0,
+    validate_epochs: float = 0.0,
+    checkpoint_epochs: float = 0.0,
     decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
     rate: float = 0.003,
     warmup: int | None = None,
@@ -864,12 +930,18 @@ def sort(
         word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
         seed (0 .. 2^32 - 1): of weights, order and dropout
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps, else
-            inverse_square_root): the rate after the warm-up. constant: the highest rate;
+        epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
+            first
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
+            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
             inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
             floor
         rate (> 0): highest learning rate
-        warmup (>= 0; None: 100, translate 400; at most a tenth of steps): steps of linear warm-up
+        warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
+            warm-up
         weight_decay (>= 0): of AdamW
         clip (>= 0): largest norm of the gradients; 0: no limit
 
@@ -883,18 +955,22 @@ def sort(
     """
     from ._training import train
 
-    return train("sort", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("sort", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def resume(
     folder: str | os.PathLike[str],
     *,
+    text: Source | Sequence[Source] | None = None,
+    pairs: Pairs | None = None,
+    valid: Pairs | None = None,
     on_step: OnStep | None = None,
     progress: bool | None = None,
     steps: int | None = None,
     minutes: float | None = None,
     patience: int | None = None,
     threads: int = 0,
+    epochs: float | None = None,
 ) -> Model:
     """Goes on with a run that was stopped, or makes it longer: the same bits as a run that was not
     stopped.
@@ -904,6 +980,10 @@ def resume(
 
     Args:
         folder: of the run
+        text: of lm and mlm, where the same texts are now; None: where they were, or as far from the
+            folder
+        pairs: of translate, the same pairs
+        valid: of translate, the same held-out pairs
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
             too, ends the training. What it raises is raised here, after the run was saved, with the
             model so far as its attribute `model`
@@ -915,6 +995,8 @@ def resume(
         patience (>= 0; None: as the run has it): end after so many validations without a new best
             loss; 0: no limit
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
+        epochs (0 .. 1000000000; None: as the run has it): passes over the data; 0: no limit. With
+            steps: whichever ends first
 
     Returns:
         the model with the lowest loss of the held-out data; its `training` has the losses
@@ -926,7 +1008,7 @@ def resume(
     """
     from ._training import resume as run
 
-    return run(folder, {"steps": steps, "minutes": minutes, "patience": patience, "threads": threads}, on_step, progress)
+    return run(folder, {"text": text, "pairs": pairs, "valid": valid}, {"steps": steps, "minutes": minutes, "patience": patience, "threads": threads, "epochs": epochs}, on_step, progress)
 
 
 def extrapolate(

@@ -162,12 +162,29 @@ nb::dict run(TrainingPlan& plan, PlannedTask& made, nb::handle on_step) {
   return result;
 }
 
-nb::dict run_plan(TrainingPlan& plan, const std::string& folder, bool resume, nb::handle on_step) {
+// An error of make_task() in the words of the call: arguments have underscores, and scopes are
+// those of the call where it has an argument of that name.
+Error in_words_of_call(const Error& error, const nb::dict& options) {
+  std::string where = error.where();
+  const std::string what = std::string(error.what()).substr(where.size() + 3);
+  const auto dot = where.find('.');
+  const std::string scope = where.substr(0, dot);
+  std::string member = dot == std::string::npos ? "" : where.substr(dot + 1);
+  std::ranges::replace(member, '-', '_');
+  if (scope != "train" && !options.contains(member.c_str())) return error;
+  if (scope == "train" && member == "file") member = "text";
+  return {"train." + member, what};
+}
+
+nb::dict run_plan(TrainingPlan& plan, const std::string& folder, bool resume, nb::handle on_step,
+                  const nb::dict& options) {
   PlannedTask made;
   plan.trainer.folder = folder;
-  {
+  try {
     const Unlocked released;
     made = make_task(plan, resume ? folder : "");
+  } catch (const Error& error) {
+    throw in_words_of_call(error, options);
   }
   check_signals();
   if (!resume) plan.trainer.settings = format_settings(plan);
@@ -178,7 +195,7 @@ nb::dict run_plan(TrainingPlan& plan, const std::string& folder, bool resume, nb
 nb::dict train_new(const std::string& kind, const nb::dict& sources, nb::handle positions,
                    const nb::dict& options, const std::string& folder, nb::handle on_step) {
   TrainingPlan plan = plan_of(kind, sources, positions, options);
-  return run_plan(plan, folder, false, on_step);
+  return run_plan(plan, folder, false, on_step, options);
 }
 
 nb::dict train_on(const std::string& folder, const nb::dict& sources, const nb::dict& options,
@@ -197,7 +214,7 @@ nb::dict train_on(const std::string& folder, const nb::dict& sources, const nb::
   move("pairs", "pairs", settings.files, settings.kind == "translate");
   move("valid", "valid", settings.valid, settings.kind == "translate");
   visit_resumption(plan, taking({options, "resume"}));
-  return run_plan(plan, folder, true, on_step);
+  return run_plan(plan, folder, true, on_step, options);
 }
 
 nb::object optional_number(const std::optional<double>& number) {

@@ -142,11 +142,11 @@ TEST_F(TrainData, PairsMayMoveToo) {
   for (char a = 'a'; a <= 'z'; ++a) pairs += std::string(3, a) + "\t" + a + "\n";
   put(folder_ / "pairs.tsv", pairs);
   put(folder_ / "valid.tsv", pairs.substr(0, 12));
-  ASSERT_EQ(sextant("train translate --tokenizer character --steps 2 --pairs " +
-                    (folder_ / "pairs.tsv") + " --valid " + (folder_ / "valid.tsv") + " -o " +
-                    (folder_ / "run") + kTiny)
-                .code,
-            0);
+  ASSERT_EQ(
+      sextant("train translate --tokenizer character --steps 2 --pairs " + (folder_ / "pairs.tsv") +
+              " --valid " + (folder_ / "valid.tsv") + " -o " + (folder_ / "run") + kTiny)
+          .code,
+      0);
   std::filesystem::create_directory(folder_ / "to");
   for (const char* name : {"pairs.tsv", "valid.tsv"}) {
     std::filesystem::rename(folder_ / name, folder_ / "to" + "/" + name);
@@ -207,8 +207,8 @@ TEST_F(TrainData, ATextOf64MiBTakesFewerThan52) {
   const long resumed = peak_of("train --resume --steps 2 -o " + (folder_ / "run"));
   EXPECT_GT(resumed, 0);
   EXPECT_LT(resumed, 52);
-  EXPECT_LT(peak_of("tokenize --file " + text_ + " --model " + (folder_ / "run") + " -o " + tokens_),
-            30);
+  EXPECT_LT(
+      peak_of("tokenize --file " + text_ + " --model " + (folder_ / "run") + " -o " + tokens_), 30);
 }
 #endif
 
