@@ -50,7 +50,7 @@ void TrainOptions::add_to(CLI::App& command) {
   command.add_flag(
       "--resume", resume,
       "continue the run in -o with its settings; only --steps, --epochs, --minutes and "
-      "--patience may change, and where the data is: --file, --pairs, --valid");
+      "--patience may change, and where its data is");
   command.add_flag("--json", json, "the result as one JSON object");
   command.add_flag(
       "--json-lines", json_lines,

@@ -168,6 +168,31 @@ TEST_F(TextTokens, OfARunThatWasNotBegunAreTakenBack) {
   EXPECT_FALSE(std::filesystem::exists(path("run")));
 }
 
+// What a killed run left serves the next one, if that is about the same.
+TEST_F(TextTokens, OfAKilledRunAreUsedIfTheyFit) {
+  TrainingPlan plan = plan_of_text();
+  std::string wanted;
+  {
+    const PlannedTask task = made(plan);
+    wanted = task.checksum;
+    std::filesystem::copy(path("run"), path("left"), std::filesystem::copy_options::recursive);
+  }
+  std::filesystem::rename(path("left"), path("run"));
+  const auto written = std::filesystem::last_write_time(tokens_path());
+  TrainingPlan same = plan_of_text();
+  EXPECT_EQ(made(same).checksum, wanted);
+  EXPECT_EQ(std::filesystem::last_write_time(tokens_path()), written);
+  TrainingPlan words = plan_of_text();
+  words.settings.held_out = 0.3;
+  std::filesystem::copy(path("run"), path("left"), std::filesystem::copy_options::recursive);
+  EXPECT_EQ(made(words).held_out, 121u) << "another part";
+  std::filesystem::remove_all(path("run"));
+  std::filesystem::rename(path("left"), path("run"));
+  write_file(path("text"), std::string(300, 'x'));
+  TrainingPlan other = plan_of({"text"});
+  EXPECT_EQ(made(other).train, 270u) << "another text";
+}
+
 TEST_F(TextTokens, AnotherRunKeepsItsOwn) {
   TrainingPlan plan = plan_of_text();
   run(plan);
