@@ -155,6 +155,9 @@ TEST_F(TokenFiles, WhatOthersWriteIsLookedAt) {
   EXPECT_THAT(with("checksum", "0"), HasSubstr("is corrupt: checksum mismatch"));
   save({{"tokens", tokens}}, {{"tokenizer", "x"}});
   EXPECT_THAT(refusal(6), HasSubstr("vocabulary of 6, got 6 at place 1"));
+  save({{"tokens", array<std::uint32_t>(DType::uint32, {1, 2, 4294967295u})}},
+       {{"tokenizer", "x"}});
+  EXPECT_THAT(refusal(9), HasSubstr("vocabulary of 9, got 4294967295 at place 2"));
 }
 
 TEST_F(TokenFiles, AreNotCutOff) {

@@ -420,6 +420,29 @@ TEST_F(DocumentMask, HoldsForWhatIsHeldOutAndForHiddenTokens) {
   }
 }
 
+TEST_F(DocumentMask, OfWhatIsHeldOutFollowsItsOwnEnds) {
+  LanguageTask masked = task({.length = 16, .batch_size = 1, .document_mask = true});
+  std::vector<std::int64_t> held_out;
+  for (int document = 34; document < 40; ++document) {
+    for (int i = 0; i < document * 7 % 11; ++i) held_out.push_back(4 + (i + document) % 6);
+    held_out.push_back(Tokenizer::eos());
+  }
+  TokenBatch wanted{.segments = {0}};
+  for (std::size_t i = 0; i < 16; ++i) {
+    wanted.tokens.push_back(held_out[i]);
+    wanted.targets.push_back(held_out[i + 1]);
+    if (held_out[i] == Tokenizer::eos() || i == 15) {
+      wanted.segments.push_back(static_cast<std::int64_t>(i) + 1);
+    }
+  }
+  ASSERT_GT(wanted.segments.size(), 2u);
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  const double loss = masked.model().loss(wanted, {}, nullptr, pass).loss;
+  memory.reset();
+  EXPECT_EQ(masked.validate(0, pass).loss, loss);
+}
+
 TEST_F(DocumentMask, NeedsDocuments) {
   TrainingPlan plan = plan_of_text();
   plan.settings.task.document_mask = true;
