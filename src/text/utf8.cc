@@ -3,7 +3,7 @@
 #include "core/text/terminal_cells.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
-#include "text/not_utf8.h"
+#include "text/files/not_utf8.h"
 #include "text/white_space.h"
 
 namespace sextant {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "sextant/training/tasks/training_plan.h"
-#include "text/text_file.h"
+#include "text/files/text_file.h"
 
 namespace sextant {
 

@@ -16,7 +16,7 @@
 #include "sextant/core/files.h"
 #include "sextant/training/checkpoint.h"
 #include "sextant/training/group.h"
-#include "text/token_file_writer.h"
+#include "text/files/token_file_writer.h"
 #include "text/tokenizer_fields.h"
 #include "text/tokenizer_trainer.h"
 #include "training/runs/fsync.h"

@@ -1,5 +1,5 @@
 // Texts in pieces: the same text, the same errors and the same tokens as of the whole.
-#include "text/text_file.h"
+#include "text/files/text_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -10,8 +10,8 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
-#include "text/mapped_tensors.h"
-#include "text/token_file_writer.h"
+#include "text/files/mapped_tensors.h"
+#include "text/files/token_file_writer.h"
 
 namespace sextant {
 namespace {

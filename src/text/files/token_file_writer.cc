@@ -1,5 +1,5 @@
 // The header is written last, into room that is left for it: spaces may stand behind its text.
-#include "text/token_file_writer.h"
+#include "text/files/token_file_writer.h"
 
 #include <cstring>
 #include <limits>

@@ -1,5 +1,5 @@
 // One call of mmap, and the checks of what the header says about it.
-#include "text/mapped_tensors.h"
+#include "text/files/mapped_tensors.h"
 
 #include <sys/mman.h>
 #include <sys/stat.h>

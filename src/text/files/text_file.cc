@@ -1,5 +1,5 @@
 // Bytes become text as they are read: a "\r" waits for the byte behind it.
-#include "text/text_file.h"
+#include "text/files/text_file.h"
 
 #include <sys/stat.h>
 
@@ -12,7 +12,7 @@
 #include "core/text/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
-#include "text/not_utf8.h"
+#include "text/files/not_utf8.h"
 #include "text/white_space.h"
 
 namespace sextant::text {
