@@ -41,6 +41,7 @@ RUN = [
 POSITIONS = ("positions", "PositionNames", '"rotary"',
              "schemes of self attention: a name, or a dict from names to parameters, {'rotary': {'base': 500000.0}}")
 FROM = ("from_model", "str | os.PathLike[str] | None", "None", "the folder of a trained model to start from")
+TOKENIZER = ("tokenizer_from", "str | os.PathLike[str] | None", "None", "a folder whose tokenizer is taken, a model's; None: one is made from the data")
 INTERRUPT = ("Ctrl-C (KeyboardInterrupt) ends it after the step and saves, as on the command line; the exception has the model so far "
              "as its attribute `model`.")
 LENS = ("What each layer would write next, after every token: the final norm and the map to the vocabulary (and the pointer, where there "
@@ -77,11 +78,11 @@ def train(name: str, idea: str, data: list[tuple[str, str, str]], result: str, m
 
 CALLS = [
     train("lm", "Trains a language model: the next token of a text.", [TEXTS], "LanguageModel",
-          INTERRUPT, [FROM]),
+          INTERRUPT, [FROM, TOKENIZER]),
     train("mlm", "Trains a masked language model: hidden tokens of a text.", [TEXTS],
-          "MaskedModel", INTERRUPT, [FROM]),
+          "MaskedModel", INTERRUPT, [FROM, TOKENIZER]),
     train("translate", "Trains a translator on pairs of sentences.", [PAIRS], "Translator", INTERRUPT,
-          [FROM, ("valid", "Pairs | None", "None", "the held-out pairs; None: as held_out"),
+          [FROM, TOKENIZER, ("valid", "Pairs | None", "None", "the held-out pairs; None: as held_out"),
            ("augment", "Sequence[str]", "()", "more pairs, where both sides are the same language: of 'swap' (both directions), "
             "'shuffle' (each target with its own words in a disturbed order), 'replace' (words that both sides share are replaced), "
             "'join' (each pair with the next)")]),
@@ -95,7 +96,10 @@ CALLS = [
           "Translator", INTERRUPT, []),
     Call("resume", "resume", "Goes on with a run that was stopped, or makes it longer: the same bits as a run that was not stopped.",
          [("folder", "str | os.PathLike[str]", "of the run")], "Model", BEST,
-         "from ._training import resume as run\n\nreturn run(folder, {options}, on_step, progress)", RUN[1:], INTERRUPT),
+         "from ._training import resume as run\n\nreturn run(folder, {\"text\": text, \"pairs\": pairs, \"valid\": valid}, {options}, on_step, progress)",
+         [("text", "Source | Sequence[Source] | None", "None", "of lm and mlm, where the same texts are now; None: where they were, or as far from the folder"),
+          ("pairs", "Pairs | None", "None", "of translate, the same pairs"), ("valid", "Pairs | None", "None", "of translate, the same held-out pairs"),
+          *RUN[1:]], INTERRUPT),
     Call("extrapolate", "extrapolate",
          "Train short, test long: one small language model per scheme, all with the same initial weights, batches and steps, scored at "
          "several lengths on the same held-out tokens; with seeds=3 three times, and means with their deviation.",

@@ -6,6 +6,8 @@
 #include "sextant/text/segment.h"
 #include "sextant/text/subword.h"
 #include "sextant/text/text_decoder.h"
+#include "sextant/text/token_array.h"
+#include "sextant/text/token_file.h"
 #include "sextant/text/tokenizer.h"
 #include "sextant/text/vocabulary.h"
 #include "sextant/text/word_text.h"

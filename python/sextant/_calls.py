@@ -20,13 +20,16 @@ def lm(
     *,
     positions: PositionNames = "rotary",
     from_model: str | os.PathLike[str] | None = None,
+    tokenizer_from: str | os.PathLike[str] | None = None,
     folder: str | os.PathLike[str] | None = None,
     on_step: OnStep | None = None,
     progress: bool | None = None,
+    documents: Literal["none", "file", "paragraph", "line", "endoftext"] = "none",
     held_out: float = 0.1,
     length: int = 128,
     batch_size: int = 32,
     accumulation_steps: int = 1,
+    document_mask: bool = False,
     label_smoothing: float = 0.0,
     tokenizer: Literal["word", "character", "subword"] = "character",
     lower_case: bool = False,
@@ -52,6 +55,10 @@ def lm(
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
+    epochs: float = 0.0,
+    warmup_epochs: float = 0.0,
+    validate_epochs: float = 0.0,
+    checkpoint_epochs: float = 0.0,
     decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
     rate: float = 0.001,
     warmup: int | None = None,
@@ -68,6 +75,8 @@ def lm(
         positions: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
         from_model: the folder of a trained model to start from
+        tokenizer_from: a folder whose tokenizer is taken, a model's; None: one is made from the
+            data
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -75,11 +84,17 @@ def lm(
             model so far as its attribute `model`
         progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
             notebook
+        documents (none | file | paragraph | line | endoftext): what <eos> ends, so that the model
+            learns to end. none: texts follow each other without a sign; file: each file; paragraph:
+            what empty lines divide; line: each line; endoftext: what lines that are GPT-2's
+            end-of-text token divide
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, random pairs
+            text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
+        document_mask (True | False): tokens see those of their own document alone (a sequence may
+            hold several)
         label_smoothing (>= 0, < 1): of the targets
         tokenizer (word | character | subword): what a token is. word: a whole word; character: one
             character; subword: a part of a word, learned from the text
@@ -111,12 +126,18 @@ def lm(
         word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
         seed (0 .. 2^32 - 1): of weights, order and dropout
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps, else
-            inverse_square_root): the rate after the warm-up. constant: the highest rate;
+        epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
+            first
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
+            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
             inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
             floor
         rate (> 0): highest learning rate
-        warmup (>= 0; None: 100, translate 400; at most a tenth of steps): steps of linear warm-up
+        warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
+            warm-up
         weight_decay (>= 0): of AdamW
         clip (>= 0): largest norm of the gradients; 0: no limit
 
@@ -130,7 +151,7 @@ def lm(
     """
     from ._training import train
 
-    return train("lm", {"text": text}, from_model, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("lm", {"text": text, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def mlm(
@@ -138,14 +159,17 @@ def mlm(
     *,
     positions: PositionNames = "rotary",
     from_model: str | os.PathLike[str] | None = None,
+    tokenizer_from: str | os.PathLike[str] | None = None,
     folder: str | os.PathLike[str] | None = None,
     on_step: OnStep | None = None,
     progress: bool | None = None,
+    documents: Literal["none", "file", "paragraph", "line", "endoftext"] = "none",
     held_out: float = 0.1,
     length: int = 128,
     batch_size: int = 32,
     accumulation_steps: int = 1,
     mask_probability: float = 0.15,
+    document_mask: bool = False,
     label_smoothing: float = 0.0,
     tokenizer: Literal["word", "character", "subword"] = "subword",
     lower_case: bool = False,
@@ -171,6 +195,10 @@ def mlm(
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
+    epochs: float = 0.0,
+    warmup_epochs: float = 0.0,
+    validate_epochs: float = 0.0,
+    checkpoint_epochs: float = 0.0,
     decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
     rate: float = 0.001,
     warmup: int | None = None,
@@ -187,6 +215,8 @@ def mlm(
         positions: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
         from_model: the folder of a trained model to start from
+        tokenizer_from: a folder whose tokenizer is taken, a model's; None: one is made from the
+            data
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -194,12 +224,18 @@ def mlm(
             model so far as its attribute `model`
         progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
             notebook
+        documents (none | file | paragraph | line | endoftext): what <eos> ends, so that the model
+            learns to end. none: texts follow each other without a sign; file: each file; paragraph:
+            what empty lines divide; line: each line; endoftext: what lines that are GPT-2's
+            end-of-text token divide
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, random pairs
+            text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
         mask_probability (> 0, <= 1): fraction of the tokens to predict
+        document_mask (True | False): tokens see those of their own document alone (a sequence may
+            hold several)
         label_smoothing (>= 0, < 1): of the targets
         tokenizer (word | character | subword): what a token is. word: a whole word; character: one
             character; subword: a part of a word, learned from the text
@@ -231,12 +267,18 @@ def mlm(
         word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
         seed (0 .. 2^32 - 1): of weights, order and dropout
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps, else
-            inverse_square_root): the rate after the warm-up. constant: the highest rate;
+        epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
+            first
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
+            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
             inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
             floor
         rate (> 0): highest learning rate
-        warmup (>= 0; None: 100, translate 400; at most a tenth of steps): steps of linear warm-up
+        warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
+            warm-up
         weight_decay (>= 0): of AdamW
         clip (>= 0): largest norm of the gradients; 0: no limit
 
@@ -250,7 +292,7 @@ def mlm(
     """
     from ._training import train
 
-    return train("mlm", {"text": text}, from_model, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("mlm", {"text": text, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def translate(
@@ -258,6 +300,7 @@ def translate(
     *,
     positions: PositionNames = "rotary",
     from_model: str | os.PathLike[str] | None = None,
+    tokenizer_from: str | os.PathLike[str] | None = None,
     valid: Pairs | None = None,
     augment: Sequence[str] = (),
     folder: str | os.PathLike[str] | None = None,
@@ -296,6 +339,10 @@ def translate(
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
+    epochs: float = 0.0,
+    warmup_epochs: float = 0.0,
+    validate_epochs: float = 0.0,
+    checkpoint_epochs: float = 0.0,
     decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
     rate: float = 0.001,
     warmup: int | None = None,
@@ -313,6 +360,8 @@ def translate(
         positions: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
         from_model: the folder of a trained model to start from
+        tokenizer_from: a folder whose tokenizer is taken, a model's; None: one is made from the
+            data
         valid: the held-out pairs; None: as held_out
         augment: more pairs, where both sides are the same language: of 'swap' (both directions),
             'shuffle' (each target with its own words in a disturbed order), 'replace' (words that
@@ -326,7 +375,7 @@ def translate(
             notebook
         reverse (True | False): translate from the second column to the first
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, random pairs
+            text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
@@ -365,12 +414,18 @@ def translate(
         word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
         seed (0 .. 2^32 - 1): of weights, order and dropout
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps, else
-            inverse_square_root): the rate after the warm-up. constant: the highest rate;
+        epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
+            first
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
+            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
             inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
             floor
         rate (> 0): highest learning rate
-        warmup (>= 0; None: 100, translate 400; at most a tenth of steps): steps of linear warm-up
+        warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
+            warm-up
         weight_decay (>= 0): of AdamW
         clip (>= 0): largest norm of the gradients; 0: no limit
 
@@ -384,7 +439,7 @@ def translate(
     """
     from ._training import train
 
-    return train("translate", {"pairs": pairs, "valid": valid, "augment": augment}, from_model, positions, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("translate", {"pairs": pairs, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, positions, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def dates(
@@ -424,6 +479,10 @@ def dates(
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
+    epochs: float = 0.0,
+    warmup_epochs: float = 0.0,
+    validate_epochs: float = 0.0,
+    checkpoint_epochs: float = 0.0,
     decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
     rate: float = 0.003,
     warmup: int | None = None,
@@ -447,7 +506,7 @@ def dates(
         progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
             notebook
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, random pairs
+            text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
@@ -484,12 +543,18 @@ def dates(
         word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
         seed (0 .. 2^32 - 1): of weights, order and dropout
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps, else
-            inverse_square_root): the rate after the warm-up. constant: the highest rate;
+        epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
+            first
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
+            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
             inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
             floor
         rate (> 0): highest learning rate
-        warmup (>= 0; None: 100, translate 400; at most a tenth of steps): steps of linear warm-up
+        warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
+            warm-up
         weight_decay (>= 0): of AdamW
         clip (>= 0): largest norm of the gradients; 0: no limit
 
@@ -503,7 +568,7 @@ def dates(
     """
     from ._training import train
 
-    return train("dates", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("dates", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def copy(
@@ -543,6 +608,10 @@ def copy(
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
+    epochs: float = 0.0,
+    warmup_epochs: float = 0.0,
+    validate_epochs: float = 0.0,
+    checkpoint_epochs: float = 0.0,
     decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
     rate: float = 0.003,
     warmup: int | None = None,
@@ -566,7 +635,7 @@ def copy(
         progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
             notebook
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, random pairs
+            text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
@@ -603,12 +672,18 @@ def copy(
         word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
         seed (0 .. 2^32 - 1): of weights, order and dropout
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps, else
-            inverse_square_root): the rate after the warm-up. constant: the highest rate;
+        epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
+            first
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
+            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
             inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
             floor
         rate (> 0): highest learning rate
-        warmup (>= 0; None: 100, translate 400; at most a tenth of steps): steps of linear warm-up
+        warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
+            warm-up
         weight_decay (>= 0): of AdamW
         clip (>= 0): largest norm of the gradients; 0: no limit
 
@@ -622,7 +697,7 @@ def copy(
     """
     from ._training import train
 
-    return train("copy", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("copy", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def reverse(
@@ -662,6 +737,10 @@ def reverse(
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
+    epochs: float = 0.0,
+    warmup_epochs: float = 0.0,
+    validate_epochs: float = 0.0,
+    checkpoint_epochs: float = 0.0,
     decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
     rate: float = 0.003,
     warmup: int | None = None,
@@ -685,7 +764,7 @@ def reverse(
         progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
             notebook
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, random pairs
+            text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
@@ -722,12 +801,18 @@ def reverse(
         word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
         seed (0 .. 2^32 - 1): of weights, order and dropout
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps, else
-            inverse_square_root): the rate after the warm-up. constant: the highest rate;
+        epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
+            first
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
+            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
             inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
             floor
         rate (> 0): highest learning rate
-        warmup (>= 0; None: 100, translate 400; at most a tenth of steps): steps of linear warm-up
+        warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
+            warm-up
         weight_decay (>= 0): of AdamW
         clip (>= 0): largest norm of the gradients; 0: no limit
 
@@ -741,7 +826,7 @@ def reverse(
     """
     from ._training import train
 
-    return train("reverse", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("reverse", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def sort(
@@ -781,6 +866,10 @@ def sort(
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
+    epochs: float = 0.0,
+    warmup_epochs: float = 0.0,
+    validate_epochs: float = 0.0,
+    checkpoint_epochs: float = 0.0,
     decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
     rate: float = 0.003,
     warmup: int | None = None,
@@ -804,7 +893,7 @@ def sort(
         progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
             notebook
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, random pairs
+            text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
         accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
@@ -841,12 +930,18 @@ def sort(
         word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
         seed (0 .. 2^32 - 1): of weights, order and dropout
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps, else
-            inverse_square_root): the rate after the warm-up. constant: the highest rate;
+        epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
+            first
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
+            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
             inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
             floor
         rate (> 0): highest learning rate
-        warmup (>= 0; None: 100, translate 400; at most a tenth of steps): steps of linear warm-up
+        warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
+            warm-up
         weight_decay (>= 0): of AdamW
         clip (>= 0): largest norm of the gradients; 0: no limit
 
@@ -860,18 +955,22 @@ def sort(
     """
     from ._training import train
 
-    return train("sort", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("sort", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def resume(
     folder: str | os.PathLike[str],
     *,
+    text: Source | Sequence[Source] | None = None,
+    pairs: Pairs | None = None,
+    valid: Pairs | None = None,
     on_step: OnStep | None = None,
     progress: bool | None = None,
     steps: int | None = None,
     minutes: float | None = None,
     patience: int | None = None,
     threads: int = 0,
+    epochs: float | None = None,
 ) -> Model:
     """Goes on with a run that was stopped, or makes it longer: the same bits as a run that was not
     stopped.
@@ -881,6 +980,10 @@ def resume(
 
     Args:
         folder: of the run
+        text: of lm and mlm, where the same texts are now; None: where they were, or as far from the
+            folder
+        pairs: of translate, the same pairs
+        valid: of translate, the same held-out pairs
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
             too, ends the training. What it raises is raised here, after the run was saved, with the
             model so far as its attribute `model`
@@ -892,6 +995,8 @@ def resume(
         patience (>= 0; None: as the run has it): end after so many validations without a new best
             loss; 0: no limit
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
+        epochs (0 .. 1000000000; None: as the run has it): passes over the data; 0: no limit. With
+            steps: whichever ends first
 
     Returns:
         the model with the lowest loss of the held-out data; its `training` has the losses
@@ -903,7 +1008,7 @@ def resume(
     """
     from ._training import resume as run
 
-    return run(folder, {"steps": steps, "minutes": minutes, "patience": patience, "threads": threads}, on_step, progress)
+    return run(folder, {"text": text, "pairs": pairs, "valid": valid}, {"steps": steps, "minutes": minutes, "patience": patience, "threads": threads, "epochs": epochs}, on_step, progress)
 
 
 def extrapolate(

@@ -35,7 +35,7 @@ class Progress:
         except ImportError:
             return
         unit = "step" if steps else "s"
-        self.bar = tqdm(total=steps or round(60 * minutes), unit=unit, desc=what, mininterval=PAUSE)
+        self.bar = tqdm(total=steps or round(60 * minutes) or None, unit=unit, desc=what, mininterval=PAUSE)
 
     def step(self, metrics: StepMetrics, what: str = "") -> None:
         if not self.shown:

@@ -123,7 +123,7 @@ def train(
     path = folder_of(folder, "train.folder")
     named = positions_of(positions, "train.positions")
     with files_for(path) as files:
-        sources: dict[str, list[str]] = {"files": [], "valid": [], "from": [], "augment": []}
+        sources: dict[str, list[str]] = {"files": [], "valid": [], "from": [], "tokenizer_from": [], "augment": []}
         if "text" in data:
             sources["files"] = files.texts(data["text"], "train.text")
         if "pairs" in data:
@@ -132,13 +132,28 @@ def train(
             sources["valid"] = [files.pairs(data["valid"], "train.valid")]
         if from_model is not None:
             sources["from"] = [folder_of(from_model, "train.from_model")]
+        if data.get("tokenizer_from") is not None:
+            sources["tokenizer_from"] = [folder_of(data["tokenizer_from"], "train.tokenizer_from")]
         augment = data.get("augment", ())
         sources["augment"] = [augment] if isinstance(augment, str) else list(augment)
         bar = Progress(progress, options["steps"], options["minutes"], kind)
         return carry_out(lambda step: _core.train(kind, sources, named, options, path, step), path, on_step, bar, "train")
 
 
-def resume(folder: str | os.PathLike[str], options: dict[str, Any], on_step: OnStep | None, progress: bool | None) -> Model:
+def resume(
+    folder: str | os.PathLike[str],
+    data: Mapping[str, Any],
+    options: dict[str, Any],
+    on_step: OnStep | None,
+    progress: bool | None,
+) -> Model:
     path = folder_of(folder, "resume.folder")
+    sources: dict[str, list[str]] = {"texts": [], "pairs": [], "valid": []}
+    with files_for(path) as files:
+        if data["text"] is not None:
+            sources["texts"] = files.texts(data["text"], "resume.text")
+        for name in ("pairs", "valid"):
+            if data[name] is not None:
+                sources[name] = [files.pairs(data[name], f"resume.{name}")]
     bar = Progress(progress, options["steps"] or 0, options["minutes"] or 0, "resumed")
-    return carry_out(lambda step: _core.train_on(path, options, step), path, on_step, bar, "resume")
+    return carry_out(lambda step: _core.train_on(path, sources, options, step), path, on_step, bar, "resume")

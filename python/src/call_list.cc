@@ -21,8 +21,8 @@ nb::dict calls() {
     visit_training(plan, add);
     finish(kind);
   }
-  TrainerOptions trainer;
-  visit_resumption(trainer, add);
+  TrainingPlan resumed;
+  visit_resumption(resumed, add);
   finish("resume");
   GenerateOptions generation = default_generation();
   visit_generation(generation, add);

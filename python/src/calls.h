@@ -16,14 +16,15 @@ void visit_training(TrainingPlan& plan, const Visit& visit) {
 
 // What a resumed run may have otherwise.
 template <class Visit>
-void visit_resumption(TrainerOptions& options, const Visit& visit) {
+void visit_resumption(TrainingPlan& plan, const Visit& visit) {
   constexpr const char* kKept = "as the run has it";
-  visit(options,
+  visit(plan.trainer,
         only<TrainerOptions>({{.field = "steps", .default_text = kKept},
                               {.field = "minutes", .default_text = kKept},
                               {.field = "patience", .default_text = kKept},
                               {.field = "threads"}}),
         "");
+  visit(plan.epochs, only<EpochOptions>({{.field = "epochs", .default_text = kKept}}), "");
 }
 
 template <class Visit>

@@ -280,3 +280,68 @@ def test_a_run_goes_on_without_its_best_checkpoint(tmp_path: Path) -> None:
     with pytest.warns(UserWarning, match="the best checkpoint, of step 4, was gone"):
         model = sextant.train.resume(run, steps=12)
     assert model.training.best_step in (8, 12) and (run / "best" / "model.safetensors").exists()
+
+
+def test_tokens_train_from_a_file_that_numpy_wrote(tmp_path: Path, text: Path) -> None:
+    numpy_files = pytest.importorskip("safetensors.numpy")
+    model = sextant.train.lm(text, steps=2, folder=tmp_path / "run", **tiny.OPTIONS)
+    texts = text.read_text().splitlines()
+    path = tmp_path / "tokens.safetensors"
+    ids = np.concatenate([model.tokenizer.encode(each) for each in texts]).astype("uint16")
+    ends = np.cumsum([len(model.tokenizer.encode(each)) for each in texts])
+    numpy_files.save_file({"tokens": ids, "document_ends": ends}, path, {"tokenizer": model.tokenizer.checksum})
+    again = sextant.train.lm(path, tokenizer_from=tmp_path / "run", document_mask=True, steps=2, **tiny.OPTIONS)
+    assert again.training is not None and again.training.learned + again.training.held_out == len(ids)
+    assert again.training.learned in ends
+    numpy_files.save_file({"tokens": ids}, path, {"tokenizer": "0" * 16})
+    with pytest.raises(ValueError, match="must be made by the tokenizer of checksum"):
+        sextant.train.lm(path, tokenizer_from=tmp_path / "run", steps=2, **tiny.OPTIONS)
+    with pytest.raises(ValueError, match=r"^\[train.tokenizer_from\] must be given"):
+        sextant.train.lm(path, steps=2, **tiny.OPTIONS)
+    with pytest.raises(ValueError, match=r"^\[train.text\] must be one file where it has tokens, got 2"):
+        sextant.train.lm([path, text], steps=2, **tiny.OPTIONS)
+    numpy_files.save_file({"tokens": ids.astype("int64")}, path, {"tokenizer": model.tokenizer.checksum})
+    with pytest.raises(ValueError, match="uint16 or uint32"):
+        sextant.train.lm(path, tokenizer_from=tmp_path / "run", steps=2, **tiny.OPTIONS)
+
+
+def test_tokens_of_a_run_train_another_to_the_same_bits(tmp_path: Path, text: Path) -> None:
+    run = sextant.train.lm(text, steps=3, folder=tmp_path / "run", **tiny.OPTIONS)
+    same_weights(run, sextant.train.lm(tmp_path / "run" / "data" / "tokens.safetensors", steps=3, **tiny.OPTIONS))
+    in_memory = sextant.train.lm(text, steps=3, **tiny.OPTIONS)
+    same_weights(run, in_memory)
+    assert run.tokenizer.checksum == in_memory.tokenizer.checksum and len(run.tokenizer.checksum) == 16
+
+
+def test_documents_end_generation(tmp_path: Path) -> None:
+    path = tmp_path / "lines.txt"
+    path.write_text("abcd\nefgh\n" * 100)
+    model = sextant.train.lm(path, documents="line", document_mask=True, steps=80, **tiny.OPTIONS)
+    assert model.generate("a", temperature=0, max_tokens=50) == "bcd"
+    with pytest.raises(ValueError, match=r"^\[train.document_mask\] must be no for a text without documents"):
+        sextant.train.lm(path, document_mask=True, steps=1, **tiny.OPTIONS)
+
+
+def test_epochs_are_passes_over_the_data(tmp_path: Path, text: Path) -> None:
+    model = sextant.train.lm(text, epochs=1, validate_epochs=0.5, folder=tmp_path / "run", **tiny.OPTIONS)
+    assert model.training is not None
+    steps = model.training.steps_per_epoch
+    assert model.training.steps == steps and len(model.training.validation_step) >= 2
+    resumed = sextant.train.resume(tmp_path / "run", epochs=2)
+    assert resumed.training is not None and resumed.training.steps == 2 * steps
+    with pytest.raises(ValueError, match=r"\[train.steps\] must be above 0 when there are no epochs or minutes"):
+        sextant.train.lm(text, **tiny.OPTIONS)
+
+
+def test_data_that_moved_is_named(tmp_path: Path, text: Path) -> None:
+    sextant.train.lm(text, steps=2, folder=tmp_path / "run", **tiny.OPTIONS)
+    shutil.rmtree(tmp_path / "run" / "data")
+    moved = text.rename(tmp_path / "moved.txt")
+    with pytest.raises(ValueError, match="cannot be opened"):
+        sextant.train.resume(tmp_path / "run", steps=3)
+    assert sextant.train.resume(tmp_path / "run", text=moved, steps=3).training is not None
+    with pytest.raises(ValueError, match=r"\[resume.pairs\] must not be given for a run of lm"):
+        sextant.train.resume(tmp_path / "run", pairs=tiny.PAIRS, steps=4)
+    (tmp_path / "other.txt").write_text("another text\n")
+    with pytest.raises(ValueError, match="but has changed"):
+        sextant.train.resume(tmp_path / "run", text=tmp_path / "other.txt", steps=4)

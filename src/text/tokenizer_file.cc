@@ -112,7 +112,7 @@ SubwordTokenizer read_model(std::string_view bytes, std::string_view where) {
 
 }  // namespace
 
-void Tokenizer::save(const std::string& folder) const {
+std::string Tokenizer::json() const {
   Json object;
   object["format"] = kFormat;
   object["kind"] = name_of(kind_);
@@ -120,8 +120,19 @@ void Tokenizer::save(const std::string& folder) const {
   object["split_punctuation"] = split_punctuation_;
   if (kind_ == TokenizerKind::word && split_punctuation_) object["word_rules"] = text::kWordRules;
   object["tokens"] = vocabulary_.tokens();
+  return object.dump(1) + "\n";
+}
+
+void Tokenizer::save(const std::string& folder) const {
   if (subword_) subword_->save(folder + "/tokenizer.model");
-  write_file(folder + "/tokenizer.json", object.dump(1) + "\n");
+  write_file(folder + "/tokenizer.json", json());
+}
+
+std::string Tokenizer::checksum() const {
+  Checksum sum;
+  sum.add(json());
+  if (subword_) sum.add(subword_->bytes());
+  return sum.text();
 }
 
 Tokenizer Tokenizer::load(const std::string& folder) {

@@ -1,6 +1,5 @@
 // Learns a tokenizer's tokens: counted words or characters, or a SentencePiece model.
 #include <algorithm>
-#include <unordered_map>
 #include <utility>
 
 #include "sextant/core/error.h"
@@ -8,6 +7,7 @@
 #include "sextant/text/tokenizer.h"
 #include "text/tokenizer_fields.h"
 #include "text/tokenizer_parts.h"
+#include "text/tokenizer_trainer.h"
 
 namespace sextant {
 namespace {
@@ -65,43 +65,66 @@ void check_options(const TokenizerTraining& options) {
   }
 }
 
-Tokenizer Tokenizer::train(std::span<const std::string> texts, const TokenizerTraining& options) {
-  check_options(options);
-  const Settings settings{options.kind, options.lower_case, options.split_punctuation};
-  std::vector<std::string> tokens(text::kSpecialTokens.begin(), text::kSpecialTokens.end());
-  Tokenizer rules(settings, tokens, std::nullopt);
-  std::unordered_map<std::string, std::int64_t> counts;
-  std::string all;
-  for (const std::string& each : texts) {
-    const std::string ready = rules.prepared(each);
-    if (options.kind == TokenizerKind::subword) {
-      all += ready + '\n';
-    } else {
-      for (std::string& token : options.kind == TokenizerKind::word
-                                    ? text::words(ready, options.split_punctuation, true)
-                                    : text::characters(ready)) {
-        ++counts[std::move(token)];
-      }
+TokenizerTrainer::TokenizerTrainer(const TokenizerTraining& options)
+    : options_((check_options(options), options)),
+      rules_({options.kind, options.lower_case, options.split_punctuation},
+             {text::kSpecialTokens.begin(), text::kSpecialTokens.end()}, std::nullopt) {}
+
+void TokenizerTrainer::add(std::string_view piece) {
+  const std::string ready = rules_.prepared(piece);
+  if (options_.kind == TokenizerKind::subword) {
+    if (lines_.size() + ready.size() > kLongestSubwordText) {
+      throw Error("tokenizer.texts",
+                  "must be at most 268435456 bytes long for sub-words to be learned, got more: "
+                  "learn them from a part, and take that tokenizer for the whole");
     }
+    lines_ += ready;
+    return;
   }
-  if (options.kind == TokenizerKind::subword) {
+  for (std::string& token : options_.kind == TokenizerKind::word
+                                ? text::words(ready, options_.split_punctuation, true)
+                                : text::characters(ready)) {
+    ++counts_[std::move(token)];
+  }
+}
+
+void TokenizerTrainer::end_text() {
+  if (options_.kind == TokenizerKind::subword) lines_ += '\n';
+}
+
+Tokenizer TokenizerTrainer::finish() {
+  const Tokenizer::Settings settings{options_.kind, options_.lower_case,
+                                     options_.split_punctuation};
+  std::vector<std::string> tokens(text::kSpecialTokens.begin(), text::kSpecialTokens.end());
+  if (options_.kind == TokenizerKind::subword) {
     tokens.emplace_back("\n");
-    return Tokenizer(settings, std::move(tokens),
-                     SubwordTokenizer::train_on(
-                         all, {.vocabulary_size = options.vocabulary_size, .kind = options.subword},
-                         "tokenizer.texts"));
+    const std::string lines = std::move(lines_);
+    return Tokenizer(
+        settings, std::move(tokens),
+        SubwordTokenizer::train_on(
+            lines, {.vocabulary_size = options_.vocabulary_size, .kind = options_.subword},
+            "tokenizer.texts"));
   }
-  for (const char* special : text::kSpecialTokens) counts.erase(special);
-  tokens = most_common(counts, options);
+  for (const char* special : text::kSpecialTokens) counts_.erase(special);
+  tokens = most_common(counts_, options_);
   if (tokens.size() == text::kSpecialTokens.size()) {
     throw Error("tokenizer.texts",
                 "must hold a token to learn" +
-                    std::string(options.minimum_count == 1
+                    std::string(options_.minimum_count == 1
                                     ? ""
-                                    : " that is there " + std::to_string(options.minimum_count) +
+                                    : " that is there " + std::to_string(options_.minimum_count) +
                                           " times"));
   }
   return Tokenizer(settings, std::move(tokens), std::nullopt);
+}
+
+Tokenizer Tokenizer::train(std::span<const std::string> texts, const TokenizerTraining& options) {
+  TokenizerTrainer trainer(options);
+  for (const std::string& each : texts) {
+    trainer.add(each);
+    trainer.end_text();
+  }
+  return trainer.finish();
 }
 
 }  // namespace sextant

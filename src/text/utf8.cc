@@ -3,21 +3,21 @@
 #include "core/text/terminal_cells.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
+#include "text/files/not_utf8.h"
 #include "text/white_space.h"
 
 namespace sextant {
 
+void text::throw_not_utf8(std::string_view where, char byte, std::uint64_t offset) {
+  constexpr char kHex[] = "0123456789abcdef";
+  const auto value = static_cast<unsigned char>(byte);
+  const std::string shown = {kHex[value / 16], kHex[value % 16]};
+  throw Error(where, "must be UTF-8, got byte 0x" + shown + " at offset " + std::to_string(offset));
+}
+
 void check_utf8(std::string_view text, std::string_view where) {
-  for (std::size_t at = 0; at < text.size();) {
-    const Utf8Character c = first_character(text.substr(at));
-    if (!c.valid) {
-      constexpr char kHex[] = "0123456789abcdef";
-      const auto byte = static_cast<unsigned char>(text[at]);
-      const std::string shown = {kHex[byte / 16], kHex[byte % 16]};
-      throw Error(where, "must be UTF-8, got byte 0x" + shown + " at offset " + std::to_string(at));
-    }
-    at += c.bytes;
-  }
+  const std::size_t at = find_invalid_utf8(text);
+  if (at != std::string_view::npos) text::throw_not_utf8(where, text[at], at);
 }
 
 std::vector<std::string> split_spaces(std::string_view text) {

@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "sextant/text/subword.h"
 #include "sextant/text/vocabulary.h"
 #include "sextant/text/word_text.h"
+#include "sextant/training/tasks/text_data.h"
 #include "streams/console.h"
 #include "streams/table_output.h"
 
@@ -27,7 +29,10 @@ struct Tokenize {
   std::string vocabulary;
   bool eos = false;
   std::optional<std::int64_t> length;
+  std::string documents;
   Output output;
+
+  bool to_token_file() const { return output.path.ends_with(".safetensors"); }
 };
 
 struct Tokens {
@@ -70,8 +75,13 @@ Tokens of_subwords(const Tokenize& command, const std::string& text) {
   return tokens;
 }
 
+Tokenizer tokenizer_in(const std::string& folder) {
+  if (std::filesystem::exists(folder + "/tokenizer.json")) return Tokenizer::load(folder);
+  return open_model_folder(folder).tokenizer;
+}
+
 Tokens of_model_folder(const Tokenize& command, const std::string& text) {
-  const Tokenizer tokenizer = open_model_folder(command.model).tokenizer;
+  const Tokenizer tokenizer = tokenizer_in(command.model);
   Tokens tokens{tokenizer.tokens(text), tokenizer.encode(text)};
   finish(tokens, command, {tokenizer.piece(Tokenizer::eos()), Tokenizer::eos()},
          {tokenizer.piece(Tokenizer::pad()), Tokenizer::pad()});
@@ -89,6 +99,22 @@ void check(const Tokenize& tokenize) {
   tokenize.input.check("tokenize.text");
   if (tokenize.model.empty() && (tokenize.eos || tokenize.length)) {
     throw CLI::RequiredError("--model for --eos and --length");
+  }
+  if (!tokenize.to_token_file()) {
+    if (!tokenize.documents.empty()) {
+      throw Error("tokenize.documents", "must be given with -o NAME.safetensors only");
+    }
+  } else {
+    if (tokenize.model.empty()) throw CLI::RequiredError("--model for -o NAME.safetensors");
+    if (tokenize.input.file.empty()) throw CLI::RequiredError("--file for -o NAME.safetensors");
+    const auto refuse = [](const char* name) {
+      throw Error(std::string("tokenize.") + name, "must not be given with -o NAME.safetensors");
+    };
+    if (tokenize.eos) refuse("eos");
+    if (tokenize.length) refuse("length");
+    if (tokenize.output.json) refuse("json");
+    if (!tokenize.output.format_name.empty()) refuse("format");
+    return;
   }
   tokenize.output.format(kTextOrJson, "tokenize");
 }
@@ -109,7 +135,20 @@ void show_sentences(const Tokenize& tokenize, const std::string& text) {
   write_result(tokenize.output, Format::text, lines);
 }
 
+// For training, from a text of any size.
+void write_token_file(const Tokenize& tokenize) {
+  const Tokenizer tokenizer = tokenizer_in(tokenize.model);
+  const DocumentUnit documents =
+      tokenize.documents.empty()
+          ? DocumentUnit::none
+          : parse_name<DocumentUnit>(tokenize.documents, "tokenize.documents");
+  const std::string& file = tokenize.input.file;
+  const std::string path = file == "-" ? "/dev/stdin" : file;
+  tokenize_texts(std::span(&path, 1), tokenizer, documents, tokenize.output.path);
+}
+
 void run(const Tokenize& tokenize) {
+  if (tokenize.to_token_file()) return write_token_file(tokenize);
   const std::string text = tokenize.input.read("tokenize.text");
   if (tokenize.model.empty() && tokenize.vocabulary.empty()) return show_sentences(tokenize, text);
   const Tokens tokens = !tokenize.vocabulary.empty() ? of_vocabulary(tokenize, text)
@@ -157,10 +196,20 @@ void add_tokenize(CLI::App& program, Job& job) {
               "of the result: cut, where the end token stays and a note on stderr says how much is "
               "left out, or filled with [PAD] or <pad>")
       ->excludes(vocabulary);
-  tokenize->output.add_to(command, kTextOrJson, "save as .json");
+  std::vector<std::string> units;
+  for (const std::string_view name : names_of<DocumentUnit>()) units.emplace_back(name);
+  command
+      .add_option("--documents", tokenize->documents,
+                  "with -o NAME.safetensors: what <eos> ends, as in `sextant train`")
+      ->type_name("NAME")
+      ->check(one_of("tokenize.documents", units));
+  tokenize->output.add_to(
+      command, kTextOrJson,
+      "save as .json, or as .safetensors, which `sextant train lm --file` reads");
   command.footer(
       "Examples:\n"
       "  sextant tokenize --file story.txt\n"
+      "  sextant tokenize --file plays.txt --model run -o tokens.safetensors\n"
       "  sextant tokenize \"To be, or not to be\" --model m.model --eos --length 12\n"
       "  sextant tokenize \"what is attention\" --vocabulary words.json --json");
   command.callback([tokenize, &job] {

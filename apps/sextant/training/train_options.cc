@@ -32,6 +32,7 @@ void TrainOptions::add(CLI::App& command, const PlanPart<Options>& part) {
   if (std::is_same_v<Options, TransformerConfig> || std::is_same_v<Options, TokenizerTraining>) {
     of_model_.merge(option_names<Options>(part.words));
   }
+  if (std::is_same_v<Options, TokenizerTraining>) of_tokenizer_ = option_names<Options>(part.words);
   add_fields<Options>(command, defaults_of(part), part.group, part.words,
                       [this, of = part.of](const auto& change) {
                         given_.push_back([change, of](TrainingPlan& plan) { change(of(plan)); });
@@ -46,15 +47,19 @@ void TrainOptions::add_to(CLI::App& command) {
         {std::begin(kTrainingKinds), std::end(kTrainingKinds)});
   output_file(command.add_option("-o,--output", folder, "the run's folder, created if needed"),
               "DIR");
-  command.add_flag("--resume", resume,
-                   "continue the run in -o with its settings; only --steps, --minutes and "
-                   "--patience may change");
+  command.add_flag(
+      "--resume", resume,
+      "continue the run in -o with its settings; only --steps, --epochs, --minutes and "
+      "--patience may change, and where its data is");
   command.add_flag("--json", json, "the result as one JSON object");
   command.add_flag(
       "--json-lines", json_lines,
       "every step's metrics as a line of JSON, as in metrics.jsonl; then the result as "
       "one line");
-  input_file(command.add_option("--file", texts_, "lm, mlm: one or more files of text"), "FILE ...")
+  input_file(command.add_option("--file", texts_,
+                                "lm, mlm: one or more files of text, or one of tokens (`sextant "
+                                "tokenize -o NAME.safetensors`)"),
+             "FILE ...")
       ->group(kData);
   input_file(command.add_option("--pairs", pairs_,
                                 "translate: one pair per line, two columns separated by a tab"),
@@ -68,6 +73,7 @@ void TrainOptions::add_to(CLI::App& command) {
             {"--pairs", "translate"},
             {"--valid", "translate"},
             {"--from", "lm mlm translate"},
+            {"--tokenizer-from", "lm mlm translate"},
             {"--context-parallel", kTextTasks}};
   kinds_["--augment"] = "translate";
   command
@@ -86,6 +92,11 @@ void TrainOptions::add_to(CLI::App& command) {
       ->group(kData);
   input_file(command.add_option("--from", from_,
                                 "start from this trained model and its tokenizer, on any data"),
+             "DIR")
+      ->group(kModel);
+  input_file(command.add_option("--tokenizer-from", tokenizer_from_,
+                                "take the tokenizer of this folder, of a model or of "
+                                "Tokenizer::save(), instead of making one"),
              "DIR")
       ->group(kModel);
   each_part([this, &command](const auto& part) { add(command, part); });
@@ -111,15 +122,19 @@ void TrainOptions::check(const CLI::App& command) const {
     const auto& names = option->get_lnames();
     const std::string name = names.empty() ? option->get_name() : "--" + names.front();
     const std::string where = "train." + name.substr(name.find_first_not_of('-'));
-    if (resume && !is_one_of(name, {"KIND", "--output", "--resume", "--json", "--json-lines",
-                                    "--steps", "--minutes", "--patience", "--threads",
-                                    "--context-parallel", "--print-call"})) {
+    if (resume &&
+        !is_one_of(name, {"KIND", "--output", "--resume", "--json", "--json-lines", "--steps",
+                          "--epochs", "--minutes", "--patience", "--threads", "--file", "--pairs",
+                          "--valid", "--context-parallel", "--print-call"})) {
       throw Error(where, "must not be given with --resume: the run keeps its settings");
     }
     // Those of a scheme's parameters are in no group.
     const bool of_scheme = option->get_group().empty() || option->get_group() == kSchemeGroup;
     if (!from_.empty() && (of_scheme || of_model_.contains(name))) {
       throw Error(where, "must not be given with --from: the model keeps its sizes");
+    }
+    if (!tokenizer_from_.empty() && (name == "--from" || of_tokenizer_.contains(name))) {
+      throw Error(where, "must not be given with --tokenizer-from");
     }
     const auto kinds = kinds_.find(name);
     if (resume || kinds == kinds_.end() || kinds->second.empty()) continue;
@@ -135,13 +150,33 @@ void TrainOptions::check(const CLI::App& command) const {
   if (given("--valid") && given("--held-out")) {
     throw Error("train.held-out", "must not be given with --valid, which is the held-out data");
   }
-  if (!is_built_in(kind) && !given("--steps") && !given("--minutes")) {
-    throw CLI::RequiredError("--steps or --minutes");
+  if (!is_built_in(kind) && !given("--steps") && !given("--epochs") && !given("--minutes")) {
+    throw CLI::RequiredError("--steps, --epochs or --minutes");
   }
   if (!choice_.weights_file.empty()) {
     throw Error("train.scheme-weights", "must not be given: training learns them");
   }
   choice_.check();
+}
+
+// Of a run that goes on.
+void TrainOptions::move_files(TrainingPlan& plan) const {
+  TrainingSettings& settings = plan.settings;
+  const auto check_kind = [&settings](const char* where, bool fits) {
+    if (!fits) throw Error(where, "must not be given for a run of " + settings.kind);
+  };
+  if (!texts_.empty()) {
+    check_kind("train.file", !settings.is_pairs());
+    move_data(settings.files, texts_, "train.file");
+  }
+  if (!pairs_.empty()) {
+    check_kind("train.pairs", settings.kind == "translate");
+    move_data(settings.files, {pairs_}, "train.pairs");
+  }
+  if (!valid_.empty()) {
+    check_kind("train.valid", settings.kind == "translate");
+    move_data(settings.valid, {valid_}, "train.valid");
+  }
 }
 
 TrainingPlan TrainOptions::plan(const CLI::App& command) const {
@@ -152,6 +187,7 @@ TrainingPlan TrainOptions::plan(const CLI::App& command) const {
                   "must be " + plan.settings.kind + " as in " + folder + ", got " + kind);
     }
     for (const auto& change : given_) change(plan);
+    move_files(plan);
     return plan;
   }
   TrainingPlan plan = default_plan(kind);
@@ -161,9 +197,10 @@ TrainingPlan TrainOptions::plan(const CLI::App& command) const {
   if (!pairs_.empty()) settings.files.push_back(data_file(pairs_));
   if (!valid_.empty()) settings.valid.push_back(data_file(valid_));
   if (!from_.empty()) settings.from.push_back(data_file(from_));
+  if (!tokenizer_from_.empty()) settings.tokenizer_from.push_back(data_file(tokenizer_from_));
   settings.model.positions = choice_.positions();
-  if (plan.trainer.steps == 0 && plan.trainer.minutes == 0) {
-    throw Error("train.steps", "must be above 0 when there are no --minutes");
+  if (plan.trainer.steps == 0 && plan.trainer.minutes == 0 && plan.epochs.epochs == 0) {
+    throw Error("train.steps", "must be above 0 when there are no --epochs or --minutes");
   }
   fill_defaults(plan,
                 {.decay = command.count("--decay") > 0, .warmup = command.count("--warmup") > 0});

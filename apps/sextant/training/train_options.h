@@ -36,11 +36,14 @@ struct TrainOptions {
   template <class Options>
   void add(CLI::App& command, const PlanPart<Options>& part);
 
+  void move_files(TrainingPlan& plan) const;
+
   std::vector<std::string> texts_;
-  std::string pairs_, valid_, from_;
+  std::string pairs_, valid_, from_, tokenizer_from_;
   SchemeChoice choice_;
   std::vector<std::function<void(TrainingPlan&)>> given_;
-  std::set<std::string> of_model_;            // options that say what a model and its tokenizer are
+  std::set<std::string> of_model_;  // options that say what a model and its tokenizer are
+  std::set<std::string> of_tokenizer_;
   std::map<std::string, std::string> kinds_;  // "--pointer" -> "translate dates"
 };
 

@@ -66,14 +66,15 @@ void check_divided(const TrainOptions& options, const TrainingPlan& plan) {
 }
 
 PlannedTask read_data(const TrainOptions& options, const CLI::App& command, TrainingPlan& plan,
-                      const TrainingGroup* group) {
+                      TrainingGroup* group) {
   std::optional<Progress> reading;
   if (group == nullptr || group->rank() == 0) reading.emplace("reading the data ...");
   plan = options.plan(command);
   check_divided(options, plan);
   if (group != nullptr && !options.resume) divide_steps(plan, command, batch_ranks(*group));
-  PlannedTask made = make_task(plan, options.resume ? options.folder : "");
   plan.trainer.folder = options.folder;
+  plan.trainer.group = group;
+  PlannedTask made = make_task(plan, options.resume ? options.folder : "");
   if (!options.resume) plan.trainer.settings = format_settings(plan);
   return made;
 }
@@ -127,14 +128,16 @@ int run_training(const TrainOptions& options, const CLI::App& command, TrainingG
   PlannedTask made;
   const auto read = [&] { made = read_data(options, command, plan, group); };
   if (group != nullptr) {
-    group->run_or_fail_on_all(read);
+    // The others find the tokens that the first has written.
+    const bool first = group->rank() == 0;
+    group->run_or_fail_on_all([&] { first ? read() : void(); });
+    group->run_or_fail_on_all([&] { first ? void() : read(); });
     group->check_same({{"train.data", made.checksum}});
   } else {
     read();
   }
   const bool tells = group == nullptr || group->rank() == 0;
   TrainerOptions& trainer = plan.trainer;
-  trainer.group = group;
   trainer.should_stop = [](const StepMetrics&) { return StopSignals::caught() != 0; };
   if (tells) tell_start(plan, made, group);
 

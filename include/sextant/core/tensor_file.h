@@ -68,6 +68,10 @@ class TensorFile {
   // what is gone ends this process (SIGBUS): read() does not.
   std::span<const std::byte> bytes(const StoredTensor& tensor) const SEXTANT_LIFETIME_BOUND;
 
+  // Gives back the memory of a part of bytes() that will not be read soon, whole pages where the
+  // file is mapped; they are read anew when they are used.
+  void release(std::span<const std::byte> read) const noexcept;
+
   // Converts elements [first, first + to.size()) into `to`, as Array::to() does, with a buffer of
   // 256 KiB and no mapping. `checksum`, unless null, is given the bytes read. Throws Error for a
   // range outside the tensor, and naming the file where it became shorter or cannot be read.

@@ -11,6 +11,9 @@
 
 namespace sextant {
 
+// Bytes of text that a model is trained on, at most.
+inline constexpr std::uint64_t kLongestSubwordText = std::uint64_t{1} << 28;
+
 enum class SubwordKind { unigram, bpe, word, character };
 
 struct SubwordTraining {
@@ -40,7 +43,8 @@ class SubwordTokenizer {
   // The same on the text itself; errors about it name `where`.
   static SubwordTokenizer train_on(std::string_view text, const SubwordTraining& options = {},
                                    std::string_view where = "subword.text");
-  void save(const std::string& path) const;  // the .model file, temporary + rename
+  void save(const std::string& path) const;   // the .model file, temporary + rename
+  const std::string& bytes() const noexcept;  // of that file
 
   std::int64_t size() const noexcept;  // pieces, [EOS] and [PAD] included
   std::int64_t eos() const noexcept;

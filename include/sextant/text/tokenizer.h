@@ -15,6 +15,8 @@
 
 namespace sextant {
 
+class TokenizerTrainer;
+
 enum class TokenizerKind { word, character, subword };
 
 // "word", "character", "subword"; parse_name<TokenizerKind>() reads them back.
@@ -56,6 +58,8 @@ class Tokenizer {
   static Tokenizer parse(std::string_view json, std::string_view model = {},
                          std::string_view where = "tokenizer");
 
+  // 16 hexadecimal digits of all that is saved: equal where the same text gives the same ids.
+  std::string checksum() const;
   // Whether they have the same kind, settings and tokens.
   bool operator==(const Tokenizer& other) const;
 
@@ -92,8 +96,10 @@ class Tokenizer {
     bool lower_case;
     bool split_punctuation;
   };
+  friend class TokenizerTrainer;
   Tokenizer(const Settings& settings, std::vector<std::string> tokens,
             std::optional<SubwordTokenizer> subword);
+  std::string json() const;  // tokenizer.json
   std::string prepared(std::string_view text) const;
   std::vector<std::string> split(std::string_view text) const;
 

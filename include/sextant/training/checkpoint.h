@@ -35,6 +35,8 @@ struct TrainingState {
 // complete. A process may be killed at any moment.
 class RunFolder {
  public:
+  // Throws Error where create() would, for a folder that is there: before the work for a new run.
+  static void check_new(const std::string& path);
   // A new run; makes the folder if needed. description: a JSON object. Files of a run without a
   // checkpoint, which was killed early or diverged, are replaced. Throws Error when the folder
   // holds another run, is held by another process, or cannot be written.

@@ -131,6 +131,9 @@ void bind_tokenizer(nb::module_& module) {
           "bos", [](const Tokenizer& self) { return self.bos(); }, "The id of <bos>.")
       .def_prop_ro(
           "eos", [](const Tokenizer& self) { return self.eos(); }, "The id of <eos>.")
+      .def_prop_ro("checksum", &Tokenizer::checksum,
+                   "Of all that is saved: equal where the same text gives the same ids. Files of "
+                   "tokens name it.")
       .def("__len__", &Tokenizer::size)
       .def(
           "encode",

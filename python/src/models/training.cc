@@ -71,6 +71,7 @@ TrainingPlan plan_of(const std::string& kind, const nb::dict& sources, nb::handl
   settings.files = data_files(paths_of(sources, "files"));
   settings.valid = data_files(paths_of(sources, "valid"));
   settings.from = data_files(paths_of(sources, "from"));
+  settings.tokenizer_from = data_files(paths_of(sources, "tokenizer_from"));
   settings.augment = {};
   for (const std::string& name : paths_of(sources, "augment")) {
     const PairAugmentation one = parse_augmentation(name, "train.augment");
@@ -79,8 +80,8 @@ TrainingPlan plan_of(const std::string& kind, const nb::dict& sources, nb::handl
     });
   }
   settings.model.positions = read_positions({positions, "train", "positions"});
-  if (plan.trainer.steps == 0 && plan.trainer.minutes == 0) {
-    throw Error("train.steps", "must be above 0 when there are no minutes");
+  if (plan.trainer.steps == 0 && plan.trainer.minutes == 0 && plan.epochs.epochs == 0) {
+    throw Error("train.steps", "must be above 0 when there are no epochs or minutes");
   }
   const auto chosen = [&options](const char* name) {
     return options.contains(name) && !nb::object(options[name]).is_none();
@@ -161,14 +162,31 @@ nb::dict run(TrainingPlan& plan, PlannedTask& made, nb::handle on_step) {
   return result;
 }
 
-nb::dict run_plan(TrainingPlan& plan, const std::string& folder, bool resume, nb::handle on_step) {
+// An error of make_task() in the words of the call: arguments have underscores, and scopes are
+// those of the call where it has an argument of that name.
+Error in_words_of_call(const Error& error, const nb::dict& options) {
+  std::string where = error.where();
+  const std::string what = std::string(error.what()).substr(where.size() + 3);
+  const auto dot = where.find('.');
+  const std::string scope = where.substr(0, dot);
+  std::string member = dot == std::string::npos ? "" : where.substr(dot + 1);
+  std::ranges::replace(member, '-', '_');
+  if (scope != "train" && !options.contains(member.c_str())) return error;
+  if (scope == "train" && member == "file") member = "text";
+  return {"train." + member, what};
+}
+
+nb::dict run_plan(TrainingPlan& plan, const std::string& folder, bool resume, nb::handle on_step,
+                  const nb::dict& options) {
   PlannedTask made;
-  {
+  plan.trainer.folder = folder;
+  try {
     const Unlocked released;
     made = make_task(plan, resume ? folder : "");
+  } catch (const Error& error) {
+    throw in_words_of_call(error, options);
   }
   check_signals();
-  plan.trainer.folder = folder;
   if (!resume) plan.trainer.settings = format_settings(plan);
   return plan.settings.is_pairs() ? run<TranslationTask>(plan, made, on_step)
                                   : run<LanguageTask>(plan, made, on_step);
@@ -177,13 +195,26 @@ nb::dict run_plan(TrainingPlan& plan, const std::string& folder, bool resume, nb
 nb::dict train_new(const std::string& kind, const nb::dict& sources, nb::handle positions,
                    const nb::dict& options, const std::string& folder, nb::handle on_step) {
   TrainingPlan plan = plan_of(kind, sources, positions, options);
-  return run_plan(plan, folder, false, on_step);
+  return run_plan(plan, folder, false, on_step, options);
 }
 
-nb::dict train_on(const std::string& folder, const nb::dict& options, nb::handle on_step) {
+nb::dict train_on(const std::string& folder, const nb::dict& sources, const nb::dict& options,
+                  nb::handle on_step) {
   TrainingPlan plan = read_plan(folder);
-  visit_resumption(plan.trainer, taking({options, "resume"}));
-  return run_plan(plan, folder, true, on_step);
+  TrainingSettings& settings = plan.settings;
+  const auto move = [&](const char* name, const char* argument, std::vector<DataFile>& files,
+                        bool fits) {
+    const std::string where = std::string("resume.") + argument;
+    const std::vector<std::string> paths = paths_of(sources, name);
+    if (paths.empty()) return;
+    if (!fits) throw Error(where, "must not be given for a run of " + settings.kind);
+    move_data(files, paths, where);
+  };
+  move("texts", "text", settings.files, !settings.is_pairs());
+  move("pairs", "pairs", settings.files, settings.kind == "translate");
+  move("valid", "valid", settings.valid, settings.kind == "translate");
+  visit_resumption(plan, taking({options, "resume"}));
+  return run_plan(plan, folder, true, on_step, options);
 }
 
 nb::object optional_number(const std::optional<double>& number) {
@@ -217,10 +248,10 @@ void bind_training(nb::module_& module) {
              nb::sig("def train(kind: str, sources: dict[str, list[str]], positions: object, "
                      "options: dict[str, typing.Any], folder: str, on_step: object) -> dict[str, "
                      "typing.Any]"));
-  module.def("train_on", &train_on, nb::arg("folder"), nb::arg("options"),
+  module.def("train_on", &train_on, nb::arg("folder"), nb::arg("sources"), nb::arg("options"),
              nb::arg("on_step").none(),
-             nb::sig("def train_on(folder: str, options: dict[str, typing.Any], on_step: object) "
-                     "-> dict[str, typing.Any]"));
+             nb::sig("def train_on(folder: str, sources: dict[str, list[str]], options: dict[str, "
+                     "typing.Any], on_step: object) -> dict[str, typing.Any]"));
 }
 
 }  // namespace sextant::python

@@ -203,6 +203,10 @@ std::span<const std::byte> TensorFile::bytes(const StoredTensor& tensor) const {
                                   static_cast<std::size_t>(tensor.size()));
 }
 
+void TensorFile::release(std::span<const std::byte> read) const noexcept {
+  for (const Part& part : contents_->parts) part.bytes.release(read);
+}
+
 template <class T>
 void TensorFile::read(const StoredTensor& tensor, std::int64_t first, std::span<T> to,
                       Checksum* checksum) const {

@@ -77,4 +77,17 @@ std::span<const std::byte> FileBytes::map() const {
   return mapped_ = std::as_bytes(std::span(copied_));
 }
 
+void FileBytes::release(std::span<const std::byte> read) const noexcept {
+#ifndef __EMSCRIPTEN__
+  const std::lock_guard lock(mutex_);
+  const auto address = [](const std::byte* byte) { return reinterpret_cast<std::uintptr_t>(byte); };
+  const std::uintptr_t first = address(read.data()), last = first + read.size();
+  const std::uintptr_t mapped = address(mapped_.data());
+  if (!copied_.empty() || first < mapped || last > mapped + mapped_.size()) return;
+  const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const std::uintptr_t begin = first / page * page, end = last / page * page;
+  if (begin < end) ::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+#endif
+}
+
 }  // namespace sextant

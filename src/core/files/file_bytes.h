@@ -33,6 +33,9 @@ class FileBytes {
   // All of it, mapped at the first call; read into memory where the system cannot map it. Throws
   // Error where the file became shorter.
   std::span<const std::byte> map() const;
+  // Gives back the memory of whole pages of map() in `read`, which are read anew when they are
+  // used; nothing of other bytes, or where map() is no mapping.
+  void release(std::span<const std::byte> read) const noexcept;
 
  private:
   std::string path_;

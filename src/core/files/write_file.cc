@@ -12,6 +12,7 @@
 #include <optional>
 #include <system_error>
 
+#include "core/files/file_filler.h"
 #include "core/files/file_handle.h"
 #include "core/files/folder_sync.h"
 #include "core/files/temporary_file.h"
@@ -44,10 +45,10 @@ bool names_open_file(const std::string& path) {
 }
 
 // For what cannot or must not be replaced: devices, pipes, open files.
-void write_in_place(const std::string& path, Pieces pieces) {
+void write_in_place(const std::string& path, const FileFiller& fill) {
   FileHandle file(path, O_WRONLY | O_APPEND);
   if (!file.is_open()) fail_file(path, "cannot be opened for writing", errno);
-  int problem = write_all(file.number(), pieces);
+  int problem = fill(file.number());
   if (problem == 0) problem = file.close();
   if (problem != 0) fail_file(path, "cannot be written", problem);
 }
@@ -55,8 +56,8 @@ void write_in_place(const std::string& path, Pieces pieces) {
 // What is written and where; each function returns 0 or the reason why not.
 class Replacement {
  public:
-  Replacement(std::string target, Pieces pieces, const struct stat* replaced)
-      : target_(std::move(target)), pieces_(pieces), replaced_(replaced) {}
+  Replacement(std::string target, const FileFiller& fill, const struct stat* replaced)
+      : target_(std::move(target)), fill_(fill), replaced_(replaced) {}
 
   int run() {
     const std::optional<int> unnamed = run_unnamed();
@@ -70,7 +71,7 @@ class Replacement {
     if (replaced_ != nullptr && ::fchmod(file.number(), replaced_->st_mode & 07777) != 0) {
       return errno;
     }
-    if (const int problem = write_all(file.number(), pieces_)) return problem;
+    if (const int problem = fill_(file.number())) return problem;
     return ::fsync(file.number()) != 0 ? errno : 0;
   }
 
@@ -127,9 +128,26 @@ class Replacement {
   }
 
   std::string target_;
-  Pieces pieces_;
+  const FileFiller& fill_;
   const struct stat* replaced_;  // null: nothing is there yet
 };
+
+// Whether something is there.
+bool stat_file(const std::string& path, struct stat& status) {
+  check_path(path);
+  const bool exists = ::stat(path.c_str(), &status) == 0;
+  if (exists && S_ISDIR(status.st_mode)) throw Error(path, "must be a file, got a folder");
+  return exists;
+}
+
+void replace_file(const std::string& path, const FileFiller& fill, const struct stat* replaced) {
+  // A folder that can be written would let us replace a file that cannot.
+  if (replaced != nullptr && ::access(path.c_str(), W_OK) != 0) {
+    fail_file(path, "cannot be written", errno);
+  }
+  const int problem = Replacement(follow_links(path), fill, replaced).run();
+  if (problem != 0) fail_file(path, "cannot be written", problem);
+}
 
 }  // namespace
 
@@ -138,18 +156,34 @@ void write_file(const std::string& path, std::string_view bytes) {
 }
 
 void write_file(const std::string& path, Pieces pieces) {
-  check_path(path);
+  const FileFiller fill = [pieces](int descriptor) { return write_all(descriptor, pieces); };
   struct stat status {};
-  const bool exists = ::stat(path.c_str(), &status) == 0;
-  if (exists && S_ISDIR(status.st_mode)) throw Error(path, "must be a file, got a folder");
+  const bool exists = stat_file(path, status);
   if ((exists && !S_ISREG(status.st_mode)) || names_open_file(path)) {
-    write_in_place(path, pieces);
-    return;
+    return write_in_place(path, fill);
   }
-  // A folder that can be written would let us replace a file that cannot.
-  if (exists && ::access(path.c_str(), W_OK) != 0) fail_file(path, "cannot be written", errno);
-  const int problem = Replacement(follow_links(path), pieces, exists ? &status : nullptr).run();
-  if (problem != 0) fail_file(path, "cannot be written", problem);
+  replace_file(path, fill, exists ? &status : nullptr);
+}
+
+void write_file_with(const std::string& path, const FileFiller& fill) {
+  struct stat status {};
+  const bool exists = stat_file(path, status);
+  if ((exists && !S_ISREG(status.st_mode)) || names_open_file(path)) {
+    throw Error(path, "must be a file, got a device or a pipe");
+  }
+  replace_file(path, fill, exists ? &status : nullptr);
+}
+
+int write_at(int descriptor, std::uint64_t at, std::string_view bytes) noexcept {
+  while (!bytes.empty()) {
+    const std::size_t count = std::min<std::size_t>(bytes.size(), std::size_t{1} << 30);
+    const ssize_t written = ::pwrite(descriptor, bytes.data(), count, static_cast<off_t>(at));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    at += static_cast<std::uint64_t>(written);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return 0;
 }
 
 }  // namespace sextant

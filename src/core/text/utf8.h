@@ -37,6 +37,16 @@ constexpr Utf8Character first_character(std::string_view text) noexcept {
   return {bytes, code, true};
 }
 
+// Where the first byte is that is part of no character, or npos.
+constexpr std::size_t find_invalid_utf8(std::string_view text) noexcept {
+  for (std::size_t at = 0; at < text.size();) {
+    const Utf8Character c = first_character(text.substr(at));
+    if (!c.valid) return at;
+    at += c.bytes;
+  }
+  return std::string_view::npos;
+}
+
 // Of valid UTF-8.
 inline std::int64_t count_characters(std::string_view text) noexcept {
   return static_cast<std::int64_t>(text.size()) -

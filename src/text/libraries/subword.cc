@@ -77,6 +77,8 @@ SubwordTokenizer SubwordTokenizer::parse(std::string_view bytes, std::string_vie
 
 void SubwordTokenizer::save(const std::string& path) const { write_file(path, impl_->bytes); }
 
+const std::string& SubwordTokenizer::bytes() const noexcept { return impl_->bytes; }
+
 std::int64_t SubwordTokenizer::size() const noexcept { return impl_->size; }
 std::int64_t SubwordTokenizer::eos() const noexcept { return impl_->eos; }
 std::int64_t SubwordTokenizer::pad() const noexcept { return impl_->pad; }

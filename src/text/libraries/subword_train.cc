@@ -19,8 +19,6 @@
 namespace sextant {
 namespace {
 
-constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 28;
-
 // Positions inside a word are 16-bit numbers in the byte-pair trainer, and normalisation makes up
 // to 18 characters of one.
 constexpr std::size_t kLongestWord = 2000;  // bytes
@@ -111,14 +109,14 @@ void check_options(const SubwordTraining& options) {
 SubwordTokenizer SubwordTokenizer::train(const std::string& text_path,
                                          const SubwordTraining& options) {
   check_options(options);
-  return train_on(read_file(text_path, kMaxBytes), options, text_path);
+  return train_on(read_file(text_path, kLongestSubwordText), options, text_path);
 }
 
 SubwordTokenizer SubwordTokenizer::train_on(std::string_view text, const SubwordTraining& options,
                                             std::string_view where) {
   check_options(options);
   const char* type = model_type(options.kind);
-  if (text.size() > kMaxBytes) {
+  if (text.size() > kLongestSubwordText) {
     throw Error(where, "must be at most 268435456 bytes long, got " + std::to_string(text.size()));
   }
   check_utf8(text, where);

@@ -27,6 +27,10 @@ SubwordTokenizer SubwordTokenizer::train_on(std::string_view, const SubwordTrain
 
 // There is no object to call these of.
 void SubwordTokenizer::save(const std::string& path) const { missing(path); }
+const std::string& SubwordTokenizer::bytes() const noexcept {
+  static const std::string none;
+  return none;
+}
 std::int64_t SubwordTokenizer::size() const noexcept { return 0; }
 std::int64_t SubwordTokenizer::eos() const noexcept { return 0; }
 std::int64_t SubwordTokenizer::pad() const noexcept { return 0; }

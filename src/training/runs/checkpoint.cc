@@ -137,6 +137,13 @@ RunFolder::RunFolder(std::string path, std::string description, std::unique_ptr<
 RunFolder::RunFolder(RunFolder&&) noexcept = default;
 RunFolder::~RunFolder() = default;
 
+void RunFolder::check_new(const std::string& path) {
+  std::error_code none;
+  if (!fs::is_directory(path, none)) return;
+  const FolderLock lock(path);
+  check_free(path);
+}
+
 RunFolder RunFolder::create(const std::string& path, const std::string& description) {
   std::vector<fs::path> made = missing_folders(path);
   make_folder(path);

@@ -20,22 +20,17 @@
 #include "sextant/training/tasks/language_task.h"
 #include "sextant/training/tasks/text_data.h"
 #include "sextant/training/tasks/translation_task.h"
+#include "training/tasks/data_file.h"
+#include "training/tasks/text_tokens.h"
 
 namespace sextant {
 namespace {
 
 constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 30;
 
-void check_same(DataFile& file, const std::string& found) {
-  if (!file.checksum.empty() && file.checksum != found) {
-    throw Error(file.path, "must be the same as at the start of the run, but has changed");
-  }
-  file.checksum = found;
-}
-
 std::string read_data(DataFile& file) {
   std::string bytes = read_file(file.path, kMaxBytes);
-  check_same(file, checksum_of(bytes));
+  check_data(file, checksum_of(bytes));
   return bytes;
 }
 
@@ -62,7 +57,7 @@ ModelFolder open_initial_weights(TrainingPlan& plan) {
     throw Error("train.from", "must be " + described(wanted) + " for " + settings.kind + ", got " +
                                   described(folder.config.kind) + " in " + folder.path);
   }
-  check_same(settings.from.front(), checksum_of_weights(folder));
+  check_data(settings.from.front(), checksum_of_weights(folder));
   const std::int64_t length = std::max(settings.model.length, folder.config.length);
   settings.model = folder.config;
   settings.model.length = length;
@@ -80,10 +75,18 @@ InitialWeights find_initial_weights(TrainingPlan& plan, const std::string& resum
   return {open_initial_weights(plan), false};
 }
 
-Tokenizer tokenizer_for(const TrainingPlan& plan, const InitialWeights& initial,
-                        const std::vector<std::string>& texts) {
+// That of the run, of --from, of --tokenizer-from; nothing where data makes it.
+std::optional<Tokenizer> known_tokenizer(TrainingPlan& plan, const InitialWeights& initial) {
   if (initial.folder) return initial.folder->tokenizer;
-  return Tokenizer::train(texts, plan.settings.tokenizer);
+  if (plan.settings.tokenizer_from.empty()) return std::nullopt;
+  DataFile& from = plan.settings.tokenizer_from.front();
+  std::error_code problem;
+  Tokenizer found = std::filesystem::exists(from.path + "/tokenizer.json", problem)
+                        ? Tokenizer::load(from.path)
+                        : open_model_folder(from.path).tokenizer;
+  check_data(from, found.checksum());
+  plan.settings.tokenizer.kind = found.kind();
+  return found;
 }
 
 // The table that the scheme starts from: the model gets as many positions as it has.
@@ -132,18 +135,17 @@ TaskOptions task_options(const TrainingPlan& plan) {
   return options;
 }
 
-// With the weights to go on from, or first ones.
-template <class Task, class Model, class Data>
-PlannedTask with_task(Data data, const InitialWeights& initial, TrainingPlan& plan,
-                      PlannedTask result) {
-  std::unique_ptr<Task> task;
-  if (initial.folder) {
-    ModelFolder folder = *initial.folder;
-    folder.config = plan.settings.model;
-    task = std::make_unique<Task>(std::move(data), Model::load(folder), task_options(plan));
-  } else {
-    task = std::make_unique<Task>(std::move(data), plan.settings.model, task_options(plan));
-  }
+// The model to go on from, or none.
+template <class Model>
+std::optional<Model> initial_model(const InitialWeights& initial, const TrainingPlan& plan) {
+  if (!initial.folder) return std::nullopt;
+  ModelFolder folder = *initial.folder;
+  folder.config = plan.settings.model;
+  return Model::load(folder);
+}
+
+template <class Task>
+PlannedTask finished(std::unique_ptr<Task> task, TrainingPlan& plan, PlannedTask result) {
   plan.settings.model = task->model().config;
   result.parameters = count_of(task->parameters());
   result.steps_per_epoch = task->steps_per_epoch();
@@ -151,16 +153,21 @@ PlannedTask with_task(Data data, const InitialWeights& initial, TrainingPlan& pl
   return result;
 }
 
-PlannedTask make_language_task(TrainingPlan& plan, const InitialWeights& initial) {
-  TrainingSettings& settings = plan.settings;
-  SplitTexts texts;
-  for (DataFile& file : settings.files) {
-    texts.add(parse_texts(read_data(file), TextUnit::file, file.path).front(), settings.held_out);
-  }
-  LanguageData text = texts.encode(tokenizer_for(plan, initial, texts.train));
-  PlannedTask made{.unit = "tokens", .train = text.tokens.size(), .held_out = text.held_out.size()};
-  made.checksum = checksum_of_tokens(std::span(&text.tokens, 1));
-  return with_task<LanguageTask, TextModel>(std::move(text), initial, plan, std::move(made));
+PlannedTask make_language_task(TrainingPlan& plan, const InitialWeights& initial, bool resumed) {
+  TextTokens text = text_tokens(plan, known_tokenizer(plan, initial), resumed);
+  const TokenFile& file = text.file;
+  const auto training = static_cast<std::size_t>(file.training);
+  StoredTokens tokens{file.tokens.part(0, training), file.tokens.part(training, file.tokens.size()),
+                      file.document_ends};
+  PlannedTask made{
+      .unit = "tokens", .train = tokens.tokens.size(), .held_out = tokens.held_out.size()};
+  made.checksum = file.checksum + std::to_string(training);
+  made.kept = text.kept;
+  auto model = initial_model<TextModel>(initial, plan);
+  if (!model) model.emplace(plan.settings.model, std::move(text.tokenizer));
+  return finished(
+      std::make_unique<LanguageTask>(std::move(tokens), std::move(*model), task_options(plan)),
+      plan, std::move(made));
 }
 
 PlannedTask make_pair_task(TrainingPlan& plan, const InitialWeights& initial) {
@@ -188,7 +195,8 @@ PlannedTask make_pair_task(TrainingPlan& plan, const InitialWeights& initial) {
   }
   std::vector<std::string> texts = pairs.source;
   texts.insert(texts.end(), pairs.target.begin(), pairs.target.end());
-  const Tokenizer tokenizer = tokenizer_for(plan, initial, texts);
+  const std::optional<Tokenizer> known = known_tokenizer(plan, initial);
+  const Tokenizer tokenizer = known ? *known : Tokenizer::train(texts, settings.tokenizer);
   if (settings.task.subword_dropout > 0 && tokenizer.kind() != TokenizerKind::subword) {
     throw Error("train.subword-dropout", std::string("must be given with sub-words only, got ") +
                                              "tokens of kind " +
@@ -202,8 +210,12 @@ PlannedTask make_pair_task(TrainingPlan& plan, const InitialWeights& initial) {
   PlannedTask made{
       .unit = "pairs", .train = data.pairs.source.size(), .held_out = data.held_out.source.size()};
   made.checksum = checksum_of_tokens(data.pairs.source) + checksum_of_tokens(data.pairs.target);
-  return with_task<TranslationTask, TextTranslator>(std::move(data), initial, plan,
-                                                    std::move(made));
+  auto model = initial_model<TextTranslator>(initial, plan);
+  return finished(model ? std::make_unique<TranslationTask>(std::move(data), std::move(*model),
+                                                            task_options(plan))
+                        : std::make_unique<TranslationTask>(std::move(data), settings.model,
+                                                            task_options(plan)),
+                  plan, std::move(made));
 }
 
 }  // namespace
@@ -211,8 +223,10 @@ PlannedTask make_pair_task(TrainingPlan& plan, const InitialWeights& initial) {
 PlannedTask make_task(TrainingPlan& plan, const std::string& resumed) {
   const InitialWeights initial = find_initial_weights(plan, resumed);
   load_position_table(plan, initial);
-  return plan.settings.is_pairs() ? make_pair_task(plan, initial)
-                                  : make_language_task(plan, initial);
+  PlannedTask made = plan.settings.is_pairs() ? make_pair_task(plan, initial)
+                                              : make_language_task(plan, initial, !resumed.empty());
+  if (plan.epochs.any()) count_epochs(plan, made.steps_per_epoch, !resumed.empty());
+  return made;
 }
 
 }  // namespace sextant

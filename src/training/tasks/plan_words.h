@@ -34,9 +34,11 @@ inline const std::vector<Wording> kModelWords = {
      .meaning = "a separate matrix for the logits instead of the embedding"},
     {.field = "encoder_layers", .tasks = kPairTasks},
     {.field = "pointer", .tasks = kPairTasks}};
-inline const std::vector<Wording> kSettingsWords = {{.field = "reverse", .tasks = "translate"}};
+inline const std::vector<Wording> kSettingsWords = {{.field = "reverse", .tasks = "translate"},
+                                                    {.field = "documents", .tasks = kTextTasks}};
 inline const std::vector<Wording> kTaskWords = {{.field = "batch_size", .group = kSteps},
                                                 {.field = "accumulation_steps", .group = kSteps},
+                                                {.field = "document_mask", .tasks = kTextTasks},
                                                 {.field = "label_smoothing", .group = kSteps},
                                                 {.field = "mask_probability", .tasks = "mlm"},
                                                 {.field = "subword_dropout", .tasks = "translate"},
@@ -51,12 +53,14 @@ inline const std::vector<Wording> kTokenizerWords = {
      .option = "--vocabulary",
      .default_text = "0; 4000 sub-words, translate 12000"}};
 inline const std::vector<Wording> kTrainerWords = {{.field = "checkpoint_minutes", .hidden = true}};
+inline const std::vector<Wording> kEpochWords = {};
 inline const std::vector<Wording> kScheduleWords = {
     {.field = "peak", .option = "--rate"},
     {.field = "steps", .hidden = true},
     {.field = "floor", .hidden = true},
-    {.field = "warmup", .default_text = "100, translate 400; at most a tenth of --steps"},
-    {.field = "decay", .default_text = "cosine to 1/20 with --steps, else inverse_square_root"}};
+    {.field = "warmup", .default_text = "100, translate 400; at most a tenth of the steps"},
+    {.field = "decay",
+     .default_text = "cosine to 1/20 with --steps or --epochs, else inverse_square_root"}};
 inline const std::vector<Wording> kOptimiserWords = {{.field = "beta1", .hidden = true},
                                                      {.field = "beta2", .hidden = true},
                                                      {.field = "epsilon", .hidden = true},
@@ -87,6 +91,8 @@ void each_part(const Use& use) {
       [](Plan& plan) -> TransformerConfig& { return plan.settings.model; }});
   use(PlanPart<TrainerOptions>{"trainer", kSteps, kTrainerWords,
                                [](Plan& plan) -> TrainerOptions& { return plan.trainer; }});
+  use(PlanPart<EpochOptions>{"epochs", kSteps, kEpochWords,
+                             [](Plan& plan) -> EpochOptions& { return plan.epochs; }});
   use(PlanPart<Schedule>{"trainer.schedule", kSteps, kScheduleWords,
                          [](Plan& plan) -> Schedule& { return plan.trainer.schedule; }});
   use(PlanPart<AdamWOptions>{"trainer.optimiser", kSteps, kOptimiserWords,

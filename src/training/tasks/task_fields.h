@@ -29,11 +29,30 @@ inline constexpr auto kFields<TranslationDataOptions> =
                      "fraction of the pairs that is not learned")};
 
 template <>
+inline constexpr auto kMeanings<DocumentUnit> =
+    meanings("texts follow each other without a sign", "each file", "what empty lines divide",
+             "each line", "what lines that are GPT-2's end-of-text token divide");
+
+template <>
 inline constexpr auto kFields<TrainingSettings> = std::tuple{
+    field(&TrainingSettings::documents, "documents",
+          "what <eos> ends, so that the model learns to end"),
     field(&TrainingSettings::reverse, "reverse", "translate from the second column to the first"),
     field(&TrainingSettings::held_out, "held_out", kPortion,
-          "fraction of the data that is held out for validation: the end of each text, random "
-          "pairs")};
+          "fraction of the data that is held out for validation: the end of each text, the last "
+          "documents, random pairs")};
+
+inline constexpr NumberRange kEpochs{0, 1e9};
+template <>
+inline constexpr auto kFields<EpochOptions> =
+    std::tuple{field(&EpochOptions::epochs, "epochs", kEpochs,
+                     "passes over the data; 0: no limit. With steps: whichever ends first"),
+               field(&EpochOptions::warmup_epochs, "warmup_epochs", kEpochs,
+                     "epochs of linear warm-up; 0: as the warm-up in steps"),
+               field(&EpochOptions::validate_epochs, "validate_epochs", kEpochs,
+                     "epochs between validations; 0: as those in steps"),
+               field(&EpochOptions::checkpoint_epochs, "checkpoint_epochs", kEpochs,
+                     "epochs between checkpoints; 0: as those in steps")};
 
 // What results depend on beside the seed, which a run has for itself: in run.json.
 inline constexpr auto kTaskFields = std::tuple{
@@ -47,6 +66,8 @@ inline constexpr auto kTaskFields = std::tuple{
     field(&TaskOptions::mask_probability, "mask_probability", NumberRange{0, 1, true},
           "fraction of the tokens to predict")
         .renamed_from("masked"),
+    field(&TaskOptions::document_mask, "document_mask",
+          "tokens see those of their own document alone (a sequence may hold several)"),
     field(&TaskOptions::label_smoothing, "label_smoothing", kShare, "of the targets")
         .renamed_from("smoothing"),
     field(&TaskOptions::subword_dropout, "subword_dropout", kShare,

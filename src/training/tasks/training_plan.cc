@@ -2,12 +2,14 @@
 #include "sextant/training/tasks/training_plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <iterator>
 #include <span>
 #include <system_error>
 
 #include "core/json/fields_json.h"
+#include "core/options/enum_names.h"
 #include "core/text/strings.h"
 #include "sextant/core/error.h"
 #include "sextant/training/tasks/text_data.h"
@@ -17,18 +19,31 @@
 namespace sextant {
 namespace {
 
-Json json_of(const std::vector<DataFile>& files) {
+namespace fs = std::filesystem;
+
+// With their places as seen from the run's folder: both may move together.
+Json json_of(const std::vector<DataFile>& files, const std::string& run) {
   Json json = Json::array();
   for (const DataFile& file : files) {
-    json.push_back({{"path", file.path}, {"checksum", file.checksum}});
+    Json one{{"path", file.path}, {"checksum", file.checksum}};
+    if (!run.empty()) {
+      one["from_run"] = fs::path(file.path).lexically_relative(data_file(run).path).string();
+    }
+    json.push_back(std::move(one));
   }
   return json;
 }
 
-std::vector<DataFile> files_of(const Json& json) {
+std::vector<DataFile> files_of(const Json& json, const std::string& run) {
   std::vector<DataFile> files;
+  std::error_code none;
   for (const Json& file : json) {
-    files.push_back({file.at("path").get<std::string>(), file.at("checksum").get<std::string>()});
+    DataFile& one = files.emplace_back();
+    one = {file.at("path").get<std::string>(), file.at("checksum").get<std::string>()};
+    const Json* from_run = file.find("from_run");  // not in older runs
+    if (from_run == nullptr || fs::exists(one.path, none)) continue;
+    const std::string moved = data_file(run + "/" + from_run->get<std::string>()).path;
+    if (fs::exists(moved, none)) one.path = moved;
   }
   return files;
 }
@@ -41,7 +56,9 @@ constexpr std::string_view kRequired[] = {
     "validate_every",   "checkpoint_every"};
 
 // What follows the warm-up depends on whether the number of steps is known.
-void complete_schedule(TrainerOptions& trainer, const ScheduleOverrides& chosen) {
+void complete_schedule(TrainingPlan& plan) {
+  TrainerOptions& trainer = plan.trainer;
+  const ScheduleOverrides& chosen = plan.chosen;
   Schedule& schedule = trainer.schedule;
   const bool counted = trainer.steps > 0;
   if (!chosen.decay) schedule.decay = counted ? Decay::cosine : Decay::inverse_square_root;
@@ -51,12 +68,17 @@ void complete_schedule(TrainerOptions& trainer, const ScheduleOverrides& chosen)
   }
   if (schedule.decay != Decay::cosine) return;
   if (!counted)
-    throw Error("train.decay", "must not be cosine without --steps, which say where it ends");
+    throw Error("train.decay",
+                "must not be cosine without --steps or --epochs, which say where it ends");
   schedule.steps = trainer.steps;
   schedule.floor = schedule.peak / 20;
 }
 
 }  // namespace
+
+std::string_view name_of(DocumentUnit unit) noexcept {
+  return enum_name(unit, {"none", "file", "paragraph", "line", "endoftext"});
+}
 
 bool is_training_kind(std::string_view kind) noexcept {
   return std::find(std::begin(kTrainingKinds), std::end(kTrainingKinds), kind) !=
@@ -135,7 +157,39 @@ void fill_defaults(TrainingPlan& plan, const ScheduleOverrides& chosen) {
   if (!model.pre_norm) model.final_norm = false;
   // A translation may be longer than its source; a language model knows what it was trained on.
   model.length = settings.is_pairs() ? 2 * settings.task.length + 16 : settings.task.length;
-  complete_schedule(plan.trainer, chosen);
+  plan.chosen = chosen;
+  if (plan.epochs.epochs > 0) return;  // count_epochs() does it
+  complete_schedule(plan);
+}
+
+void count_epochs(TrainingPlan& plan, std::int64_t steps_per_epoch, bool resumed) {
+  const EpochOptions& epochs = plan.epochs;
+  check_fields("train", epochs);
+  const auto steps_of = [steps_per_epoch](double count) {
+    return std::max<std::int64_t>(1, std::llround(count * static_cast<double>(steps_per_epoch)));
+  };
+  TrainerOptions& trainer = plan.trainer;
+  if (epochs.epochs > 0) {
+    const std::int64_t steps = steps_of(epochs.epochs);
+    trainer.steps = trainer.steps > 0 && !resumed ? std::min(trainer.steps, steps) : steps;
+  }
+  if (resumed) return;
+  if (epochs.validate_epochs > 0) trainer.validate_every = steps_of(epochs.validate_epochs);
+  if (epochs.checkpoint_epochs > 0) trainer.checkpoint_every = steps_of(epochs.checkpoint_epochs);
+  if (epochs.warmup_epochs > 0) {
+    trainer.schedule.warmup = steps_of(epochs.warmup_epochs);
+    plan.chosen.warmup = true;
+  }
+  if (epochs.epochs > 0) complete_schedule(plan);
+}
+
+void move_data(std::vector<DataFile>& files, const std::vector<std::string>& paths,
+               std::string_view where) {
+  if (paths.size() != files.size()) {
+    throw Error(where, "must be as many files as the run has, " + std::to_string(files.size()) +
+                           ", got " + std::to_string(paths.size()));
+  }
+  for (std::size_t i = 0; i < files.size(); ++i) files[i].path = data_file(paths[i]).path;
 }
 
 DataFile data_file(const std::string& path) {
@@ -149,10 +203,12 @@ std::string format_settings(const TrainingPlan& plan) {
   const TrainingSettings& settings = plan.settings;
   Json json;
   json["kind"] = settings.kind;
-  json["files"] = json_of(settings.files);
-  json["valid"] = json_of(settings.valid);
-  json["from"] = json_of(settings.from);
-  json["table"] = json_of(settings.table);
+  const std::string& run = plan.trainer.folder;
+  json["files"] = json_of(settings.files, run);
+  json["valid"] = json_of(settings.valid, run);
+  json["from"] = json_of(settings.from, run);
+  json["table"] = json_of(settings.table, run);
+  json["tokenizer_from"] = json_of(settings.tokenizer_from, run);
   json["tokenizer"] = name_of(settings.tokenizer.kind);
   json["reverse"] = settings.reverse;  // its place, before those of the augmentation
   each_field<PairAugmentation>([&](const auto& one) {
@@ -179,11 +235,13 @@ TrainingPlan read_plan(const std::string& folder) {
     if (!is_training_kind(settings.kind)) {
       throw Error(path, "must be of a known task, got '" + settings.kind + "'");
     }
-    settings.files = files_of(json.at("files"));
-    settings.valid = files_of(json.at("valid"));
-    settings.from = files_of(json.at("from"));
+    settings.files = files_of(json.at("files"), folder);
+    settings.valid = files_of(json.at("valid"), folder);
+    settings.from = files_of(json.at("from"), folder);
     if (const Json* table = json.find("table"))
-      settings.table = files_of(*table);  // not in older runs
+      settings.table = files_of(*table, folder);  // not in older runs
+    if (const Json* from = json.find("tokenizer_from"))
+      settings.tokenizer_from = files_of(*from, folder);
     settings.tokenizer.kind = parse_name<TokenizerKind>(json.at("tokenizer").text(), path);
     each_field<PairAugmentation>([&](const auto& one) {
       const Json* found = json.find("augment_" + std::string(one.old_name));

@@ -52,8 +52,8 @@ void each_option(const F& f) {
 
 // Options whose help speaks of files and that name none: what is said of another option.
 bool speaks_of_others(const std::string& option) {
-  const std::set<std::string> kOthers = {"format", "dtype", "ranks",     "show",
-                                         "top-k",  "json",  "json-lines"};
+  const std::set<std::string> kOthers = {"format", "dtype", "ranks",      "show",
+                                         "top-k",  "json",  "json-lines", "documents"};
   return kOthers.contains(option);
 }
 

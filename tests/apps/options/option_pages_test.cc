@@ -170,6 +170,7 @@ TEST(TrainHelp, SaysTheDefaultsOfEveryTask) {
     compare(plan.settings.task, {"seed"});
     compare(plan.settings.tokenizer);
     compare(plan.trainer);
+    compare(plan.epochs);
     compare(plan.trainer.optimiser);
     compare(plan.trainer.schedule, {"decay", "warmup", "steps"});  // they follow from --steps
     compare(plan.settings.model, {"kind", "vocabulary", "length", "seed"});

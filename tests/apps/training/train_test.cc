@@ -356,7 +356,7 @@ TEST_F(Train, RefusesWrongCommandLines) {
   refused("train lm --file t --steps 1", "--output");
   refused("train lm --steps 1" + to, "--file");
   refused("train translate --steps 1" + to, "--pairs");
-  refused("train lm --file t" + to, "--steps or --minutes");
+  refused("train lm --file t" + to, "--steps, --epochs or --minutes");
   refused("train lm --file t --steps 0" + to, "[train.steps]");
   refused("train lm --file t --minutes -1" + to, "[train.minutes]");
   refused("train lm --file t --steps 1 --pointer" + to, "[train.pointer] must be given with");

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <initializer_list>
 
@@ -114,6 +115,102 @@ TEST_F(Plans, AreReadFromTheFolderOfARun) {
   EXPECT_EQ(found.settings.files[0].checksum, checksum_of(read_file(path("text"))));
   EXPECT_EQ(format_settings(found), format_settings(plan));
   EXPECT_EQ(found.trainer.schedule.decay, Decay::cosine);
+}
+
+// A run and its data move together: the way from one to the other is the same.
+TEST_F(Plans, FindDataThatMovedWithTheRun) {
+  TrainingPlan plan = letters();
+  run(plan);
+  std::filesystem::create_directory(path("moved"));
+  for (const char* name : {"text", "run"}) {
+    std::filesystem::rename(path(name), path("moved/") + name);
+  }
+  TrainingPlan again = read_plan(path("moved/run"));
+  EXPECT_EQ(again.settings.files[0].path, path("moved/text"));
+  const PlannedTask made = make_task(again, path("moved/run"));
+  again.trainer.steps = 6;
+  EXPECT_EQ(train(*made.task, again.trainer).step, 6);
+  // What is where it was comes first.
+  write_file(path("text"), "another\n");
+  again = read_plan(path("moved/run"));
+  EXPECT_EQ(again.settings.files[0].path, path("text"));
+}
+
+TEST_F(Plans, TakeTheSameDataFromAnotherPlace) {
+  TrainingPlan plan = letters();
+  run(plan);
+  std::filesystem::rename(path("text"), path("elsewhere"));
+  std::filesystem::remove_all(path("run/data"));
+  TrainingPlan again = read_plan(path("run"));
+  EXPECT_THAT(refusal([&] { make_task(again, path("run")); }),
+              HasSubstr("/text] cannot be opened"));
+  move_data(again.settings.files, {path("elsewhere")}, "train.file");
+  const PlannedTask made = make_task(again, path("run"));
+  again.trainer.steps = 6;
+  EXPECT_EQ(train(*made.task, again.trainer).step, 6);
+  write_file(path("other"), "another\n");
+  move_data(again.settings.files, {path("other")}, "train.file");
+  EXPECT_THAT(refusal([&] { make_task(again, path("run")); }), HasSubstr("but has changed"));
+  EXPECT_THAT(refusal([&] {
+                move_data(again.settings.files, {"a", "b"}, "train.file");
+              }),
+              HasSubstr("[train.file] must be as many files as the run has, 1, got 2"));
+}
+
+// The steps are those that the same number of epochs has, in all that has a period.
+TEST_F(Plans, EpochsAreSteps) {
+  TrainingPlan plan = letters();
+  plan.trainer.steps = 0;
+  plan.epochs = {
+      .epochs = 2.5, .warmup_epochs = 0.5, .validate_epochs = 1, .checkpoint_epochs = 0.25};
+  fill_defaults(plan);
+  const PlannedTask made = make_task(plan, "");
+  const std::int64_t epoch = made.steps_per_epoch;
+  ASSERT_EQ(epoch, 12);
+  EXPECT_EQ(plan.trainer.steps, 30);
+  EXPECT_EQ(plan.trainer.validate_every, 12);
+  EXPECT_EQ(plan.trainer.checkpoint_every, 3);
+  EXPECT_EQ(plan.trainer.schedule.warmup, 6);
+  EXPECT_EQ(plan.trainer.schedule.decay, Decay::cosine);
+  EXPECT_EQ(plan.trainer.schedule.steps, 30);
+  plan.trainer.settings = format_settings(plan);
+  EXPECT_EQ(train(*made.task, plan.trainer).step, 30);
+  // A run goes on to another number of them.
+  TrainingPlan again = read_plan(path("run"));
+  again.epochs = {.epochs = 3, .validate_epochs = 0.1};
+  const PlannedTask more = make_task(again, path("run"));
+  EXPECT_EQ(again.trainer.steps, 36);
+  EXPECT_EQ(again.trainer.validate_every, 12) << "as the run has it";
+  EXPECT_EQ(train(*more.task, again.trainer).step, 36);
+}
+
+TEST_F(Plans, EpochsGiveTheBitsOfTheirSteps) {
+  const auto weights = [this](bool in_epochs) {
+    std::filesystem::remove_all(path("run"));
+    TrainingPlan plan = letters();
+    plan.trainer.steps = in_epochs ? 0 : 12;
+    if (in_epochs) plan.epochs.epochs = 1;
+    run(plan);
+    return read_file(path("run/last/model.safetensors"));
+  };
+  EXPECT_TRUE(weights(true) == weights(false));
+}
+
+TEST_F(Plans, EpochsEndWithTheFirstLimitAndAreChecked) {
+  TrainingPlan plan = letters();
+  plan.trainer.steps = 5;
+  plan.epochs.epochs = 1;
+  fill_defaults(plan);
+  make_task(plan, "");
+  EXPECT_EQ(plan.trainer.steps, 5);
+  plan.epochs.epochs = 1e-9;
+  make_task(plan, "");
+  EXPECT_EQ(plan.trainer.steps, 1) << "one at least";
+  for (const double bad : {-1.0, 1e300, std::nan("")}) {
+    plan.epochs = {.validate_epochs = bad};
+    plan.epochs.epochs = 1;
+    EXPECT_THAT(refusal([&] { make_task(plan, ""); }), HasSubstr("validate_epochs] must be"));
+  }
 }
 
 TEST_F(Plans, AreReadWithTheKeysOfEarlierVersions) {

@@ -9,7 +9,7 @@ namespace sextant {
 // Endless passes over `count` items, each in a different order.
 class Epochs {
  public:
-  // Throws Error when count < 1.
+  // Throws Error unless count is 1 .. 2^32 - 1.
   Epochs(std::int64_t count, std::uint64_t seed);
 
   std::int64_t count() const noexcept { return count_; }
@@ -21,7 +21,7 @@ class Epochs {
   std::int64_t count_;
   std::uint64_t seed_;
   std::int64_t epoch_ = -1;
-  std::vector<std::int64_t> order_;
+  std::vector<std::uint32_t> order_;
 };
 
 }  // namespace sextant

@@ -12,6 +12,18 @@
 
 namespace sextant {
 
+// What a text is divided into: <eos> stands behind each document, and the last documents are held
+// out. Lines that are empty or have white space alone divide paragraphs, lines "<|endoftext|>" what
+// such lines end.
+enum class DocumentUnit { none, file, paragraph, line, endoftext };
+std::string_view name_of(DocumentUnit unit) noexcept;
+
+// Writes the tokens of text files, those of all one after the other, into a file that
+// load_token_file() reads. Neither the texts nor the tokens are in memory. Throws Error as
+// load_texts(), but for large files, and when the file cannot be written.
+void tokenize_texts(std::span<const std::string> paths, const Tokenizer& tokenizer,
+                    DocumentUnit documents, const std::string& output);
+
 // A text as tokens, those of all files one after the other.
 struct LanguageData {
   Tokenizer tokenizer;

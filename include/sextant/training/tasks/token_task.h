@@ -17,6 +17,7 @@ struct TaskOptions {
   std::int64_t batch_size = 32;  // sequences or pairs of a step
   // Micro-batches that a step is made in: less memory, the same sums; at most batch_size.
   std::int64_t accumulation_steps = 1;
+  bool document_mask = false;  // of texts: tokens see those of their own document alone
   double label_smoothing = 0;
   double mask_probability = 0.15;  // of masked models: the fraction of the tokens to predict
   double subword_dropout = 0;  // of pairs: the fraction of the sub-words split, on both sides alike

@@ -1,0 +1,41 @@
+// Writes a file of tokens as they come: neither they nor the ends of documents are kept in memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "sextant/core/files.h"
+#include "sextant/text/token_file.h"
+
+namespace sextant::text {
+
+class TokenFileWriter {
+ public:
+  // Into an open file, of which at most `documents` ends are told; ids are below `vocabulary`.
+  TokenFileWriter(int descriptor, std::string path, std::int64_t vocabulary,
+                  std::uint64_t documents);
+
+  // All throw Error when the file cannot be written.
+  void add(std::span<const std::int64_t> ids);
+  void end_document();
+  std::uint64_t count() const noexcept { return count_; }  // of tokens so far
+  // The header; `described` says what it tells of the tokens.
+  void finish(const TokenFile& described);
+
+ private:
+  void write(std::uint64_t at, const std::vector<char>& bytes) const;
+  void write_tokens();
+  void write_ends();
+
+  int descriptor_;
+  std::string path_;
+  bool wide_;
+  std::int64_t vocabulary_;
+  std::uint64_t ends_at_, tokens_at_, count_ = 0, documents_ = 0, most_documents_;
+  Checksum sum_;                     // of the tokens
+  std::vector<char> tokens_, ends_;  // that are not written yet
+};
+
+}  // namespace sextant::text
