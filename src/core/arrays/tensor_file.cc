@@ -141,7 +141,7 @@ void TensorFile::Contents::add_files_of(const TensorIndex& index) {
   std::vector<std::string> paths;
   for (const auto& [tensor, file] : index.file_of) paths.push_back(file);
   std::ranges::sort(paths);
-  paths.erase(std::ranges::unique(paths).begin(), paths.end());
+  paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
   for (const std::string& each : paths) add(each);
   for (const StoredTensor& tensor : tensors) {
     const std::string& file = files[tensor.file];

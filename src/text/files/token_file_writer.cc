@@ -28,7 +28,6 @@ TokenFileWriter::TokenFileWriter(int descriptor, std::string path, std::int64_t 
     : descriptor_(descriptor),
       path_(std::move(path)),
       wide_(vocabulary > std::int64_t{std::numeric_limits<std::uint16_t>::max()} + 1),
-      vocabulary_(vocabulary),
       ends_at_(kHeader),
       tokens_at_(kHeader + 8 * documents),
       most_documents_(documents) {}

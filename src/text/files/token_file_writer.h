@@ -32,7 +32,6 @@ class TokenFileWriter {
   int descriptor_;
   std::string path_;
   bool wide_;
-  std::int64_t vocabulary_;
   std::uint64_t ends_at_, tokens_at_, count_ = 0, documents_ = 0, most_documents_;
   Checksum sum_;                     // of the tokens
   std::vector<char> tokens_, ends_;  // that are not written yet
