@@ -38,7 +38,7 @@ class Checksum {
  public:
   // The next bytes: any number of pieces have the checksum of the whole.
   void add(std::span<const std::byte> bytes) noexcept;
-  void add(std::string_view bytes) noexcept { add(std::as_bytes(std::span(bytes))); }
+  void add(std::string_view bytes) noexcept { add(std::as_bytes(std::span<const char>(bytes))); }
   std::string text() const;  // 16 hexadecimal digits, of what was added
 
  private:

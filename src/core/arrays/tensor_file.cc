@@ -86,7 +86,7 @@ SafetensorsHeader read_header(Part& part) {
   std::string json(static_cast<std::size_t>(length), '\0');
   part.bytes.read(kLengthBytes, std::as_writable_bytes(std::span(json)));
   part.checksum.add(number);
-  part.checksum.add(std::as_bytes(std::span(json)));
+  part.checksum.add(std::as_bytes(std::span<const char>(json)));
   part.data = kLengthBytes + length;
   SafetensorsHeader header = parse_safetensors_header(json, where);
   check_places(header.entries, left - length, where);

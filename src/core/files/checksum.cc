@@ -56,7 +56,7 @@ std::string Checksum::text() const {
 
 std::string checksum_of(std::string_view bytes) {
   Checksum sum;
-  sum.add(std::as_bytes(std::span(bytes)));
+  sum.add(std::as_bytes(std::span<const char>(bytes)));
   return sum.text();
 }
 

@@ -62,7 +62,7 @@ void FileBytes::read(std::uint64_t at, std::span<std::byte> to) const {
 }
 
 std::span<const std::byte> FileBytes::map() const {
-  if (memory_.data() != nullptr) return std::as_bytes(std::span(memory_));
+  if (memory_.data() != nullptr) return std::as_bytes(std::span<const char>(memory_));
   const std::lock_guard lock(mutex_);
   if (mapped_.data() != nullptr) return mapped_;
   // Reading a mapped page that the file no longer has would end the process.
@@ -74,7 +74,7 @@ std::span<const std::byte> FileBytes::map() const {
 #endif
   copied_.resize(length);
   read(0, std::as_writable_bytes(std::span(copied_)));
-  return mapped_ = std::as_bytes(std::span(copied_));
+  return mapped_ = std::as_bytes(std::span<const char>(copied_));
 }
 
 void FileBytes::release(std::span<const std::byte> read) const noexcept {
