@@ -165,6 +165,20 @@ TEST(PretrainedHead, IsNotInventedWhereThereIsNone) {
               ThrowsMessage<Error>(HasSubstr("this one has hidden states alone")));
 }
 
+TEST(PretrainedConfig, OfADecoderSeesNoLaterToken) {
+  ChangedModel bert("bert");
+  bert.config["is_decoder"] = true;
+  const auto model = load_pretrained(bert.write());
+  EXPECT_EQ(model.config.kind, ModelKind::causal);
+  Workspace memory;
+  Pass pass{memory};
+  const std::vector<std::int64_t> ids = {3, 1, 4, 1}, other = {3, 1, 4, 20};
+  const auto a = model.hidden_states(ids, pass), b = model.hidden_states(other, pass);
+  const auto x = a.back().span(), y = b.back().span();
+  EXPECT_TRUE(std::ranges::equal(x.first(3 * 16), y.first(3 * 16)));
+  EXPECT_FALSE(std::ranges::equal(x, y));
+}
+
 TEST(PretrainedPositions, EndWhereTheTableDoes) {
   const auto model = load_pretrained(golden_folder("gpt2"));
   EXPECT_EQ(model.positions.max_length(), 80);

@@ -1,9 +1,21 @@
-"""Writes tiny random models of each family as transformers saves them, and what transformers computes of them in float64: hidden
-states, logits and greedy tokens. With --check: compares with what is there (ends with 77 where transformers is not installed)."""
+#!/usr/bin/env python3
+"""Writes tiny random models of each family as transformers saves them, and what it computes of them in float64.
 
+    python3 -m venv venv && venv/bin/pip install torch==2.13.0 transformers==5.24.0 safetensors
+    venv/bin/python tests/hub/golden/make_golden.py
+
+A folder per model; its expected.safetensors has `ids` [tokens], `hidden` [layers + 1, tokens, width] and, of models with a head,
+`logits` [tokens, vocabulary] and `greedy` [64], the tokens that follow. `--check` writes nothing and compares with what is there
+instead; without transformers it ends with 77.
+"""
 import argparse
 import pathlib
 import sys
+
+# Before the libraries: `--help` needs none, and a word that is no option must write nothing.
+arguments = argparse.ArgumentParser(description="Writes what transformers computes beside this script.")
+arguments.add_argument("--check", action="store_true", help="compare with what is there instead")
+CHECK = arguments.parse_args().check
 
 try:
     import numpy as np
@@ -87,9 +99,5 @@ def check(name: str) -> None:
         np.testing.assert_allclose(kept[key], value, rtol=0, atol=1e-9, err_msg=f"{name}: {key}")
 
 
-if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--check", action="store_true")
-    run = check if parser.parse_args().check else make
-    for each in MODELS:
-        run(each)
+for each in MODELS:
+    (check if CHECK else make)(each)
