@@ -39,12 +39,18 @@ def lm(
     width: int = 192,
     heads: int = 6,
     kv_heads: int = 0,
+    head_dim: int = 0,
     layers: int = 4,
     ffn_width: int = 0,
     activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu"] = "gelu",
     norm: Literal["layer", "rms"] = "layer",
+    norm_epsilon: float = 1e-05,
     pre_norm: bool = True,
+    embedding_norm: bool = False,
     bias: bool = True,
+    qkv_bias: bool = False,
+    ffn_bias: bool = False,
+    embedding_scale: float = 0.0,
     tied: bool = True,
     steps: int = 0,
     minutes: float = 0.0,
@@ -105,6 +111,7 @@ def lm(
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         kv_heads (0 .. 2^16): of keys and values; 0: the heads
+        head_dim (0 .. 2^16): of queries, keys and values; 0: the width / the heads
         layers (1 .. 1000): of the decoder, or of the only stack
         ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
         activation (relu | gelu | gelu_tanh | silu | swiglu): of feed-forward layers. relu: max(x,
@@ -112,9 +119,14 @@ def lm(
             exp(-x)); swiglu: silu(gate) times up, two inputs
         norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
             of the mean square, gain
+        norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
+        embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
         bias (True | False): of linear maps
+        qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
+        ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
@@ -151,7 +163,7 @@ def lm(
     """
     from ._training import train
 
-    return train("lm", {"text": text, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("lm", {"text": text, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "ffn_bias": ffn_bias, "embedding_scale": embedding_scale, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def mlm(
@@ -179,12 +191,18 @@ def mlm(
     width: int = 192,
     heads: int = 6,
     kv_heads: int = 0,
+    head_dim: int = 0,
     layers: int = 4,
     ffn_width: int = 0,
     activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu"] = "gelu",
     norm: Literal["layer", "rms"] = "layer",
+    norm_epsilon: float = 1e-05,
     pre_norm: bool = True,
+    embedding_norm: bool = False,
     bias: bool = True,
+    qkv_bias: bool = False,
+    ffn_bias: bool = False,
+    embedding_scale: float = 0.0,
     tied: bool = True,
     steps: int = 0,
     minutes: float = 0.0,
@@ -246,6 +264,7 @@ def mlm(
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         kv_heads (0 .. 2^16): of keys and values; 0: the heads
+        head_dim (0 .. 2^16): of queries, keys and values; 0: the width / the heads
         layers (1 .. 1000): of the decoder, or of the only stack
         ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
         activation (relu | gelu | gelu_tanh | silu | swiglu): of feed-forward layers. relu: max(x,
@@ -253,9 +272,14 @@ def mlm(
             exp(-x)); swiglu: silu(gate) times up, two inputs
         norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
             of the mean square, gain
+        norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
+        embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
         bias (True | False): of linear maps
+        qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
+        ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
@@ -292,7 +316,7 @@ def mlm(
     """
     from ._training import train
 
-    return train("mlm", {"text": text, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("mlm", {"text": text, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "ffn_bias": ffn_bias, "embedding_scale": embedding_scale, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def translate(
@@ -321,13 +345,19 @@ def translate(
     width: int = 256,
     heads: int = 8,
     kv_heads: int = 0,
+    head_dim: int = 0,
     layers: int = 3,
     encoder_layers: int = 0,
     ffn_width: int = 0,
     activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu"] = "gelu",
     norm: Literal["layer", "rms"] = "layer",
+    norm_epsilon: float = 1e-05,
     pre_norm: bool = True,
+    embedding_norm: bool = False,
     bias: bool = True,
+    qkv_bias: bool = False,
+    ffn_bias: bool = False,
+    embedding_scale: float = 0.0,
     tied: bool = True,
     pointer: bool = False,
     steps: int = 0,
@@ -391,6 +421,7 @@ def translate(
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         kv_heads (0 .. 2^16): of keys and values; 0: the heads
+        head_dim (0 .. 2^16): of queries, keys and values; 0: the width / the heads
         layers (1 .. 1000): of the decoder, or of the only stack
         encoder_layers (0 .. 1000): of the encoder of a translator; 0: the layers
         ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
@@ -399,9 +430,14 @@ def translate(
             exp(-x)); swiglu: silu(gate) times up, two inputs
         norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
             of the mean square, gain
+        norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
+        embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
         bias (True | False): of linear maps
+        qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
+        ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
@@ -439,7 +475,7 @@ def translate(
     """
     from ._training import train
 
-    return train("translate", {"pairs": pairs, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, positions, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("translate", {"pairs": pairs, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, positions, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "ffn_bias": ffn_bias, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def dates(
@@ -461,13 +497,19 @@ def dates(
     width: int = 64,
     heads: int = 4,
     kv_heads: int = 0,
+    head_dim: int = 0,
     layers: int = 2,
     encoder_layers: int = 0,
     ffn_width: int = 0,
     activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu"] = "gelu",
     norm: Literal["layer", "rms"] = "layer",
+    norm_epsilon: float = 1e-05,
     pre_norm: bool = True,
+    embedding_norm: bool = False,
     bias: bool = True,
+    qkv_bias: bool = False,
+    ffn_bias: bool = False,
+    embedding_scale: float = 0.0,
     tied: bool = True,
     pointer: bool = False,
     steps: int = 600,
@@ -520,6 +562,7 @@ def dates(
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         kv_heads (0 .. 2^16): of keys and values; 0: the heads
+        head_dim (0 .. 2^16): of queries, keys and values; 0: the width / the heads
         layers (1 .. 1000): of the decoder, or of the only stack
         encoder_layers (0 .. 1000): of the encoder of a translator; 0: the layers
         ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
@@ -528,9 +571,14 @@ def dates(
             exp(-x)); swiglu: silu(gate) times up, two inputs
         norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
             of the mean square, gain
+        norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
+        embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
         bias (True | False): of linear maps
+        qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
+        ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
@@ -568,7 +616,7 @@ def dates(
     """
     from ._training import train
 
-    return train("dates", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("dates", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "ffn_bias": ffn_bias, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def copy(
@@ -590,13 +638,19 @@ def copy(
     width: int = 32,
     heads: int = 4,
     kv_heads: int = 0,
+    head_dim: int = 0,
     layers: int = 1,
     encoder_layers: int = 0,
     ffn_width: int = 0,
     activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu"] = "gelu",
     norm: Literal["layer", "rms"] = "layer",
+    norm_epsilon: float = 1e-05,
     pre_norm: bool = True,
+    embedding_norm: bool = False,
     bias: bool = True,
+    qkv_bias: bool = False,
+    ffn_bias: bool = False,
+    embedding_scale: float = 0.0,
     tied: bool = True,
     pointer: bool = False,
     steps: int = 600,
@@ -649,6 +703,7 @@ def copy(
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         kv_heads (0 .. 2^16): of keys and values; 0: the heads
+        head_dim (0 .. 2^16): of queries, keys and values; 0: the width / the heads
         layers (1 .. 1000): of the decoder, or of the only stack
         encoder_layers (0 .. 1000): of the encoder of a translator; 0: the layers
         ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
@@ -657,9 +712,14 @@ def copy(
             exp(-x)); swiglu: silu(gate) times up, two inputs
         norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
             of the mean square, gain
+        norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
+        embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
         bias (True | False): of linear maps
+        qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
+        ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
@@ -697,7 +757,7 @@ def copy(
     """
     from ._training import train
 
-    return train("copy", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("copy", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "ffn_bias": ffn_bias, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def reverse(
@@ -719,13 +779,19 @@ def reverse(
     width: int = 32,
     heads: int = 4,
     kv_heads: int = 0,
+    head_dim: int = 0,
     layers: int = 1,
     encoder_layers: int = 0,
     ffn_width: int = 0,
     activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu"] = "gelu",
     norm: Literal["layer", "rms"] = "layer",
+    norm_epsilon: float = 1e-05,
     pre_norm: bool = True,
+    embedding_norm: bool = False,
     bias: bool = True,
+    qkv_bias: bool = False,
+    ffn_bias: bool = False,
+    embedding_scale: float = 0.0,
     tied: bool = True,
     pointer: bool = False,
     steps: int = 600,
@@ -778,6 +844,7 @@ def reverse(
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         kv_heads (0 .. 2^16): of keys and values; 0: the heads
+        head_dim (0 .. 2^16): of queries, keys and values; 0: the width / the heads
         layers (1 .. 1000): of the decoder, or of the only stack
         encoder_layers (0 .. 1000): of the encoder of a translator; 0: the layers
         ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
@@ -786,9 +853,14 @@ def reverse(
             exp(-x)); swiglu: silu(gate) times up, two inputs
         norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
             of the mean square, gain
+        norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
+        embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
         bias (True | False): of linear maps
+        qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
+        ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
@@ -826,7 +898,7 @@ def reverse(
     """
     from ._training import train
 
-    return train("reverse", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("reverse", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "ffn_bias": ffn_bias, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def sort(
@@ -848,13 +920,19 @@ def sort(
     width: int = 32,
     heads: int = 4,
     kv_heads: int = 0,
+    head_dim: int = 0,
     layers: int = 1,
     encoder_layers: int = 0,
     ffn_width: int = 0,
     activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu"] = "gelu",
     norm: Literal["layer", "rms"] = "layer",
+    norm_epsilon: float = 1e-05,
     pre_norm: bool = True,
+    embedding_norm: bool = False,
     bias: bool = True,
+    qkv_bias: bool = False,
+    ffn_bias: bool = False,
+    embedding_scale: float = 0.0,
     tied: bool = True,
     pointer: bool = False,
     steps: int = 600,
@@ -907,6 +985,7 @@ def sort(
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         kv_heads (0 .. 2^16): of keys and values; 0: the heads
+        head_dim (0 .. 2^16): of queries, keys and values; 0: the width / the heads
         layers (1 .. 1000): of the decoder, or of the only stack
         encoder_layers (0 .. 1000): of the encoder of a translator; 0: the layers
         ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
@@ -915,9 +994,14 @@ def sort(
             exp(-x)); swiglu: silu(gate) times up, two inputs
         norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
             of the mean square, gain
+        norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
+        embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
         bias (True | False): of linear maps
+        qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
+        ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
@@ -955,7 +1039,7 @@ def sort(
     """
     from ._training import train
 
-    return train("sort", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "pre_norm": pre_norm, "bias": bias, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("sort", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "ffn_bias": ffn_bias, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def resume(

@@ -12,6 +12,7 @@
 #include "sextant/core/files.h"
 #include "sextant/text/pairs.h"
 #include "sextant/text/tokenizer.h"
+#include "support/temporary_folder.h"
 
 namespace sextant::text {
 namespace {
@@ -20,11 +21,6 @@ using ::testing::HasSubstr;
 
 class TextFiles : public ::testing::Test {
  protected:
-  TextFiles() : path_(testing::TempDir() + "text_file_test.txt") {}
-  ~TextFiles() override {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
   TextFile of(std::string_view bytes) const {
     write_file(path_, bytes);
     return TextFile(path_);
@@ -50,7 +46,8 @@ class TextFiles : public ::testing::Test {
     return "nothing";
   }
 
-  const std::string path_;
+  const TemporaryFolder folder_;
+  const std::string path_ = folder_ / "text_file.txt";
 };
 
 // Lines of all lengths, words of all scripts, line breaks of both kinds.

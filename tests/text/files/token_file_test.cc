@@ -15,6 +15,7 @@
 #include "sextant/core/files.h"
 #include "sextant/core/safetensors.h"
 #include "sextant/text/tokenizer.h"
+#include "support/temporary_folder.h"
 
 namespace sextant {
 namespace {
@@ -24,11 +25,6 @@ using Metadata = std::map<std::string, std::string>;
 
 class TokenFiles : public ::testing::Test {
  protected:
-  TokenFiles() : path_(testing::TempDir() + "token_file_test.safetensors") {}
-  ~TokenFiles() override {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
   static std::vector<std::int64_t> values(const TokenArray& array) {
     std::vector<std::int64_t> all;
     for (std::size_t i = 0; i < array.size(); ++i) all.push_back(array[i]);
@@ -74,7 +70,8 @@ class TokenFiles : public ::testing::Test {
     return refusal();
   }
 
-  const std::string path_;
+  const TemporaryFolder folder_;
+  const std::string path_ = folder_ / "token_file.safetensors";
   const std::vector<std::uint16_t> ids_{5, 6, 2, 7, 2};
 };
 
