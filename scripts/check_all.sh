@@ -48,7 +48,7 @@ step "clang, no precompiled headers" build_and_test clang build/clang all -DCMAK
 # What CI leaves out of its two sanitizers: the other instruction sets and the command line, the components that only call threads.
 step "address and undefined, every instruction set, the command line too" build_and_test asan build/asan-all 'kernels|schemes|attention|layers|apps' \
   -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON -DSEXTANT_FUZZ=OFF
-step "threads, the other components" build_and_test tsan build/tsan-all 'tables|schemes|models|figures|experiments|identify|interop|lessons|pictures|text'
+step "threads, the other components" build_and_test tsan build/tsan-all 'tables|schemes|models|hub|figures|experiments|identify|interop|lessons|pictures|text'
 step "threads, messages of ranks" sh -c 'cmake --preset ranks-tsan -DSEXTANT_WERROR=ON && cmake --build --preset ranks-tsan && ctest --preset ranks-tsan'
 step "fuzz" make fuzz FUZZ_SECONDS=60
 step "tidy" make tidy

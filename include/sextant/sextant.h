@@ -21,6 +21,7 @@
 #endif
 #if __has_include("sextant/layers.h")
 #include "sextant/experiments.h"
+#include "sextant/hub.h"
 #include "sextant/layers.h"
 #include "sextant/lessons.h"
 #include "sextant/models.h"

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from . import plot, train
     from ._calls import extrapolate
     from ._interop import LayerPositions, convert_rotary, from_config, identify
-    from ._models import LanguageModel, MaskedModel, Model, Translator, load, shipped
+    from ._models import LanguageModel, MaskedModel, Model, Translator, load, load_pretrained, shipped
     from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
     from ._sentences import OrderVerdict, Page, SentenceAttention, attend, compare, report
     from ._tensor_file import TensorFile
@@ -51,7 +51,7 @@ _LATER = {
     "train": (),
     "_calls": ("extrapolate",),
     "_interop": ("LayerPositions", "convert_rotary", "from_config", "identify"),
-    "_models": ("LanguageModel", "MaskedModel", "Model", "Translator", "load", "shipped"),
+    "_models": ("LanguageModel", "MaskedModel", "Model", "Translator", "load", "load_pretrained", "shipped"),
     "_registry": ("Parameter", "Scheme", "Weight", "find_scheme", "schemes"),
     "_sentences": ("OrderVerdict", "Page", "SentenceAttention", "attend", "compare", "report"),
     "_tensor_file": ("TensorFile",),
@@ -109,6 +109,7 @@ __all__ = [
     "from_config",
     "identify",
     "load",
+    "load_pretrained",
     "plan",
     "plot",
     "report",

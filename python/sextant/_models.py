@@ -85,21 +85,40 @@ class TextModel(Model, ScoresText, LensOfText):
 
         return self._core.logits(np.asarray(ids) if isinstance(ids, (list, tuple)) else ids, threads)  # type: ignore[no-any-return]
 
-    def attention_maps(self, text: str, *, layers: Sequence[int] | None = None, threads: int = 0) -> AttentionMaps:
+    def hidden_states(self, ids: Array, *, threads: int = 0) -> NDArray[Any]:
+        """What there is of each token before the first layer and after each, as `hidden_states` of transformers: the last after the final norm.
+
+        Args:
+            ids: whole numbers [tokens], one sequence
+            threads: 0: all cores
+
+        Returns:
+            float32 [layers + 1, tokens, width].
+
+        Raises:
+            ValueError: no token, or one outside the vocabulary
+        """
+        return self._core.hidden_states(ids, threads)  # type: ignore[no-any-return]
+
+    def attention_maps(self, text: str | Array, *, layers: Sequence[int] | None = None, threads: int = 0) -> AttentionMaps:
         """Where each token of a text looks.
 
         Args:
-            text: at least one token; the maps of all layers that are asked for are held at once
+            text: at least one token, or ids [tokens]; the maps of all layers that are asked for are held at once
             layers: which, in ascending order; None: all
             threads: 0: all cores
 
         Returns:
             AttentionMaps: weights [layers, heads, tokens, tokens], and the tokens.
         """
-        with named(tokens="attention_maps"):
-            words = self.tokenizer.tokens(text)
         chosen = layers_of(layers, "attention_maps.layers")
-        weights = self._core.attention_maps(self.tokenizer.encode(text), chosen or [], threads)
+        if isinstance(text, str):
+            with named(tokens="attention_maps", tokenizer="attention_maps"):
+                words = self.tokenizer.tokens(text)
+            weights = self._core.attention_maps(self.tokenizer.encode(text), chosen or [], threads)
+        else:
+            weights = self._core.attention_maps(text, chosen or [], threads)
+            words = self.tokenizer.pieces(text) if self._core.has_tokenizer() else [str(int(token)) for token in text]
         return AttentionMaps(weights, words, words, "Self attention", hidden=self._core.hidden_pairs(len(words)), layers=chosen)
 
     def _logit_lens(self, text: str, options: dict[str, Any]) -> LogitLens:
@@ -214,6 +233,25 @@ def load(path: str | os.PathLike[str], *more: str | os.PathLike[str], without_po
         ValueError: a file is missing, damaged or does not fit the others, or needs a library that this build is without
     """
     return model_of(_core.load_model([folder_of(each, "load.path") for each in (path, *more)], without_positions))
+
+
+def load_pretrained(folder: str | os.PathLike[str]) -> Any:
+    """A model of the Hugging Face hub from its folder: config.json and model.safetensors, or its shards.
+
+    Its model type is bert, gpt2, llama, mistral or qwen2. It reads ids, not text: logits(ids), hidden_states(ids), attention_maps(ids).
+    Models without a head, as bert here, have no logits.
+
+    Args:
+        folder: as save_pretrained() of transformers writes it
+
+    Returns:
+        LanguageModel, or of a bert MaskedModel.
+
+    Raises:
+        ValueError: another model type, a key of config.json that changes the result in a way that models here do not have, tensors
+            that are missing, unknown or of another shape, numbers that are not finite, pickled weights
+    """
+    return model_of(_core.pretrained_model(folder_of(folder, "load_pretrained.folder")))
 
 
 def shipped(*, without_positions: bool = False) -> Translator:

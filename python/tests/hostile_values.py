@@ -173,5 +173,5 @@ BASES = [
      Base("SHIPPED.attention_maps(...)", {"_0": "'may 5'"}, {"target": ["'2'", "''"], "layers": ["[1]"], "threads": ["1"]}), Base("SHIPPED.logit_lens(...)", {"_0": "'may 5'"}, {"target": ["'2'"], "top_k": ["1"]}),
      Base("SHIPPED.evaluate(...)", {"_0": "[('may 5 2020', '2020-05-05')]"}, {"beams": ["2"], "limit": ["1"], "reverse": ["True"]}), Base("SHIPPED.tokenizer.encode(...)", {"_0": "'may'"}),
      Base("SHIPPED.tokenizer.decode(...)", {"_0": "[5, 6]"}), Base("SHIPPED.tokenizer.pieces(...)", {"_0": "[5, 6]"}), Base("SHIPPED.tokenizer.tokens(...)", {"_0": "'may'"}),
-     Base("sextant.load(...)", {"_0": "'no/such'"}), Base("sextant.shipped(...)", {}, {"without_positions": ["True"]}), Base("sextant.find_scheme(...)", {"_0": "'rotary'"})],
+     Base("sextant.load(...)", {"_0": "'no/such'"}), Base("sextant.load_pretrained(...)", {"_0": "'no/such'"}), Base("sextant.shipped(...)", {}, {"without_positions": ["True"]}), Base("sextant.find_scheme(...)", {"_0": "'rotary'"})],
 ]  # fmt: skip

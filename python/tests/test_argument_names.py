@@ -46,6 +46,7 @@ CALLS = {
     "convert_rotary": (sextant.convert_rotary, dict(weights=TABLE[:, :5], head_dim=6, to="half_split")),
     "find_scheme": (sextant.find_scheme, dict(name="rotary")),
     "load": (sextant.load, dict(path="nowhere")),
+    "load_pretrained": (sextant.load_pretrained, dict(folder="nowhere")),
     "shipped": (sextant.shipped, {}),
     "attend": (sextant.attend, dict(text="a b")),
     "compare": (sextant.compare, dict(first="a b .", second="b a .")),

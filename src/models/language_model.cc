@@ -1,6 +1,7 @@
 // Language models: batches through embedding, stack and loss, and back.
 #include "sextant/models/language_model.h"
 
+#include <algorithm>
 #include <type_traits>
 
 #include "layers/attend.h"
@@ -120,6 +121,23 @@ std::vector<Tensor<T>> LanguageModel<T>::layer_logits(std::span<const std::int64
 }
 
 template <class T>
+std::vector<Tensor<T>> LanguageModel<T>::hidden_states(std::span<const std::int64_t> tokens,
+                                                       Pass& pass) const {
+  const TokenBatch batch = TokenBatch::of(tokens);
+  const auto from = all_of<T>(batch, config.vocabulary, pass, "hidden_states.tokens");
+  const Workspace::Scope scope(pass.memory);
+  std::vector<Tensor<T>> states;
+  const auto add = [&states](View<const T> x) {
+    states.push_back(Tensor<T>::uninitialized(x.shape()));
+    std::copy_n(x.data(), x.count(), states.back().data());
+  };
+  const View<const T> y = models::infer<T>(token_stack(*this), from, pass, {.residual = add});
+  states.pop_back();
+  add(y);
+  return states;
+}
+
+template <class T>
 std::vector<Tensor<T>> LanguageModel<T>::attention_maps(
     std::span<const std::int64_t> tokens, Pass& pass, std::span<const std::int64_t> chosen) const {
   const TokenBatch batch = TokenBatch::of(tokens);
@@ -142,7 +160,7 @@ Parameters<T> LanguageModel<T>::parameters() {
   embedding.append_parameters(list, "embedding.");
   positions.append_parameters(list, "positions.");
   stack.append_parameters(list, "stack.");
-  if (!config.tied) list.push_back({"output.weight", &output, true});
+  if (!config.tied && config.logits) list.push_back({"output.weight", &output, true});
   return list;
 }
 

@@ -55,8 +55,17 @@ TokenModel<T>::TokenModel(const TransformerConfig& given, bool translates, Unset
       }()) {}
 
 template <class T>
+View<const T> TokenModel<T>::logits_matrix() const {
+  if (!config.logits) {
+    throw Error("model.logits",
+                "must be of a model that has them: this one has hidden states alone");
+  }
+  return config.tied ? embedding.table().view() : output.view();
+}
+
+template <class T>
 void TokenModel<T>::start_output(FirstWeights weights) {
-  if (config.tied) return;
+  if (config.tied || !config.logits) return;
   output = std::move(Linear<T>::glorot(config.width, config.vocabulary, weights, false).weight);
 }
 

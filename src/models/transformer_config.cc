@@ -19,8 +19,9 @@ constexpr std::string_view kRequired[] = {"kind",   "vocabulary", "width", "head
                                           "layers", "positions",  "length"};
 
 // What earlier versions did not have: not written where it is as they were, so that they read it.
-constexpr std::string_view kLater[] = {"final_norm", "head_dim", "norm_epsilon",   "embedding_norm",
-                                       "qkv_bias",   "ffn_bias", "embedding_scale"};
+constexpr std::string_view kLater[] = {"final_norm",      "head_dim", "norm_epsilon",
+                                       "embedding_norm",  "qkv_bias", "ffn_bias",
+                                       "embedding_scale", "logits"};
 
 // Throws for a format that is newer than this program. The oldest files have no number.
 void check_format(const Json& json, const std::string& where) {
@@ -71,6 +72,9 @@ void check_config(const TransformerConfig& c) {
   if (c.pointer && c.kind != ModelKind::translator) {
     throw Error("transformer.pointer", "must be false for a model that is not a translator");
   }
+  if (!c.logits && c.kind == ModelKind::translator) {
+    throw Error("transformer.logits", "must be true for a translator");
+  }
 }
 
 StackOptions TransformerConfig::stack(bool encoder) const {
@@ -115,7 +119,9 @@ void refuse_foreign(const Json& json, std::string_view where) {
       where,
       "must be of a model that this library trained, got a Hugging Face model's" +
           (named ? ", model_type " + quoted_text(json["model_type"].get<std::string>()) : "") +
-          "; from_config() and `sextant encode --config` show its positions");
+          "; load_pretrained() opens GPT-2, Llama and BERT, and `sextant encode --config` shows "
+          "the "
+          "positions of many");
 }
 
 }  // namespace

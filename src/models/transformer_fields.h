@@ -64,6 +64,8 @@ inline constexpr auto kFields<TransformerConfig> = std::tuple{
           "factor of the embedding; 0: the root of the width"),
     field(&TransformerConfig::tied, "tied",
           "logits are products with the embedding; no: with a separate matrix"),
+    field(&TransformerConfig::logits, "logits",
+          "it has logits; no: hidden states alone, as BertModel has"),
     field(&TransformerConfig::pointer, "pointer", "a translator may copy tokens of the source"),
     field(&TransformerConfig::positions, "positions", TextRange{"schemes and their parameters"},
           "of self attention"),

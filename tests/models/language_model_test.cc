@@ -51,6 +51,50 @@ TEST(LanguageModel, HasNoLogitsOutsideTheBatch) {
   EXPECT_THROW(model.logits(batch, std::vector<std::int64_t>{-1}, pass), Error);
 }
 
+TEST(LanguageModel, HiddenStatesEndInWhatLogitsAreOf) {
+  for (const bool tied : {true, false}) {
+    TransformerConfig config = small(ModelKind::causal).config;
+    config.layers = 3;
+    config.tied = tied;
+    const LanguageModel<double> model(config);
+    const std::vector<std::int64_t> tokens = {3, 1, 4}, places = {0, 1, 2};
+    Workspace memory;
+    Pass pass{.memory = memory, .threads = 1};
+    const auto states = model.hidden_states(tokens, pass);
+    ASSERT_EQ(states.size(), 4);
+    const Tensor<double> logits = model.logits(TokenBatch::of(tokens), places, pass);
+    for (std::int64_t i = 0; i < 3; ++i) {
+      for (std::int64_t token = 0; token < 7; ++token) {
+        double sum = 0;
+        for (std::int64_t c = 0; c < 8; ++c)
+          sum += states[3](i, c) * model.logits_matrix()(token, c);
+        EXPECT_NEAR(logits(i, token), sum, 1e-13);
+      }
+      for (std::int64_t c = 0; c < 8; ++c) {  // rotary positions add nothing
+        EXPECT_NEAR(states[0](i, c), model.embedding.table()(tokens[i], c) * std::sqrt(8.0), 1e-14);
+      }
+    }
+  }
+}
+
+TEST(LanguageModel, WithoutLogitsHasNoMatrixOfThem) {
+  TransformerConfig config = small(ModelKind::masked).config;
+  config.logits = false;
+  config.tied = false;
+  const LanguageModel<double> model(parse_config(format_config(config)));
+  EXPECT_EQ(model.output.count(), 0);
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  const TokenBatch batch{{3, 1}, {0, 2}, {1, 4}};
+  auto gradient = zeros_like(model);
+  EXPECT_EQ(model.hidden_states(batch.tokens, pass).size(), 2);
+  EXPECT_THROW(model.logits_matrix(), Error);
+  EXPECT_THROW(model.loss(batch, {}, &gradient, pass), Error);
+  EXPECT_THROW(model.loss(batch, {}, nullptr, pass), Error);
+  config.kind = ModelKind::translator;
+  EXPECT_THROW(check_config(config), Error);
+}
+
 TransformerConfig deep(ModelKind kind, std::int64_t layers) {
   TransformerConfig config;
   config.kind = kind;

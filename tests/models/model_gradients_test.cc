@@ -232,7 +232,7 @@ TEST(TransformerConfig, ComesBackFromItsJson) {
 TEST(TransformerConfig, IsWrittenAsEarlierVersionsReadItWhereItCanBe) {
   const std::string json = format_config(tiny(ModelKind::causal));
   for (const char* key : {"head_dim", "norm_epsilon", "embedding_norm", "qkv_bias", "ffn_bias",
-                          "embedding_scale", "final_norm"}) {
+                          "embedding_scale", "final_norm", "logits"}) {
     EXPECT_EQ(json.find(key), std::string::npos) << key;
   }
   const TransformerConfig config = parse_config(json);

@@ -9,31 +9,33 @@
 
 namespace sextant {
 
-// Says that a layer is made with weights of any value, which takes no time. Only the two functions
-// below have one, so that nobody is given a layer whose weights were not set.
+// Says that a layer is made with weights of any value, which takes no time. Only make_filled() has
+// one, so that nobody is given a layer whose weights were not set.
 class UnsetWeights {
   UnsetWeights() = default;
 
-  template <class Make>
-  friend auto make_zeros(const Make& make);
-  template <class Make>
-  friend auto make_loaded(const TensorFile& file, const Make& make, FileChecksums* checksums);
+  template <class Make, class Fill>
+  friend auto make_filled(const Make& make, const Fill& fill);
 };
 
-// Makes a layer or a model and sets its parameters() to 0, or to the tensors of a file. `make`
+// Makes a layer or a model whose parameters() fill(parameters) sets, every element of them. `make`
 // gives it, with weights as FirstWeights or UnsetWeights: make_zeros([](UnsetWeights unset) {
-// return Norm<float>(...); }). Throws Error as `make` and load_parameters(); `checksums` as there.
+// return Norm<float>(...); }). Throws Error as both.
+template <class Make, class Fill>
+auto make_filled(const Make& make, const Fill& fill) {
+  auto made = make(UnsetWeights());
+  fill(made.parameters());
+  return made;
+}
+// Filled with 0, or with the tensors of a file by load_parameters().
 template <class Make>
 auto make_zeros(const Make& make) {
-  auto made = make(UnsetWeights());
-  set_to_zero(made.parameters());
-  return made;
+  return make_filled(make, [](const auto& parameters) { set_to_zero(parameters); });
 }
 template <class Make>
 auto make_loaded(const TensorFile& file, const Make& make, FileChecksums* checksums) {
-  auto made = make(UnsetWeights());
-  load_parameters(file, made.parameters(), checksums);
-  return made;
+  return make_filled(make,
+                     [&](const auto& parameters) { load_parameters(file, parameters, checksums); });
 }
 
 // What the constructors of layers take: the generator that draws, or no weights yet.

@@ -41,6 +41,10 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   // ended after it: final norm and logits of the residual stream ("logit lens", nostalgebraist
   // 2020). [layers + 1][tokens, vocabulary]: before any layer, after each; the last is logits().
   std::vector<Tensor<T>> layer_logits(std::span<const std::int64_t> tokens, Pass& pass) const;
+  // The residual stream: what the first layer reads, after its norm if there is one, then what is
+  // there after each layer; the last after the final norm too, as `hidden_states` of Hugging Face's
+  // transformers. [layers + 1][tokens, width].
+  std::vector<Tensor<T>> hidden_states(std::span<const std::int64_t> tokens, Pass& pass) const;
   // Attention weights of a sentence, [layers][heads, tokens, tokens]; of some layers alone, which
   // takes the memory of these. Throws Error unless they are in ascending order; empty: all.
   std::vector<Tensor<T>> attention_maps(std::span<const std::int64_t> tokens, Pass& pass,

@@ -33,9 +33,8 @@ struct TokenModel {
   Embedding<T> embedding;  // [vocabulary, width]
   Tensor<T> output;        // [vocabulary, width], or empty where it is the embedding
 
-  View<const T> logits_matrix() const {  // [vocabulary, width]
-    return config.tied ? embedding.table().view() : output.view();
-  }
+  // [vocabulary, width]. Throws Error where config says that the model has no logits.
+  View<const T> logits_matrix() const;
 
  protected:
   // Weights from config.seed, or not set where the model has UnsetWeights.

@@ -42,6 +42,7 @@ struct TransformerConfig {
   bool qkv_bias = false, ffn_bias = false;
   double embedding_scale = 0;  // factor of the embedding; 0: sqrt(width)
   bool tied = true;      // logits are products with the embedding; false: a matrix of their own
+  bool logits = true;    // false: hidden states alone, as BertModel has
   bool pointer = false;  // of a translator: it may copy (pointer.h)
   SchemeSpecs positions = {"rotary"};  // of self attention; cross attention has none
   std::int64_t length = 512;           // positions of learned tables

@@ -12,6 +12,7 @@
 #include "bindings.h"
 #include "interpreter_lock.h"
 #include "sextant/core/error.h"
+#include "sextant/hub/load_pretrained.h"
 #include "sextant/text/libraries.h"
 #include "sextant/training/tasks/dates_translator.h"
 
@@ -72,6 +73,14 @@ nb::dict dict_of(const LogitLens& found, const Tokenizer& tokenizer) {
   return result;
 }
 
+const TextModel& PyTextModel::text(const char* call) const {
+  if (text_ != nullptr) return *text_;
+  throw Error(
+      std::string(call) + ".model",
+      "must have a tokenizer, got a model of ids alone: logits(ids), hidden_states(ids) and "
+      "attention_maps(ids) are what it has");
+}
+
 namespace {
 
 nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
@@ -86,7 +95,7 @@ nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
       const Unlocked released;
       model = std::make_shared<TextModel>(TextModel::load(folders.front()));
     }
-    return nb::cast(PyTextModel{std::move(model)});
+    return nb::cast(PyTextModel(std::move(model)));
   }
   std::shared_ptr<const LineTranslator> lines;
   {
@@ -105,6 +114,16 @@ nb::object load_model(const std::vector<std::string>& paths, nb::handle without_
     folders.back().without_positions = blind.flag();
   }
   return opened(std::move(folders), "load.path");
+}
+
+nb::object pretrained_model(const std::string& folder) {
+  if (folder.empty()) throw Error("load_pretrained.folder", "must be a model's folder, got ''");
+  std::shared_ptr<const LanguageModel<float>> model;
+  {
+    const Unlocked released;
+    model = std::make_shared<LanguageModel<float>>(load_pretrained(folder));
+  }
+  return nb::cast(PyTextModel(std::move(model)));
 }
 
 nb::object shipped_model(nb::handle without_positions) {
@@ -180,6 +199,8 @@ void bind_models(nb::module_& module) {
   module.def("load_model", &load_model, nb::arg("paths"), nb::arg("without_positions").none(),
              nb::sig("def load_model(paths: list[str], without_positions: object) -> TextModel | "
                      "Translator"));
+  module.def("pretrained_model", &pretrained_model, nb::arg("folder"),
+             nb::sig("def pretrained_model(folder: str) -> TextModel"));
   module.def("shipped_model", &shipped_model, nb::arg("without_positions").none(),
              nb::sig("def shipped_model(without_positions: object) -> Translator"));
   module.def("has_text_libraries", &has_text_libraries,

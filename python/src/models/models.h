@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "arguments.h"
@@ -14,8 +15,21 @@
 
 namespace sextant::python {
 
+// A language model, of text where it has a tokenizer.
 struct PyTextModel {
-  std::shared_ptr<const TextModel> model;
+  explicit PyTextModel(std::shared_ptr<const TextModel> of_text)
+      : model(of_text), text_(std::move(of_text)) {}
+  explicit PyTextModel(std::shared_ptr<const LanguageModel<float>> of_ids)
+      : model(std::move(of_ids)) {}
+
+  // The same with its tokenizer. Throws Error naming the call where it has none.
+  const TextModel& text(const char* call) const;
+  bool has_tokenizer() const noexcept { return text_ != nullptr; }
+
+  std::shared_ptr<const LanguageModel<float>> model;
+
+ private:
+  std::shared_ptr<const TextModel> text_;
 };
 
 struct PyTranslator {

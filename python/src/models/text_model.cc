@@ -30,30 +30,31 @@ std::pair<std::string, std::string> generate_text(const PyTextModel& self, nb::h
   visit_generation(options, taking({given, "generate"}));
   options.stop = Tokenizer::eos();
   const std::string prompt = Argument{prompt_given, "generate", "prompt"}.text();
+  const TextModel& model = self.text("generate");
   const Unlocked released;
-  const auto ids = self.model->tokenizer.encode(prompt);
-  TextStream stream(self.model->tokenizer, prompt, ids, stop, [&](std::string_view part) {
+  const auto ids = model.tokenizer.encode(prompt);
+  TextStream stream(model.tokenizer, prompt, ids, stop, [&](std::string_view part) {
     const Locked held;
     if (!on_text.is_none()) on_text(nb::str(part.data(), part.size()));
   });
-  const GeneratedTokens made = generate(*self.model, ids, options, [&stream](std::int64_t token) {
+  const GeneratedTokens made = generate(model, ids, options, [&stream](std::int64_t token) {
     check_signals();
     return stream.add(token);
   });
   stream.finish();
   const bool is_cut = made.ended_by == GenerationEnd::positions;
-  return {stream.text(),
-          is_cut ? end_of_positions(*self.model, made.tokens.size(), "slide=True") : ""};
+  return {stream.text(), is_cut ? end_of_positions(model, made.tokens.size(), "slide=True") : ""};
 }
 
 nb::dict fill_text(const PyTextModel& self, nb::handle text, const nb::dict& given) {
   FillOptions options{.where = "fill.text"};
   take_arguments({given, "fill"}, options);
   const std::string holes = Argument{text, "fill", "text"}.text();
+  const TextModel& model = self.text("fill");
   FilledText filled;
   {
     const Unlocked released;
-    filled = fill_masks(*self.model, holes, options);
+    filled = fill_masks(model, holes, options);
   }
   nb::list guesses;
   for (const auto& hole : filled.holes) {
@@ -71,12 +72,13 @@ nb::dict logit_lens(const PyTextModel& self, nb::handle given_text, const nb::di
   LogitLensOptions options;
   take_arguments({given, "logit_lens"}, options);
   const std::string text = Argument{given_text, "logit_lens", "text"}.text();
+  const TextModel& model = self.text("logit_lens");
   LogitLens found;
   {
     const Unlocked released;
-    found = logit_lens(*self.model, text, options);
+    found = logit_lens(model, text, options);
   }
-  return dict_of(found, self.model->tokenizer);
+  return dict_of(found, model.tokenizer);
 }
 
 // ids [tokens] or [batch, tokens], all of them sequences of their own.
@@ -110,11 +112,40 @@ nb::object logits(const PyTextModel& self, nb::handle given, nb::handle threads)
   return to_python(std::move(shaped));
 }
 
+// ids [tokens] of the call's argument of that name, each in the vocabulary.
+std::vector<std::int64_t> tokens_of(const PyTextModel& self, nb::handle given, const char* call,
+                                    const char* argument) {
+  auto tokens = Argument{given, call, argument}.integers();
+  const std::string where = std::string(call) + "." + argument;
+  if (tokens.empty()) throw Error(where, "must have at least one token, got none");
+  for (const std::int64_t token : tokens) {
+    if (token >= 0 && token < self.model->config.vocabulary) continue;
+    throw Error(where, "must be 0 .. " + std::to_string(self.model->config.vocabulary - 1) +
+                           ", got " + std::to_string(token));
+  }
+  return tokens;
+}
+
+nb::object hidden_states(const PyTextModel& self, nb::handle ids, nb::handle threads) {
+  const auto tokens = tokens_of(self, ids, "hidden_states", "ids");
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = Argument{threads, "hidden_states", "threads"}.threads()};
+  std::vector<Tensor<float>> states;
+  {
+    const Unlocked released;
+    states = self.model->hidden_states(tokens, pass);
+  }
+  const Shape& one = states.at(0).shape();
+  auto all = Tensor<float>::uninitialized({std::ssize(states), one[0], one[1]});
+  float* to = all.data();
+  for (const Tensor<float>& each : states) to = std::ranges::copy(each.span(), to).out;
+  return to_python(std::move(all));
+}
+
 nb::object attention_maps(const PyTextModel& self, nb::handle ids, nb::handle layers,
                           nb::handle threads) {
-  const auto tokens = Argument{ids, "attention_maps", "text"}.integers();
+  const auto tokens = tokens_of(self, ids, "attention_maps", "text");
   const auto chosen = Argument{layers, "attention_maps", "layers"}.integers();
-  if (tokens.empty()) throw Error("attention_maps.text", "must have at least one token, got none");
   Workspace memory;
   Pass pass{.memory = memory, .threads = Argument{threads, "attention_maps", "threads"}.threads()};
   std::vector<Tensor<float>> maps;
@@ -138,10 +169,11 @@ nb::dict evaluate_text(const PyTextModel& self, const nb::bytes& bytes, const nb
   TextWindows options;
   take_arguments({given, "evaluate"}, options);
   options.progress = [](std::int64_t, std::int64_t) { check_signals(); };
+  const TextModel& model = self.text("evaluate");
   TextScore score;
   {
     const Unlocked released;
-    score = evaluate(*self.model, text, options, where);
+    score = evaluate(model, text, options, where);
   }
   nb::list windows;
   for (const TextScore::Windows& each : score.windows) {
@@ -167,9 +199,12 @@ void bind_text_model(nb::module_& module) {
   nb::class_<PyTextModel>(module, "TextModel")
       .def_prop_ro("config",
                    [](const PyTextModel& self) { return format_config(self.model->config); })
+      .def("has_tokenizer", &PyTextModel::has_tokenizer)
       .def_prop_ro(
           "tokenizer",
-          [](const PyTextModel& self) -> const Tokenizer& { return self.model->tokenizer; },
+          [](const PyTextModel& self) -> const Tokenizer& {
+            return self.text("tokenizer").tokenizer;
+          },
           nb::rv_policy::reference_internal)
       .def("generate", &generate_text, nb::arg("prompt").none(), nb::arg("options"),
            nb::arg("stop"), nb::arg("on_text").none(),
@@ -183,6 +218,8 @@ void bind_text_model(nb::module_& module) {
                    "typing.Any]"))
       .def("logits", &logits, nb::arg("ids").none(), nb::arg("threads").none(),
            nb::sig("def logits(self, ids: object, threads: int) -> typing.Any"))
+      .def("hidden_states", &hidden_states, nb::arg("ids").none(), nb::arg("threads").none(),
+           nb::sig("def hidden_states(self, ids: object, threads: int) -> typing.Any"))
       .def("attention_maps", &attention_maps, nb::arg("ids").none(), nb::arg("layers").none(),
            nb::arg("threads").none(),
            nb::sig("def attention_maps(self, ids: object, layers: object, threads: int) -> "
@@ -197,13 +234,14 @@ void bind_text_model(nb::module_& module) {
       .def(
           "weights",
           [](nb::handle self) {
-            const TextModel& model = *nb::cast<const PyTextModel&>(self).model;
+            const LanguageModel<float>& model = *nb::cast<const PyTextModel&>(self).model;
             return weights_of(model.parameters(), self);
           },
           nb::sig("def weights(self) -> dict[str, typing.Any]"))
       .def("save", [](const PyTextModel& self, const std::string& folder) {
+        const TextModel& model = self.text("save");
         const Unlocked released;
-        self.model->save(folder);
+        model.save(folder);
       });
 }
 

@@ -101,8 +101,8 @@ std::shared_ptr<Model> copy_of(const Model& model) {
   return copy;
 }
 
-nb::object as_object(std::shared_ptr<TextModel> model) {
-  return nb::cast(PyTextModel{std::move(model)});
+nb::object as_object(std::shared_ptr<const TextModel> model) {
+  return nb::cast(PyTextModel(std::move(model)));
 }
 nb::object as_object(std::shared_ptr<TextTranslator> model) {
   return nb::cast(PyTranslator{std::make_shared<LineTranslator>(std::move(*model))});

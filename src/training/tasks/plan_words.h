@@ -28,6 +28,7 @@ inline const std::vector<Wording> kModelWords = {
      .option = "--post-norm",
      .meaning = "norms after each block and none after the last, as in Vaswani et al. 2017"},
     {.field = "final_norm", .hidden = true},
+    {.field = "logits", .hidden = true},
     {.field = "bias", .option = "--no-bias", .meaning = "linear maps without bias"},
     {.field = "tied",
      .option = "--untied",

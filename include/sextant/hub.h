@@ -1,0 +1,4 @@
+// Models of the Hugging Face hub as models of this library.
+#pragma once
+
+#include "sextant/hub/load_pretrained.h"

@@ -1,0 +1,69 @@
+// From a folder to a model: the config first, then shapes, then memory.
+#include "sextant/hub/load_pretrained.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include "hub/families.h"
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+
+namespace sextant {
+namespace {
+
+bool exists(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error);
+}
+
+// Throws for weights that only a program that trusts the file can read.
+void refuse_pickle(const std::string& folder) {
+  if (exists(folder + "/model.safetensors") || exists(folder + "/model.safetensors.index.json")) {
+    return;
+  }
+  for (const char* name : {"/pytorch_model.bin", "/pytorch_model.bin.index.json"}) {
+    if (!exists(folder + name)) continue;
+    throw Error(folder + name,
+                "must be model.safetensors: a pickle may run any code and is not read; in Python, "
+                "transformers.AutoModelForCausalLM (bert: AutoModel)"
+                ".from_pretrained(folder).save_pretrained(folder) writes one");
+  }
+  throw Error(folder, "must have model.safetensors or model.safetensors.index.json");
+}
+
+void check_ranges(const TransformerConfig& config, const std::string& where) {
+  try {
+    check_config(config);
+  } catch (const Error& error) {
+    throw Error(where, std::string("must be of a model that can be held: ") + error.what());
+  }
+}
+
+}  // namespace
+
+LanguageModel<float> load_pretrained(const std::string& folder) {
+  const std::string path = folder + "/config.json";
+  if (!exists(path)) {
+    throw Error(folder, "must be a Hugging Face model's folder, with config.json");
+  }
+  const std::string text = read_file(path, 1 << 24);
+  const Json json = Json::parse_object(text, path);
+  if (json.contains("kind") && !json.contains("model_type")) {
+    throw Error(path,
+                "must be of a Hugging Face model, got one of this library, which load() and "
+                "TextModel::load() open");
+  }
+  const hub::ConfigObject object(json, path);
+  const hub::Family& family = hub::find_family(object);
+  const TransformerConfig config = family.config(object, parse_model_config(text, path));
+  check_ranges(config, path);
+  refuse_pickle(folder);
+  const TensorFile file = TensorFile::open(folder);
+  hub::WeightTable table(file, family.names);
+  family.weights(object, config, table);
+  table.check_rest();
+  return make_filled([&](UnsetWeights unset) { return LanguageModel<float>(config, unset); },
+                     [&](const Parameters<float>& to) { table.read_into(to); });
+}
+
+}  // namespace sextant

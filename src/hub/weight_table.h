@@ -1,0 +1,86 @@
+// Which tensors of a file become which parameters of a model: checked against the file first, then
+// read into their places.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sextant/core/tensor_file.h"
+#include "sextant/layers/parameters.h"
+#include "sextant/models/transformer_config.h"
+
+namespace sextant::hub {
+
+// How the names of a model type are written in files.
+struct NameRules {
+  std::string_view prefix;  // "transformer.", which names may have or not
+  // What is known and not read: ends of names, or, with a point last, beginnings.
+  std::span<const std::string_view> skipped;
+};
+
+enum class Stored { rows, columns };  // of a matrix [out, in]: as it is, or as [in, out]
+
+class WeightTable {
+ public:
+  // Borrows both. Throws Error for a name that is there with the prefix and without.
+  WeightTable(const TensorFile& file, const NameRules& rules);
+
+  // From here on names begin with these, in the model and in the file.
+  void enter(std::string ours, std::string theirs);
+
+  // Each throws Error naming the tensor unless the file has it, in this shape, as floating-point
+  // numbers.
+  void matrix(std::string_view ours, std::string_view theirs, std::int64_t rows,
+              std::int64_t columns, Stored stored = Stored::rows);
+  // Adds the first row of a matrix to each row of the last one.
+  void add_first_row(std::string_view theirs, std::int64_t rows, std::int64_t columns);
+  void norm(std::string_view ours, std::string_view theirs, std::int64_t width, bool bias);
+  // One map [rows, columns] of several in the file, whose rows lie one below the other.
+  struct Map {
+    std::string_view name;
+    std::int64_t rows;
+  };
+  void linear(std::string_view ours, std::initializer_list<Map> theirs, std::int64_t columns,
+              bool bias, Stored stored = Stored::rows);
+  // The matrix of the logits: where the model is tied it need not be there, but is the embedding.
+  void head(std::string_view theirs, std::string_view embedding, const TransformerConfig& config);
+
+  // Throws Error for a tensor that is neither read nor known to be left out.
+  void check_rest() const;
+  // Sets all of them. Throws Error for numbers that are not finite.
+  void read_into(const Parameters<float>& parameters) const;
+
+ private:
+  struct Part {
+    const StoredTensor* tensor;
+    Stored stored = Stored::rows;
+  };
+  struct Source {
+    std::vector<Part> parts;
+    const StoredTensor* first_row = nullptr;  // is added to each row
+  };
+
+  const StoredTensor* find(std::string_view theirs) const;
+  const StoredTensor& take(std::string_view theirs, const Shape& shape);
+  Source& add(std::string_view ours);
+  void check_equal(const StoredTensor& a, const StoredTensor& b) const;
+  void read(const Part& part, std::span<float> to) const;
+  [[noreturn]] void fail(const StoredTensor& tensor, const std::string& what) const;
+
+  const TensorFile& file_;
+  const NameRules& rules_;
+  std::map<std::string, const StoredTensor*, std::less<>> tensors_;  // names without the prefix
+  std::set<const StoredTensor*> used_;
+  std::map<std::string, Source, std::less<>> sources_;  // by parameter
+  Source* last_ = nullptr;
+  std::string ours_, theirs_;
+};
+
+}  // namespace sextant::hub

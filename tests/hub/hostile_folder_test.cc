@@ -1,0 +1,140 @@
+// What cannot be read as it is meant is refused by its name, before memory is taken.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "hub/golden_model.h"
+#include "sextant/core/error.h"
+#include "sextant/hub/load_pretrained.h"
+
+namespace sextant {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+void expect_refused(const std::string& folder, const std::string& a, const std::string& b = "") {
+  EXPECT_THAT([&] { load_pretrained(folder); },
+              ThrowsMessage<Error>(AllOf(HasSubstr(a), HasSubstr(b))));
+}
+
+TEST(PretrainedConfig, RefusesWhatModelsHereDoNotHave) {
+  struct Case {
+    const char* model;
+    const char* key;
+    const char* value;
+    const char* said = nullptr;  // instead of the key
+  };
+  for (const auto& [name, key, value, said] : std::vector<Case>{
+           {"gpt2", "scale_attn_by_inverse_layer_idx", "true"},
+           {"gpt2", "scale_attn_weights", "false"},
+           {"gpt2", "add_cross_attention", "true"},
+           {"gpt2", "is_encoder_decoder", "true"},
+           {"gpt2", "quantization_config", R"({"bits": 4})"},
+           {"gpt2", "activation_function", R"("quick_gelu")"},
+           {"gpt2", "layer_norm_epsilon", "1", "transformer.norm_epsilon"},
+           {"gpt2", "model_type", R"("gpt_neox")", "must be bert, gpt2, llama, mistral or qwen2"},
+           {"llama", "attention_bias", "true"},
+           {"llama", "hidden_act", R"("gelu")"},
+           {"llama", "rope_parameters", R"({"rope_type": "new", "rope_theta": 1})", "rope_type"},
+           {"qwen2", "layer_types", R"(["full_attention", "sliding_attention"])"},
+           {"bert", "position_embedding_type", R"("relative_key")"},
+           {"bert", "pruned_heads", R"({"0": [1]})"},
+           {"bert", "hidden_act", R"("gelu_10")"},
+           {"bert", "type_vocab_size", "0"},
+       }) {
+    ChangedModel model(name);
+    model.config[key] = Json::parse(value);
+    if (std::string(key) == "layer_types") {
+      model.config["use_sliding_window"] = true;
+      model.config["sliding_window"] = 4;
+    }
+    SCOPED_TRACE(std::string(name) + " " + key);
+    expect_refused(model.write(), "config.json", said == nullptr ? key : said);
+  }
+}
+
+TEST(PretrainedConfig, OfHugeSizesTakesNoMemory) {
+  for (const auto& [name, key] :
+       std::vector<std::pair<const char*, const char*>>{{"gpt2", "vocab_size"},
+                                                        {"gpt2", "n_positions"},
+                                                        {"gpt2", "n_embd"},
+                                                        {"gpt2", "n_layer"},
+                                                        {"gpt2", "n_inner"},
+                                                        {"llama", "num_attention_heads"},
+                                                        {"llama", "intermediate_size"},
+                                                        {"llama", "head_dim"},
+                                                        {"bert", "type_vocab_size"},
+                                                        {"bert", "max_position_embeddings"}}) {
+    for (const std::int64_t value :
+         {std::int64_t{1000}, std::int64_t{1} << 24, std::int64_t{1} << 53}) {
+      ChangedModel model(name);
+      model.config[key] = value;
+      SCOPED_TRACE(std::string(name) + " " + key + " " + std::to_string(value));
+      EXPECT_THROW(load_pretrained(model.write()), Error);
+    }
+  }
+}
+
+TEST(PretrainedWeights, AreRefusedByName) {
+  ChangedModel missing("llama");
+  missing.tensors.erase("model.layers.1.mlp.up_proj.weight");
+  expect_refused(missing.write(), "must hold the tensor", "layers.1.mlp.up_proj.weight");
+
+  ChangedModel unknown("llama");
+  unknown.tensors["model.layers.0.self_attn.q_norm.weight"] = zeros({6});
+  expect_refused(unknown.write(), "must hold only tensors that a model of this config.json has",
+                 "got model.layers.0.self_attn.q_norm.weight");
+
+  ChangedModel more("gpt2");
+  more.config["n_layer"] = 1;
+  expect_refused(more.write(), "must hold only tensors", "transformer.h.1.");
+
+  ChangedModel shape("gpt2");
+  shape.tensors["transformer.h.1.mlp.c_fc.weight"] = zeros({64, 16});
+  expect_refused(shape.write(), "must hold transformer.h.1.mlp.c_fc.weight of shape [16, 64]",
+                 "got [64, 16]");
+
+  ChangedModel integers("bert");
+  integers.tensors["embeddings.LayerNorm.bias"] = {DType::int32, {16}, Tensor<std::byte>({64})};
+  expect_refused(integers.write(),
+                 "must hold floating-point numbers for embeddings.LayerNorm.bias");
+}
+
+TEST(PretrainedWeights, AreFinite) {
+  for (const char* name :
+       {"embeddings.token_type_embeddings.weight", "encoder.layer.1.attention.self.value.weight"}) {
+    for (const float bad :
+         {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+      ChangedModel bert("bert");
+      std::memcpy(bert.tensors.at(name).bytes.data() + 8, &bad, sizeof bad);
+      expect_refused(bert.write(), "must hold finite numbers, got others in", name);
+    }
+  }
+}
+
+TEST(PretrainedFolder, HasConfigAndSafetensors) {
+  const TemporaryFolder empty;
+  expect_refused(empty / "", "must be a Hugging Face model's folder, with config.json");
+
+  ChangedModel gpt2("gpt2");
+  const std::string folder = gpt2.write();
+  std::filesystem::remove(gpt2.path("model.safetensors"));
+  expect_refused(folder, "must have model.safetensors");
+  write_file(gpt2.path("pytorch_model.bin"), "\x80\x02");
+  expect_refused(folder, "pytorch_model.bin] must be model.safetensors", "save_pretrained(folder)");
+  gpt2.write();
+  EXPECT_NO_THROW(load_pretrained(folder));
+
+  write_file(gpt2.path("config.json"), R"({"kind": "causal"})");
+  expect_refused(folder, "got one of this library");
+  write_file(gpt2.path("config.json"), R"({"n_embd": 16})");
+  expect_refused(folder, "model_type");
+  write_file(gpt2.path("config.json"), "{");
+  expect_refused(folder, "must be valid JSON");
+}
+
+}  // namespace
+}  // namespace sextant

@@ -1,0 +1,191 @@
+// Models of the hub against what transformers computes of them in float64
+// (tests/hub/golden/make_golden.py).
+#include "sextant/hub/load_pretrained.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "hub/golden_model.h"
+#include "sextant/core/error.h"
+#include "sextant/models/generate.h"
+
+namespace sextant {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+double largest(std::span<const double> values) {
+  double most = 0;
+  for (const double x : values) most = std::max(most, std::abs(x));
+  return most;
+}
+
+// As many roundings as the longest chain has, each of half a unit of the largest number.
+double bound_of(const TransformerConfig& c, double most) {
+  const std::int64_t attention = c.width + c.head_dim + 2 * 12 + c.heads * c.head_dim;
+  const std::int64_t roundings =
+      c.layers * (attention + c.width + c.ffn_width + 4 * c.width) + c.width;
+  return static_cast<double>(roundings) * 0x1p-24 * most;
+}
+
+void expect_near(std::span<const float> got, std::span<const double> wanted,
+                 const TransformerConfig& config) {
+  ASSERT_EQ(got.size(), wanted.size());
+  const double bound = bound_of(config, largest(wanted));
+  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], wanted[i], bound) << i;
+}
+
+struct Expected {
+  explicit Expected(const std::string& name)
+      : file(load_safetensors(golden_folder(name) + "/expected.safetensors")) {}
+  bool has(const char* name) const { return file.tensors.contains(name); }
+  std::vector<std::int64_t> integers(const char* name) const {
+    const auto all = file.tensors.at(name).to<std::int64_t>();
+    return {all.span().begin(), all.span().end()};
+  }
+  Tensor<double> numbers(const char* name) const { return file.tensors.at(name).to<double>(); }
+  SafetensorsFile file;
+};
+
+void expect_model(const std::string& name, const LanguageModel<float>& model) {
+  const Expected expected(name);
+  const auto ids = expected.integers("ids");
+  Workspace memory;
+  Pass pass{memory};
+  const auto hidden = expected.numbers("hidden");
+  const auto states = model.hidden_states(ids, pass);
+  ASSERT_EQ(std::ssize(states), hidden.size(0));
+  for (std::int64_t i = 0; i < hidden.size(0); ++i) {
+    SCOPED_TRACE("after layer " + std::to_string(i));
+    const std::int64_t count = hidden.count() / hidden.size(0);
+    expect_near(
+        states[static_cast<std::size_t>(i)].span(),
+        hidden.span().subspan(static_cast<std::size_t>(i * count), static_cast<std::size_t>(count)),
+        model.config);
+  }
+  if (!expected.has("logits")) return;
+  std::vector<std::int64_t> places(ids.size());
+  std::iota(places.begin(), places.end(), 0);
+  const auto logits = model.logits(TokenBatch::of(ids), places, pass);
+  const auto wanted = expected.numbers("logits");
+  expect_near(logits.span(), wanted.span(), model.config);
+}
+
+class PretrainedModel : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(PretrainedModel, IsWhatTransformersComputes) {
+  expect_model(GetParam(), load_pretrained(golden_folder(GetParam())));
+}
+
+TEST_P(PretrainedModel, GoesOnWithTheSameTokens) {
+  const Expected expected(GetParam());
+  if (!expected.has("greedy")) GTEST_SKIP() << "has no logits";
+  const auto made = generate(load_pretrained(golden_folder(GetParam())), expected.integers("ids"),
+                             {.max_tokens = 64, .sampling = {.temperature = 0}, .never = {}});
+  EXPECT_EQ(made.tokens, expected.integers("greedy"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, PretrainedModel,
+                         ::testing::Values("bert", "gpt2", "llama", "llama_bias", "mistral",
+                                           "qwen2"),
+                         [](const auto& each) { return std::string(each.param); });
+
+TEST(PretrainedNames, MayLackThePrefixOrHaveIt) {
+  ChangedModel gpt2("gpt2"), llama("llama"), bert("bert");
+  gpt2.rename_beginnings("transformer.", "");
+  llama.rename_beginnings("model.", "");
+  bert.rename_beginnings("", "bert.");
+  expect_model("gpt2", load_pretrained(gpt2.write()));
+  expect_model("llama", load_pretrained(llama.write()));
+  expect_model("bert", load_pretrained(bert.write()));
+  gpt2.tensors["transformer.ln_f.bias"] = zeros({16});
+  EXPECT_THAT(
+      [&] { load_pretrained(gpt2.write()); },
+      ThrowsMessage<Error>(HasSubstr("must not hold both ln_f.bias and transformer.ln_f.bias")));
+}
+
+TEST(PretrainedNames, OfBuffersAndHeadsAreKnown) {
+  ChangedModel gpt2("gpt2"), llama("llama"), bert("bert");
+  gpt2.tensors["transformer.h.0.attn.bias"] = zeros({1, 1, 80, 80});
+  gpt2.tensors["transformer.h.1.attn.masked_bias"] = zeros({});
+  llama.tensors["model.layers.0.self_attn.rotary_emb.inv_freq"] = zeros({3});
+  bert.tensors["embeddings.position_ids"] = zeros({1, 24});
+  bert.tensors["cls.predictions.bias"] = zeros({48});
+  expect_model("gpt2", load_pretrained(gpt2.write()));
+  expect_model("llama", load_pretrained(llama.write()));
+  expect_model("bert", load_pretrained(bert.write()));
+}
+
+TEST(PretrainedNames, MayBeThoseOfEarlyBerts) {
+  ChangedModel bert("bert");
+  for (const std::string& name : bert.names()) {
+    if (name.ends_with("LayerNorm.weight"))
+      bert.rename(name, name.substr(0, name.size() - 6) + "gamma");
+    if (name.ends_with("LayerNorm.bias"))
+      bert.rename(name, name.substr(0, name.size() - 4) + "beta");
+  }
+  expect_model("bert", load_pretrained(bert.write()));
+}
+
+TEST(PretrainedHead, OfATiedModelIsTheEmbedding) {
+  ChangedModel gpt2("gpt2");
+  gpt2.tensors["lm_head.weight"] =
+      std::move(ChangedModel("gpt2").tensors.at("transformer.wte.weight"));
+  expect_model("gpt2", load_pretrained(gpt2.write()));
+  gpt2.tensors.at("lm_head.weight").bytes.data()[4] ^= std::byte{1};
+  EXPECT_THAT([&] { load_pretrained(gpt2.write()); },
+              ThrowsMessage<Error>(HasSubstr("must hold lm_head.weight equal to "
+                                             "transformer.wte.weight, because config.json says")));
+}
+
+TEST(PretrainedHead, IsNotInventedWhereThereIsNone) {
+  ChangedModel llama("llama");
+  llama.tensors.erase("lm_head.weight");
+  EXPECT_THAT([&] { load_pretrained(llama.write()); },
+              ThrowsMessage<Error>(HasSubstr("must hold the tensor lm_head.weight")));
+  llama.config["architectures"] = Json::array({"LlamaModel"});
+  const auto bare = load_pretrained(llama.write());
+  const auto bert = load_pretrained(golden_folder("bert"));
+  Workspace memory;
+  Pass pass{memory};
+  const std::vector<std::int64_t> ids = {0, 1, 2};
+  for (const auto* model : {&bare, &bert}) {
+    EXPECT_EQ(model->hidden_states(ids, pass).size(), 3);
+    const auto refused = ThrowsMessage<Error>(HasSubstr("this one has hidden states alone"));
+    EXPECT_THAT([&] { model->logits(TokenBatch::of(ids), ids, pass); }, refused);
+    EXPECT_THAT([&] { model->layer_logits(ids, pass); }, refused);
+    EXPECT_THAT([&] { model->log_likelihoods(TokenBatch::of(ids), pass); }, refused);
+  }
+  EXPECT_THAT([&] { generate(bare, ids, {}); },
+              ThrowsMessage<Error>(HasSubstr("this one has hidden states alone")));
+}
+
+TEST(PretrainedConfig, OfADecoderSeesNoLaterToken) {
+  ChangedModel bert("bert");
+  bert.config["is_decoder"] = true;
+  const auto model = load_pretrained(bert.write());
+  EXPECT_EQ(model.config.kind, ModelKind::causal);
+  Workspace memory;
+  Pass pass{memory};
+  const std::vector<std::int64_t> ids = {3, 1, 4, 1}, other = {3, 1, 4, 20};
+  const auto a = model.hidden_states(ids, pass), b = model.hidden_states(other, pass);
+  const auto x = a.back().span(), y = b.back().span();
+  EXPECT_TRUE(std::ranges::equal(x.first(3 * 16), y.first(3 * 16)));
+  EXPECT_FALSE(std::ranges::equal(x, y));
+}
+
+TEST(PretrainedPositions, EndWhereTheTableDoes) {
+  const auto model = load_pretrained(golden_folder("gpt2"));
+  EXPECT_EQ(model.positions.max_length(), 80);
+  Workspace memory;
+  Pass pass{memory};
+  EXPECT_THROW(model.hidden_states(std::vector<std::int64_t>(81, 5), pass), Error);
+}
+
+}  // namespace
+}  // namespace sextant
