@@ -19,12 +19,9 @@ def differences(theirs, ours, texts):
     for text in texts:
         found = theirs.encode(text)
         made = ours.encode(text)
-        at = [0]
-        for c in text:
-            at.append(at[-1] + len(c.encode()))
-        offsets = [(at[a], at[b]) for a, b in found.offsets]
-        if made.ids != found.ids or made.offsets != offsets or made.type_ids != found.type_ids:
-            yield text, found.ids, made.ids, offsets, made.offsets
+        offsets = [tuple(each) for each in made.offsets.tolist()]
+        if made.ids.tolist() != found.ids or offsets != found.offsets or made.type_ids.tolist() != found.type_ids:
+            yield text, found.ids, made.ids.tolist(), found.offsets, offsets
         elif ours.decode(found.ids) != theirs.decode(found.ids):
             yield text, theirs.decode(found.ids), ours.decode(found.ids)
 

@@ -71,8 +71,9 @@ TEST(PretrainedRefusals, OfVocabularies) {
 
 TEST(PretrainedRefusals, OfMerges) {
   const auto pairs = [](const std::string& merges, const std::string& more = "") {
-    return SmallTokenizer{.model = R"({"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": )" +
-                                   merges + more + "}"};
+    return SmallTokenizer{.model =
+                              R"({"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": )" +
+                              merges + more + "}"};
   };
   EXPECT_EQ(pairs(R"(["a b"])").make().encode("ab").ids, (std::vector<std::int64_t>{2}));
   EXPECT_EQ(pairs(R"([["a", "b"]])").make().encode("ab").ids, (std::vector<std::int64_t>{2}));
@@ -83,7 +84,8 @@ TEST(PretrainedRefusals, OfMerges) {
   expect_refused(pairs(R"([["a"]])"), "two tokens as model.merges[0], got an array");
   expect_refused(pairs(R"([1])"), "text as model.merges[0], got 1");
   expect_refused(pairs("[]", R"(, "dropout": 0.1)"), "null or 0 as model.dropout, got 0.1");
-  expect_refused(pairs("[]", R"(, "unk_token": "c")"), "tokens of the vocabulary as model.unk_token");
+  expect_refused(pairs("[]", R"(, "unk_token": "c")"),
+                 "tokens of the vocabulary as model.unk_token");
 }
 
 TEST(PretrainedRefusals, OfAddedTokens) {
@@ -97,10 +99,12 @@ TEST(PretrainedRefusals, OfAddedTokens) {
 }
 
 TEST(PretrainedRefusals, OfSpecialTokensOfAnotherId) {
-  expect_refused({.post_processor = R"({"type": "BertProcessing", "sep": ["a", 2], "cls": ["b", 2]})"},
-                 "1, the id of \"a\" as post_processor.sep[1], got 2");
-  expect_refused({.post_processor = R"({"type": "BertProcessing", "sep": ["c", 2], "cls": ["b", 2]})"},
-                 "tokens of the vocabulary in post_processor.sep[1], got \"c\"");
+  expect_refused(
+      {.post_processor = R"({"type": "BertProcessing", "sep": ["a", 2], "cls": ["b", 2]})"},
+      "1, the id of \"a\" as post_processor.sep[1], got 2");
+  expect_refused(
+      {.post_processor = R"({"type": "BertProcessing", "sep": ["c", 2], "cls": ["b", 2]})"},
+      "tokens of the vocabulary in post_processor.sep[1], got \"c\"");
 }
 
 TEST(PretrainedRefusals, OfRegularExpressionsThatIcuReadsOtherwise) {

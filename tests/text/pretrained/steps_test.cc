@@ -74,10 +74,10 @@ TEST(PretrainedSteps, PatternsOfAMillionSpacesTakeSeconds) {
 TEST(PretrainedSteps, PatternsThatNeverEndAreAnError) {
   const Deadline deadline;
   for (const std::string pattern : {"(a+)+$", "(?=.*x)a", "(?:a|a)*c"}) {
-    const SmallTokenizer file{
-        .pre_tokenizer = R"({"type": "Split", "behavior": "Isolated", "invert": false,
+    const SmallTokenizer file{.pre_tokenizer =
+                                  R"({"type": "Split", "behavior": "Isolated", "invert": false,
                              "pattern": {"Regex": ")" +
-                         pattern + R"("}})"};
+                                  pattern + R"("}})"};
     const auto tokenizer = file.make();
     EXPECT_THAT(error_of([&] { tokenizer.encode(std::string(200000, 'a') + "b"); }),
                 HasSubstr("[tokenizer.text] takes too many steps"))
@@ -99,15 +99,15 @@ TEST(PretrainedSteps, AWordPieceIsOfAtMostSoManyCharacters) {
 
 TEST(PretrainedSteps, LinesEndAsInOniguruma) {
   const auto parts = [](const std::string& pattern, const std::string& text) {
-    const SmallTokenizer file{
-        .pre_tokenizer = R"({"type": "Split", "behavior": "Isolated", "invert": false,
+    const SmallTokenizer file{.pre_tokenizer =
+                                  R"({"type": "Split", "behavior": "Isolated", "invert": false,
                              "pattern": {"Regex": ")" +
-                         pattern + R"("}})"};
+                                  pattern + R"("}})"};
     return file.make().encode(text).ids.size();
   };
-  EXPECT_EQ(parts("^a", "a\na"), 3);      // a, \n, a: ^ is the begin of a line
-  EXPECT_EQ(parts("a$", "a\na\n"), 4);    // a, \n, a, \n
-  EXPECT_EQ(parts(".", "a\rb"), 3);       // the dot takes \r, not \n
+  EXPECT_EQ(parts("^a", "a\na"), 3);    // a, \n, a: ^ is the begin of a line
+  EXPECT_EQ(parts("a$", "a\na\n"), 4);  // a, \n, a, \n
+  EXPECT_EQ(parts(".", "a\rb"), 3);     // the dot takes \r, not \n
   EXPECT_EQ(parts(".+", "a\n\rb"), 3);
   EXPECT_EQ(parts(R"(\\bb)", "ab b"), 2);  // "ab ", b
 }
