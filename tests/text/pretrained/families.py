@@ -123,6 +123,45 @@ def t5():
     return t
 
 
+def double_array(rules):
+    """The normalisation table of SentencePiece for {text: replacement}: a trie of the bytes as a Darts-clone array."""
+    texts, places = b"", {}
+    for new in rules.values():
+        if new not in places:
+            places[new] = len(texts)
+            texts += new.encode() + b"\0"
+    trie = {}
+    for old, new in rules.items():
+        node = trie
+        for byte in old.encode():
+            node = node.setdefault(byte, {})
+        node[0] = places[new]
+    units, bases, todo = {0: 0}, set(), [(0, trie)]
+    while todo:
+        at, node = todo.pop()
+        base = next(b for b in range(1, 1 << 20) if b not in bases and all(b ^ c not in units for c in node))
+        bases.add(base)
+        units[at] |= (at ^ base) << 10 | (0 in node) << 8
+        for byte, child in node.items():
+            units[base ^ byte] = 1 << 31 | child if byte == 0 else byte
+        todo += [(base ^ byte, child) for byte, child in node.items() if byte != 0]
+    size = (max(units) | 255) + 1
+    return (4 * size).to_bytes(4, "little") + b"".join(units.get(i, 1 << 31).to_bytes(4, "little") for i in range(size)) + texts
+
+
+def xlmr():
+    t = Tokenizer(models.Unigram())
+    t.normalizer = normalizers.Sequence([
+        normalizers.Precompiled(double_array({"ﬁ": "fi", "㎏": "kg", "é": "e", "e\u0301": "e", "ſ": "s", "\n": " ", "\t": " ", "ẞ": "ss",
+                                              "\u200b": "", "\u00ad": "", "😀": ":-)", "한": "\u1112\u1161\u11ab", "字": "漢"})),
+        normalizers.Replace(Regex(" {2,}"), " ")])
+    t.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), pre_tokenizers.Metaspace(prepend_scheme="first")])
+    train(t, trainers.UnigramTrainer(vocab_size=400, show_progress=False, unk_token="<unk>", special_tokens=["<s>", "</s>", "<unk>"]))
+    t.decoder = decoders.Metaspace(prepend_scheme="first")
+    t.post_processor = processors.RobertaProcessing(("</s>", 1), ("<s>", 0), trim_offsets=False)
+    return t
+
+
 def steps():
     """What no family above has: other normalizers, splittings and behaviors."""
     t = Tokenizer(models.BPE(unk_token="<unk>", end_of_word_suffix="</w>"))
@@ -138,4 +177,4 @@ def steps():
     return t
 
 
-ALL = {f.__name__: f for f in (bert, bert_cased, gpt2, roberta, llama3, qwen2, llama2, t5, steps)}
+ALL = {f.__name__: f for f in (bert, bert_cased, gpt2, roberta, llama3, qwen2, llama2, t5, xlmr, steps)}

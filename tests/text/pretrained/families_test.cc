@@ -66,7 +66,7 @@ TEST_P(PretrainedFamily, IsOneForSeveralThreads) {
 
 INSTANTIATE_TEST_SUITE_P(All, PretrainedFamily,
                          testing::Values("bert", "bert_cased", "gpt2", "roberta", "llama3", "qwen2",
-                                         "llama2", "t5", "steps"),
+                                         "llama2", "t5", "xlmr", "steps"),
                          [](const auto& family) { return std::string(family.param); });
 
 TEST(PretrainedTokenizer, KnowsItsTokens) {

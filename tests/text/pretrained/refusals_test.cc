@@ -25,10 +25,19 @@ std::string added(const std::string& id, const std::string& content) {
 }
 
 TEST(PretrainedRefusals, NameTheKeyAndTheValue) {
-  expect_refused({.normalizer = R"({"type": "Precompiled", "precompiled_charsmap": "AA=="})"},
+  expect_refused({.normalizer = R"({"type": "Cyrillic"})"},
                  "one of BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, "
-                 "Replace, Prepend, Nmt, ByteLevel, Sequence as normalizer.type, got "
-                 "\"Precompiled\"");
+                 "Replace, Prepend, Nmt, ByteLevel, Sequence, Precompiled as normalizer.type, got "
+                 "\"Cyrillic\"");
+  expect_refused({.normalizer = R"({"type": "Precompiled", "precompiled_charsmap": "A!=="})"},
+                 "base64 as normalizer.precompiled_charsmap, got \"A!==\"");
+  EXPECT_THAT(
+      error_of([] {
+        SmallTokenizer{.normalizer = R"({"type": "Precompiled", "precompiled_charsmap": "AAAA"})"}
+            .make();
+      }),
+      HasSubstr("[t.json, normalizer.precompiled_charsmap] must have a valid normalisation "
+                "table, got one that is cut"));
   expect_refused({.normalizer = R"({"type": "NFC", "form": 2})"},
                  "no key but type in normalizer, got \"form\" with 2");
   expect_refused({.normalizer = R"({"type": "Sequence", "normalizers": [{"type": "X"}]})"},

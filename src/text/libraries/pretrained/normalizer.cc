@@ -4,6 +4,7 @@
 #include "text/libraries/pretrained/byte_level.h"
 #include "text/libraries/pretrained/characters.h"
 #include "text/libraries/pretrained/pattern.h"
+#include "text/libraries/pretrained/precompiled.h"
 #include "text/libraries/pretrained/unicode_forms.h"
 
 namespace sextant::text {
@@ -82,9 +83,9 @@ Normalizer Normalizer::read(const Field& field) {
 }
 
 void Normalizer::add(const Field& field) {
-  const auto type = field["type"].choice({"BertNormalizer", "NFC", "NFD", "NFKC", "NFKD",
-                                          "Lowercase", "StripAccents", "Strip", "Replace",
-                                          "Prepend", "Nmt", "ByteLevel", "Sequence"});
+  const auto type = field["type"].choice(
+      {"BertNormalizer", "NFC", "NFD", "NFKC", "NFKD", "Lowercase", "StripAccents", "Strip",
+       "Replace", "Prepend", "Nmt", "ByteLevel", "Sequence", "Precompiled"});
   const auto step = [this](auto function) { steps_.emplace_back(std::move(function)); };
   switch (type) {
     case 0: {
@@ -129,6 +130,9 @@ void Normalizer::add(const Field& field) {
       field.allow_keys({"type", "prepend"});
       return step([prefix = field.text("prepend")](AlignedText& text) { text.prepend(prefix); });
     }
+    case 13:
+      field.allow_keys({"type", "precompiled_charsmap"});
+      return step(read_precompiled(field["precompiled_charsmap"]));
     case 12:
       field.allow_keys({"type", "normalizers"});
       for (const Field& each : field["normalizers"].elements()) add(each);

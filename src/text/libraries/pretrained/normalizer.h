@@ -13,7 +13,7 @@ class Normalizer {
  public:
   Normalizer() = default;  // changes nothing
   // BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, Replace, Prepend, Nmt,
-  // ByteLevel and Sequence; throws Error for another type.
+  // ByteLevel, Precompiled and Sequence; throws Error for another type.
   static Normalizer read(const Field& field);
 
   void apply(AlignedText& text) const {

@@ -1,7 +1,12 @@
 // Unigram: the pieces whose scores have the largest sum (Viterbi).
 #include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <string>
+#include <system_error>
 
 #include "core/text/utf8.h"
 #include "sextant/core/error.h"
@@ -15,6 +20,35 @@ constexpr double kUnknownPenalty = 10;
 // The work is the product of this and of the length of a part.
 constexpr std::size_t kLongestPiece = 1024;
 
+// A score as serde_json, which tokenizers reads its files with, makes it of the shortest digits:
+// the last bit may be another one, and with it the better of two ways that are equal on paper.
+double as_serde_reads(double score) {
+  std::array<char, 32> text{};
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), std::abs(score),
+                                 std::chars_format::scientific);
+  if (end.ec != std::errc() || !std::isfinite(score)) return score;
+  std::uint64_t digits = 0;
+  int exponent = 0;
+  bool fraction = false;
+  const char* at = text.data();
+  for (; at < end.ptr && *at != 'e'; ++at) {
+    if (*at == '.') {
+      fraction = true;
+      continue;
+    }
+    digits = digits * 10 + static_cast<std::uint64_t>(*at - '0');
+    exponent -= fraction ? 1 : 0;
+  }
+  int written = 0;
+  const char* number = at + 1 + (at + 1 < end.ptr && at[1] == '+' ? 1 : 0);
+  std::from_chars(number, end.ptr, written);
+  exponent += written;
+  if (std::abs(exponent) > 22) return score;  // their powers of ten are exact up to there
+  const double power = std::pow(10.0, std::abs(exponent));
+  const auto whole = static_cast<double>(digits);
+  return std::copysign(exponent < 0 ? whole / power : whole * power, score);
+}
+
 class Unigram : public PieceModel {
  public:
   explicit Unigram(const Field& field) {
@@ -25,7 +59,7 @@ class Unigram : public PieceModel {
       if (both.size() != 2 || !both[1].json().is_number()) each.refuse("a token and its score");
       if (both[0].text().size() > kLongestPiece) both[0].refuse("a token of at most 1024 bytes");
       vocabulary_.add(both[0].text(), static_cast<std::uint32_t>(scores_.size()), both[0]);
-      scores_.push_back(both[1].json().get<double>());
+      scores_.push_back(as_serde_reads(both[1].json().get<double>()));
       smallest = std::min(smallest, scores_.back());
     }
     unknown_score_ = smallest - kUnknownPenalty;
