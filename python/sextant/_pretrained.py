@@ -47,11 +47,11 @@ class PretrainedTokenizer:
             add_special_tokens: those of the post-processor, such as [CLS] and [SEP]
             truncate: leave out what is more than ``max_length`` tokens
         """
-        return PretrainedEncoding(*self._core.encode(text, bool(add_special_tokens), bool(truncate)))
+        return PretrainedEncoding(*self._core.encode(text, add_special_tokens, truncate))
 
     def decode(self, ids: Iterable[int], *, skip_special_tokens: bool = True) -> str:
         """The text of ids. Bytes that make no character become U+FFFD."""
-        text: str = self._core.decode(ids, bool(skip_special_tokens))
+        text: str = self._core.decode(ids, skip_special_tokens)
         return text
 
     def piece(self, id: int) -> str:

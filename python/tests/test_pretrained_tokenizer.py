@@ -48,8 +48,11 @@ def test_what_is_refused(tmp_path):
         tokenizer.piece(503)
     with pytest.raises(ValueError, match=r"encode.text"):
         tokenizer.encode("\ud800")
-    with pytest.raises((TypeError, ValueError), match="encode.text"):
-        tokenizer.encode(3)
+    for call, place in ((lambda: tokenizer.encode(3), "encode.text"), (lambda: tokenizer.id_of(3), "id_of.token"),
+                        (lambda: tokenizer.piece("a"), "piece.id"), (lambda: tokenizer.is_special(None), "is_special.id"),
+                        (lambda: tokenizer.decode(None), "decode.ids"), (lambda: tokenizer.decode(["a"]), "decode.ids")):
+        with pytest.raises((TypeError, ValueError), match=place):
+            call()
     file = json.loads((STORED / "bert.json").read_text())
     file["normalizer"]["fast"] = True
     (tmp_path / "tokenizer.json").write_text(json.dumps(file))

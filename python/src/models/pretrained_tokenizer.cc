@@ -42,22 +42,26 @@ nb::object character_offsets(const std::vector<TokenOffsets>& offsets, std::stri
   return to_python(std::move(array));
 }
 
-nb::tuple encode(const PretrainedTokenizer& self, nb::handle given, bool add_special_tokens,
-                 bool truncate) {
+nb::tuple encode(const PretrainedTokenizer& self, nb::handle given, nb::handle add_special_tokens,
+                 nb::handle truncate) {
   const std::string text = Argument{given, "encode", "text"}.text();
+  const PretrainedEncodeOptions options{
+      .add_special_tokens = Argument{add_special_tokens, "encode", "add_special_tokens"}.flag(),
+      .truncate = Argument{truncate, "encode", "truncate"}.flag()};
   PretrainedEncoding made;
   {
     const Unlocked released;
-    made = self.encode(text, {.add_special_tokens = add_special_tokens, .truncate = truncate});
+    made = self.encode(text, options);
   }
   return nb::make_tuple(array_of(made.ids), made.tokens, character_offsets(made.offsets, text),
                         array_of(made.type_ids));
 }
 
-std::string decode(const PretrainedTokenizer& self, nb::handle given, bool skip_special_tokens) {
+std::string decode(const PretrainedTokenizer& self, nb::handle given, nb::handle skip) {
   const std::vector<std::int64_t> ids = Argument{given, "decode", "ids"}.integers();
+  const bool skip_special = Argument{skip, "decode", "skip_special_tokens"}.flag();
   const Unlocked released;
-  return self.decode(ids, skip_special_tokens);
+  return self.decode(ids, skip_special);
 }
 
 }  // namespace
@@ -67,11 +71,26 @@ void bind_pretrained_tokenizer(nb::module_& module) {
       .def_static("load", &load_tokenizer)
       .def("size", &PretrainedTokenizer::size)
       .def("max_length", &PretrainedTokenizer::max_length)
-      .def("encode", &encode)
-      .def("decode", &decode)
-      .def("piece", &PretrainedTokenizer::piece)
-      .def("id_of", &PretrainedTokenizer::id_of)
-      .def("is_special", &PretrainedTokenizer::is_special);
+      .def("encode", &encode, nb::arg().none(), nb::arg().none(), nb::arg().none())
+      .def("decode", &decode, nb::arg().none(), nb::arg().none())
+      .def(
+          "piece",
+          [](const PretrainedTokenizer& self, nb::handle id) {
+            return self.piece(Argument{id, "piece", "id"}.integer());
+          },
+          nb::arg().none())
+      .def(
+          "id_of",
+          [](const PretrainedTokenizer& self, nb::handle token) {
+            return self.id_of(Argument{token, "id_of", "token"}.text());
+          },
+          nb::arg().none())
+      .def(
+          "is_special",
+          [](const PretrainedTokenizer& self, nb::handle id) {
+            return self.is_special(Argument{id, "is_special", "id"}.integer());
+          },
+          nb::arg().none());
 }
 
 }  // namespace sextant::python

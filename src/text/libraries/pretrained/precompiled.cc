@@ -45,7 +45,8 @@ class Charsmap {
     const std::string blob = from_base64(field);
     check_charsmap(blob, std::string(field.file()) + ", " + field.place());
     const std::size_t trie = read_charsmap_unit(blob, 0);
-    for (std::size_t at = 4; at < 4 + trie; at += 4) units_.push_back({read_charsmap_unit(blob, at)});
+    for (std::size_t at = 4; at < 4 + trie; at += 4)
+      units_.push_back({read_charsmap_unit(blob, at)});
     rules_ = blob.substr(4 + trie);
   }
 
@@ -132,9 +133,8 @@ void normalize(AlignedText& text, const Charsmap& map) {
 }  // namespace
 
 std::function<void(AlignedText&)> read_precompiled(const Field& field) {
-  return [map = std::make_shared<const Charsmap>(field)](AlignedText& text) {
-    normalize(text, *map);
-  };
+  return
+      [map = std::make_shared<const Charsmap>(field)](AlignedText& text) { normalize(text, *map); };
 }
 
 }  // namespace sextant::text
