@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -105,11 +105,52 @@ TEST(PretrainedSteps, LinesEndAsInOniguruma) {
                                   pattern + R"("}})"};
     return file.make().encode(text).ids.size();
   };
-  EXPECT_EQ(parts("^a", "a\na"), 3);    // a, \n, a: ^ is the begin of a line
-  EXPECT_EQ(parts("a$", "a\na\n"), 4);  // a, \n, a, \n
-  EXPECT_EQ(parts(".", "a\rb"), 3);     // the dot takes \r, not \n
-  EXPECT_EQ(parts(".+", "a\n\rb"), 3);
-  EXPECT_EQ(parts(R"(\\bb)", "ab b"), 2);  // "ab ", b
+  EXPECT_EQ(parts("^a", "a\na"), 3);           // a, \n, a: ^ is the begin of a line
+  EXPECT_EQ(parts("a$", "a\na\n"), 4);         // a, \n, a, \n
+  EXPECT_EQ(parts(".+", "a\rb"), 1);           // the dot takes \r
+  EXPECT_EQ(parts(".+", "a\nb"), 3);           // and not \n
+  EXPECT_EQ(parts(R"(\\bb)", "ab b"), 2);      // "ab ", b
+  EXPECT_EQ(parts(R"(\\w+)", "a\u200da"), 3);  // a joiner is no letter
+}
+
+// The whole text, as the normalizer leaves it, in byte-level characters that decode to it.
+std::string normalized(const std::string& normalizer, const std::string& text) {
+  std::string vocabulary;
+  for (int byte = 0, next = 0x100; byte < 256; ++byte) {
+    const bool shown = (byte >= '!' && byte <= '~') || (byte >= 0xa1 && byte != 0xad);
+    char code[8];
+    std::snprintf(code, sizeof code, "\\u%04x", shown ? byte : next++);
+    vocabulary += (byte == 0 ? "\"" : ", \"") + std::string(code) + "\": " + std::to_string(byte);
+  }
+  const SmallTokenizer file{
+      .model = R"({"type": "BPE", "merges": [], "vocab": {)" + vocabulary + "}}",
+      .normalizer = normalizer,
+      .pre_tokenizer = R"({"type": "ByteLevel", "add_prefix_space": false, "trim_offsets": false})",
+      .decoder = R"({"type": "ByteLevel"})"};
+  const auto tokenizer = file.make();
+  return tokenizer.decode(tokenizer.encode(text).ids);
+}
+
+TEST(PretrainedSteps, CharactersAreThoseOfTheUnicodeOfTokenizers) {
+  const std::string nfkc = R"({"type": "NFKC"})";
+  EXPECT_EQ(normalized(nfkc, "\u33a0e\u0301"), "cm2\u00e9");
+  EXPECT_EQ(normalized(nfkc, "\u32ff"), "\u32ff");  // of Unicode 12.1
+  const std::string bert = R"({"type": "BertNormalizer", "clean_text": true,
+                               "handle_chinese_chars": true, "strip_accents": null,
+                               "lowercase": true})";
+  EXPECT_EQ(normalized(bert, "\u00c9\u0130\u1734"), "ei");
+  EXPECT_EQ(normalized(bert, "\u1885\u08d4"), "\u1885\u08d4");  // no Mn of Unicode 8
+  EXPECT_EQ(normalized(bert, "a\u4e2db\u00a0\u200b\ufffd\n"), "a \u4e2d b  ");
+  const std::string strip = R"({"type": "StripAccents"})";
+  EXPECT_EQ(normalized(strip, "e\u0301\u08d4\u1cf2"), "e");
+  EXPECT_EQ(normalized(strip, "\u00e9\u0898"), "\u00e9\u0898");  // 0898 is of Unicode 14
+}
+
+// V I II and V II I are equal but for the last bits, which are those of serde_json.
+TEST(PretrainedSteps, ScoresAreReadAsTokenizersReadsThem) {
+  const SmallTokenizer file{.model = R"({"type": "Unigram", "unk_id": 0, "vocab": [["u", -99.0],
+      ["V", -3.8565113037622196], ["I", -6.958359594410615], ["II", -7.60883255636816]]})"};
+  EXPECT_EQ(file.make().encode("VIII").ids, (std::vector<std::int64_t>{1, 3, 2}));
 }
 
 }  // namespace
