@@ -44,16 +44,15 @@ TEST(PretrainedAddedTokens, OfSingleWordsStandAlone) {
 }
 
 TEST(PretrainedAddedTokens, OfThoseThatBeginAtOnePlaceTheLongestIsFound) {
-  const auto tokenizer = with(added(3, "x", {}) + ", " + added(4, "xyz", {}) + ", " +
-                              added(5, "yz", {}));
+  const auto tokenizer =
+      with(added(3, "x", {}) + ", " + added(4, "xyz", {}) + ", " + added(5, "yz", {}));
   EXPECT_EQ(tokenizer.encode("xyzxyyz").tokens, (Tokens{"xyz", "x", "[UNK]", "yz"}));
 }
 
 TEST(PretrainedAddedTokens, AreFoundInTheNormalizedTextWhereTheySaySo) {
   const std::string lower = R"({"type": "Lowercase"})";
-  const auto tokenizer = with(added(3, "Xx", {.normalized = true}) + ", " +
-                                  added(4, "Yy", {.special = true}),
-                              lower);
+  const auto tokenizer =
+      with(added(3, "Xx", {.normalized = true}) + ", " + added(4, "Yy", {.special = true}), lower);
   const auto made = tokenizer.encode("xXyyYyxx");
   EXPECT_EQ(made.tokens, (Tokens{"Xx", "[UNK]", "Yy", "Xx"}));
   EXPECT_EQ(tokenizer.decode(made.ids), "xx [UNK] xx");

@@ -71,6 +71,26 @@ TEST(PretrainedSteps, PatternsOfAMillionSpacesTakeSeconds) {
   EXPECT_EQ(file.make().encode(text).ids.size(), text.size() / 2 + 1);
 }
 
+TEST(PretrainedSteps, TextsThatGrowWithoutBoundAreAnError) {
+  const Deadline deadline;
+  const std::string step = R"({"type": "Replace", "pattern": {"String": "a"}, "content": ")" +
+                           std::string(1024, 'a') + "\"}";
+  std::string steps = step;
+  for (int i = 0; i < 5; ++i) steps += ", " + step;
+  SmallTokenizer file{.normalizer = R"({"type": "Sequence", "normalizers": [)" + steps + "]}"};
+  EXPECT_THAT(error_of([&] { file.make().encode("aaaa"); }),
+              HasSubstr("[tokenizer.text] becomes more than 64 times as long"));
+  file.normalizer = "";
+  file.decoder = R"({"type": "Sequence", "decoders": [)" + steps + "]}";
+  EXPECT_THAT(error_of([&] {
+                file.make().decode(std::vector<std::int64_t>{1, 1});
+              }),
+              HasSubstr("[tokenizer.ids] become text more than 64 times as long"));
+  file.decoder = R"({"type": "Replace", "pattern": {"String": "a"}, "content": ")" +
+                 std::string(1025, 'a') + "\"}";
+  EXPECT_THAT(error_of([&] { file.make(); }), HasSubstr("at most 1024 bytes as decoder.content"));
+}
+
 TEST(PretrainedSteps, PatternsThatNeverEndAreAnError) {
   const Deadline deadline;
   for (const std::string pattern : {"(a+)+$", "(?=.*x)a", "(?:a|a)*c"}) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "sextant/core/error.h"
+
 namespace sextant::text {
 
 void append_utf8(std::string& text, char32_t c) {
@@ -48,6 +50,7 @@ void AlignedText::transform(std::span<const Change> changes, std::size_t removed
     for (; characters > 0 && from < text_.size(); --characters) next_character(text_, from);
   };
   skip(removed);
+  check_growth(changes.size());
   for (const Change& each : changes) {
     Origin place{shift_, shift_};
     if (each.change <= 0) {
@@ -67,14 +70,25 @@ void AlignedText::transform(std::span<const Change> changes, std::size_t removed
   origin_ = std::move(origin);
 }
 
+void AlignedText::check_growth(std::size_t size) const {
+  constexpr std::size_t kFactor = 64;
+  constexpr std::size_t kFree = 1 << 16;
+  const std::size_t given = origin_.empty() ? 0 : origin_.back().end - origin_.front().begin;
+  if (size <= kFactor * given + kFree) return;
+  throw Error("tokenizer.text",
+              "becomes more than 64 times as long by the normalizer of the tokenizer");
+}
+
 void AlignedText::prepend(std::string_view prefix) {
   if (text_.empty()) return;
+  check_growth(text_.size() + prefix.size());
   const Origin first = origin_.front();
   text_.insert(0, prefix);
   origin_.insert(origin_.begin(), prefix.size(), first);
 }
 
 void AlignedText::replace(std::span<const Range> ranges, std::string_view content) {
+  check_growth(text_.size() + ranges.size() * content.size());
   AlignedText result;
   std::size_t done = 0;
   for (const Range& range : ranges) {

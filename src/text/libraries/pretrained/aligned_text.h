@@ -48,6 +48,8 @@ class AlignedText {
   const std::string& text() const noexcept { return text_; }
   const std::vector<Origin>& origin() const noexcept { return origin_; }
   bool empty() const noexcept { return text_.empty(); }
+  // Throws Error where a step would make it `size` bytes, more than 64 times the given text.
+  void check_growth(std::size_t size) const;
   bool is_ascii() const noexcept;
 
   // Replaces all by these characters; `removed` characters at the beginning have no successor.

@@ -77,15 +77,15 @@ BytePairs::BytePairs(const Field& field) {
   if (field.flag("byte_fallback", false)) bytes_ = ByteFallback(vocabulary_);
   if (field.has("unk_token")) unknown_ = known(field.text("unk_token"), field["unk_token"]);
 
-  const std::vector<Field> merges = field["merges"].elements();
-  merges_.reserve(merges.size());
-  for (std::size_t rank = 0; rank < merges.size(); ++rank) {
-    const Field& each = merges[rank];
+  std::uint32_t rank = 0;
+  field["merges"].each_element([&](const Field& each) {
     std::string_view a;
     std::string_view b;
     if (each.json().is_array()) {
-      if (each.json().size() != 2) each.refuse("two tokens");
-      const std::vector<Field> both = each.elements();
+      const Json& both = each.json();
+      if (both.size() != 2 || !both[0].is_string() || !both[1].is_string()) {
+        each.refuse("two tokens");
+      }
       a = both[0].text();
       b = both[1].text();
     } else {
@@ -99,9 +99,9 @@ BytePairs::BytePairs(const Field& field) {
     }
     if (b.size() < prefix_.size()) each.refuse("a second token that has the prefix");
     const std::string made = std::string(a) + std::string(b.substr(prefix_.size()));
-    const Merge merge{static_cast<std::uint32_t>(rank), known(made, each)};
+    const Merge merge{rank++, known(made, each)};
     merges_[key(known(a, each), known(b, each))] = merge;
-  }
+  });
 }
 
 std::uint32_t BytePairs::known(std::string_view token, const Field& place) const {

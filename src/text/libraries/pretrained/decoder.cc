@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/text/utf8.h"
+#include "sextant/core/error.h"
 #include "text/libraries/pretrained/byte_level.h"
 #include "text/libraries/pretrained/pattern.h"
 
@@ -193,7 +194,7 @@ void Decoder::add(const Field& field) {
     case 7: {
       field.allow_keys({"type", "pattern", "content"});
       const Pattern pattern = Pattern::read(field["pattern"]);
-      const std::string content = field.text("content");
+      const std::string content = field["content"].replacement();
       if (field["pattern"].has("Regex") && content.find('$') != std::string::npos) {
         field["content"].refuse("text without $");
       }
@@ -215,7 +216,18 @@ void Decoder::add(const Field& field) {
 }
 
 std::string Decoder::decode(std::vector<std::string> tokens) const {
-  for (const auto& step : steps_) step(tokens);
+  const auto bytes = [&tokens] {
+    std::size_t sum = 0;
+    for (const std::string& token : tokens) sum += token.size();
+    return sum;
+  };
+  constexpr std::size_t kFactor = 64;
+  const std::size_t most = kFactor * bytes() + (std::size_t{1} << 16);
+  for (const auto& step : steps_) {
+    step(tokens);
+    if (bytes() <= most) continue;
+    throw Error("tokenizer.ids", "become text more than 64 times as long by the decoder");
+  }
   std::string text;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (i > 0 && !joins_) text += ' ';

@@ -50,14 +50,20 @@ void Field::allow_keys(std::initializer_list<std::string_view> keys) const {
   }
 }
 
-std::vector<Field> Field::elements() const {
+void Field::check_array() const {
   if (!value_->is_array()) refuse("an array");
+}
+
+std::vector<Field> Field::elements() const {
   std::vector<Field> all;
-  all.reserve(value_->size());
-  for (const Json& each : *value_) {
-    all.emplace_back(each, file_, place_ + "[" + std::to_string(all.size()) + "]");
-  }
+  each_element([&](const Field& each) { all.push_back(each); });
   return all;
+}
+
+const std::string& Field::replacement() const {
+  constexpr std::size_t kLongest = 1024;
+  if (text().size() > kLongest) refuse("at most 1024 bytes");
+  return text();
 }
 
 const std::string& Field::text() const {

@@ -28,8 +28,18 @@ class Field {
   bool has(std::string_view key) const;  // there, and not null
   void allow_keys(std::initializer_list<std::string_view> keys) const;
   std::vector<Field> elements() const;  // of an array
+  // Of a long one, without a list of them.
+  template <class Use>
+  void each_element(Use use) const {
+    check_array();
+    for (std::size_t i = 0; i < value_->size(); ++i) {
+      use(Field((*value_)[i], file_, place_ + "[" + std::to_string(i) + "]"));
+    }
+  }
 
   const std::string& text() const;
+  // Text that is put in for other text: at most 1024 bytes, for hostile files.
+  const std::string& replacement() const;
   bool flag() const;
   std::uint32_t number() const;  // 0 .. 2^31 - 1
   std::string text(std::string_view key) const { return (*this)[key].text(); }
@@ -42,6 +52,8 @@ class Field {
   [[noreturn]] void refuse(std::string_view allowed) const;
 
  private:
+  void check_array() const;
+
   const Json* value_;
   std::string_view file_;
   std::string place_;

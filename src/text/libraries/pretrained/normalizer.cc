@@ -113,7 +113,7 @@ void Normalizer::add(const Field& field) {
     case 8: {
       field.allow_keys({"type", "pattern", "content"});
       const Pattern pattern = Pattern::read(field["pattern"]);
-      const std::string content = field.text("content");
+      const std::string content = field["content"].replacement();
       // Groups of the expression in it would be put in by newer versions of tokenizers only.
       if (field["pattern"].has("Regex") && content.find('$') != std::string::npos) {
         field["content"].refuse("text without $");
@@ -128,7 +128,8 @@ void Normalizer::add(const Field& field) {
     }
     case 9: {
       field.allow_keys({"type", "prepend"});
-      return step([prefix = field.text("prepend")](AlignedText& text) { text.prepend(prefix); });
+      return step(
+          [prefix = field["prepend"].replacement()](AlignedText& text) { text.prepend(prefix); });
     }
     case 13:
       field.allow_keys({"type", "precompiled_charsmap"});

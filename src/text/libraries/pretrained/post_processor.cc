@@ -84,6 +84,7 @@ void PostProcessor::add_template(const Field& field, const IdOf& id_of) {
     Item made{.sequence = sequence, .type = item["type_id"].number()};
     if (sequence) {
       item["id"].choice({"A"});
+      if (std::ranges::count(template_, true, &Item::sequence) > 0) each.refuse("one Sequence");
     } else {
       const Field special = field["special_tokens"][item.text("id")];
       special.allow_keys({"id", "ids", "tokens"});

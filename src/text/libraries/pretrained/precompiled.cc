@@ -109,6 +109,7 @@ void normalize(AlignedText& text, const Charsmap& map) {
     const auto end = static_cast<std::size_t>(next);
     const std::string_view visible = all.substr(begin, end - begin);
     begin = end;
+    text.check_growth(changes.size());
     const auto whole = visible.size() <= kLongest ? map.find(visible) : std::nullopt;
     if (whole) {
       replace(changes, visible, *whole);

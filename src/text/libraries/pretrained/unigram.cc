@@ -54,14 +54,14 @@ class Unigram : public PieceModel {
   explicit Unigram(const Field& field) {
     field.allow_keys({"type", "unk_id", "vocab", "byte_fallback"});
     double smallest = std::numeric_limits<double>::infinity();
-    for (const Field& each : field["vocab"].elements()) {
+    field["vocab"].each_element([&](const Field& each) {
       const std::vector<Field> both = each.elements();
       if (both.size() != 2 || !both[1].json().is_number()) each.refuse("a token and its score");
       if (both[0].text().size() > kLongestPiece) both[0].refuse("a token of at most 1024 bytes");
       vocabulary_.add(both[0].text(), static_cast<std::uint32_t>(scores_.size()), both[0]);
       scores_.push_back(as_serde_reads(both[1].json().get<double>()));
       smallest = std::min(smallest, scores_.back());
-    }
+    });
     unknown_score_ = smallest - kUnknownPenalty;
     if (field.has("unk_id")) {
       unknown_ = field["unk_id"].number();
