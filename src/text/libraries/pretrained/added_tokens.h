@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "text/libraries/pretrained/fields.h"
+#include "text/libraries/pretrained/models/vocabulary_table.h"
 #include "text/libraries/pretrained/normalizer.h"
 #include "text/libraries/pretrained/pre_tokenizer.h"
-#include "text/libraries/pretrained/vocabulary_table.h"
 
 namespace sextant::text {
 

@@ -1,5 +1,5 @@
 // The versions and exceptions below were found by comparing every code point with tokenizers 0.23
-// in October 2026.
+// in November 2026.
 #include "text/libraries/pretrained/characters.h"
 
 #include <unicode/uchar.h>

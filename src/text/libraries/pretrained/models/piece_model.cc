@@ -1,5 +1,5 @@
 // Chooses the model, and the two that look words up: WordPiece and WordLevel.
-#include "text/libraries/pretrained/piece_model.h"
+#include "text/libraries/pretrained/models/piece_model.h"
 
 #include <algorithm>
 #include <string>

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "text/libraries/pretrained/fields.h"
-#include "text/libraries/pretrained/vocabulary_table.h"
+#include "text/libraries/pretrained/models/vocabulary_table.h"
 
 namespace sextant::text {
 

@@ -1,5 +1,5 @@
 // Hash tables as large as the file, whatever its ids.
-#include "text/libraries/pretrained/vocabulary_table.h"
+#include "text/libraries/pretrained/models/vocabulary_table.h"
 
 #include <algorithm>
 

@@ -6,7 +6,7 @@
 
 #include "core/text/utf8.h"
 #include "sextant/core/error.h"
-#include "text/libraries/pretrained/piece_model.h"
+#include "text/libraries/pretrained/models/piece_model.h"
 #include "text/quote.h"
 
 namespace sextant::text {
