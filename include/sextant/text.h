@@ -3,6 +3,7 @@
 
 #include "sextant/text/libraries.h"
 #include "sextant/text/pairs.h"
+#include "sextant/text/pretrained_tokenizer.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/subword.h"
 #include "sextant/text/text_decoder.h"

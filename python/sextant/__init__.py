@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from ._calls import extrapolate
     from ._interop import LayerPositions, convert_rotary, from_config, identify
     from ._models import LanguageModel, MaskedModel, Model, Translator, load, load_pretrained, shipped
+    from ._pretrained import PretrainedEncoding, PretrainedTokenizer
     from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
     from ._sentences import OrderVerdict, Page, SentenceAttention, attend, compare, report
     from ._tensor_file import TensorFile
@@ -52,6 +53,7 @@ _LATER = {
     "_calls": ("extrapolate",),
     "_interop": ("LayerPositions", "convert_rotary", "from_config", "identify"),
     "_models": ("LanguageModel", "MaskedModel", "Model", "Translator", "load", "load_pretrained", "shipped"),
+    "_pretrained": ("PretrainedEncoding", "PretrainedTokenizer"),
     "_registry": ("Parameter", "Scheme", "Weight", "find_scheme", "schemes"),
     "_sentences": ("OrderVerdict", "Page", "SentenceAttention", "attend", "compare", "report"),
     "_tensor_file": ("TensorFile",),
@@ -85,6 +87,8 @@ __all__ = [
     "Page",
     "Parameter",
     "Picture",
+    "PretrainedEncoding",
+    "PretrainedTokenizer",
     "RotationTable",
     "ScoreTerm",
     "Scheme",

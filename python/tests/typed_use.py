@@ -27,7 +27,8 @@ def use_models() -> str:
     loss: float = model.evaluate("text.txt", stride=8).windows[0].perplexity
     stored: dict[str, NDArray[np.float32]] = dict(sextant.TensorFile("model.safetensors"))
     maps = sextant.shipped().attention_maps("may 5 2020")
-    print(loss, stored, maps.cross.weights.shape, model.logits([1, 2]).shape)
+    found: sextant.PretrainedEncoding = sextant.PretrainedTokenizer("tokenizer.json").encode("a", truncate=True)
+    print(loss, stored, found.ids.shape, found.tokens, maps.cross.weights.shape, model.logits([1, 2]).shape)
     sextant.train.translate([("a", "b")], tokenizer="character", steps=1, on_step=lambda step, loss, metrics: step < 3)
     return model.generate("a", temperature=0.5, seed=1)
 

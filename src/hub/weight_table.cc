@@ -75,7 +75,9 @@ void WeightTable::head(std::string_view theirs, std::string_view embedding,
 }
 
 void WeightTable::check_rest() const {
-  for (const auto& [name, tensor] : tensors_) {
+  for (const auto& each : tensors_) {
+    const auto& name = each.first;
+    const StoredTensor* const tensor = each.second;
     const auto matches = [&name](std::string_view skipped) {
       return skipped.ends_with('.') ? name.starts_with(skipped) : name.ends_with(skipped);
     };

@@ -11,7 +11,9 @@
 #include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
+#include "sextant/core/files.h"
 #include "sextant/models/model_folder.h"
+#include "sextant/text/pretrained_tokenizer.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/subword.h"
 #include "sextant/text/vocabulary.h"
@@ -38,6 +40,7 @@ struct Tokenize {
 struct Tokens {
   std::vector<std::string> tokens;
   std::vector<std::int64_t> ids;
+  std::vector<TokenOffsets> offsets = {};  // of a published model's tokenizer alone
 
   void add(const std::string& token, std::int64_t id) {
     tokens.push_back(token);
@@ -73,6 +76,32 @@ Tokens of_subwords(const Tokenize& command, const std::string& text) {
   Tokens tokens{model.pieces(text), model.encode(text)};
   finish(tokens, command, {"[EOS]", model.eos()}, {"[PAD]", model.pad()});
   return tokens;
+}
+
+// The tokenizer.json of a published model, or nothing where `path` has none or one of ours.
+std::optional<PretrainedTokenizer> pretrained_at(const std::string& path) {
+  const bool folder = std::filesystem::is_directory(path);
+  const std::string file = folder ? path + "/tokenizer.json" : path;
+  if ((!folder && !path.ends_with(".json")) || !std::filesystem::exists(file)) return {};
+  const std::string json = read_file(file, std::uint64_t{1} << 28);
+  if (!PretrainedTokenizer::recognizes(json)) return {};
+  return PretrainedTokenizer::parse(json, file);
+}
+
+// What needs tokens that other models' tokenizers may not have.
+void refuse_options_of_ours(const Tokenize& command) {
+  const auto refuse = [](const char* name) {
+    throw Error(std::string("tokenize.") + name,
+                "must not be given with the tokenizer of a published model");
+  };
+  if (command.eos) refuse("eos");
+  if (command.length) refuse("length");
+  if (command.to_token_file()) refuse("output");
+}
+
+Tokens of_pretrained(const PretrainedTokenizer& tokenizer, const std::string& text) {
+  PretrainedEncoding made = tokenizer.encode(text);
+  return {std::move(made.tokens), std::move(made.ids), std::move(made.offsets)};
 }
 
 Tokenizer tokenizer_in(const std::string& folder) {
@@ -147,23 +176,40 @@ void write_token_file(const Tokenize& tokenize) {
   tokenize_texts(std::span(&path, 1), tokenizer, documents, tokenize.output.path);
 }
 
+Tokens of_model(const Tokenize& tokenize, const std::optional<PretrainedTokenizer>& pretrained,
+                const std::string& text) {
+  if (pretrained) return of_pretrained(*pretrained, text);
+  if (!tokenize.vocabulary.empty()) return of_vocabulary(tokenize, text);
+  return std::filesystem::is_directory(tokenize.model) ? of_model_folder(tokenize, text)
+                                                       : of_subwords(tokenize, text);
+}
+
 void run(const Tokenize& tokenize) {
+  const auto pretrained = pretrained_at(tokenize.model);
+  if (pretrained) refuse_options_of_ours(tokenize);
   if (tokenize.to_token_file()) return write_token_file(tokenize);
   const std::string text = tokenize.input.read("tokenize.text");
   if (tokenize.model.empty() && tokenize.vocabulary.empty()) return show_sentences(tokenize, text);
-  const Tokens tokens = !tokenize.vocabulary.empty() ? of_vocabulary(tokenize, text)
-                        : std::filesystem::is_directory(tokenize.model)
-                            ? of_model_folder(tokenize, text)
-                            : of_subwords(tokenize, text);
+  const Tokens tokens = of_model(tokenize, pretrained, text);
   if (tokenize.output.format(kTextOrJson, "tokenize").value_or(Format::text) == Format::json) {
     Json json;
     json["tokens"] = tokens.tokens;
     json["ids"] = tokens.ids;
+    if (pretrained) {
+      json["offsets"] = Json::array();
+      for (const TokenOffsets& each : tokens.offsets) {
+        json["offsets"].push_back(Json::array({each.begin, each.end}));
+      }
+    }
     return write_result(tokenize.output, Format::json, to_text(json) + "\n");
   }
   std::vector<std::vector<std::string>> rows;
   for (std::size_t i = 0; i < tokens.ids.size(); ++i) {
     rows.push_back({std::to_string(tokens.ids[i]), token_label(tokens.tokens[i])});
+    if (pretrained) {
+      const TokenOffsets& at = tokens.offsets[i];
+      rows.back().push_back(std::to_string(at.begin) + " .. " + std::to_string(at.end));
+    }
   }
   write_result(tokenize.output, Format::text, aligned(rows, false));
 }
@@ -175,13 +221,15 @@ void add_tokenize(CLI::App& program, Job& job) {
       "tokenize",
       "a text as tokens and their numbers\n"
       "Prints the number and the token of each piece of a text: by a SentencePiece model, by the "
-      "tokenizer of a trained model, or by a vocabulary of words. Without any of them: the "
+      "tokenizer of a trained model, by the tokenizer.json of a published one (with the bytes of "
+      "the text that each piece stands for), or by a vocabulary of words. Without any of them: the "
       "sentences, one a line, as lower-cased words and punctuation marks.");
   auto tokenize = std::make_shared<Tokenize>();
   tokenize->input.add_to(command, "the text");
   auto* model =
       input_file(command.add_option("--model", tokenize->model,
-                                    "a SentencePiece model, or the folder of a trained model"),
+                                    "a SentencePiece model, the folder of a trained model, or a "
+                                    "tokenizer.json or its folder"),
                  "FILE or DIR");
   auto* vocabulary =
       input_file(command.add_option(

@@ -1,6 +1,4 @@
-// The double array of a model's normalisation table (the layout of Darts-clone): unit i leads with
-// byte c to the unit i ^ offset(i) ^ c, if that one's label is c; a node with a leaf has its value
-// at i ^ offset(i).
+// Refuses normalisation tables that lead outside themselves.
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -10,6 +8,7 @@
 #include "core/text/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
+#include "text/libraries/charsmap_unit.h"
 #include "text/libraries/subword_model.h"
 
 namespace sextant::text {
@@ -18,28 +17,10 @@ namespace {
 constexpr int kMaxRules = 32;                  // as many as the library has room for
 constexpr std::size_t kLongestRule = 1 << 12;  // bytes one rule may put in a character's place
 
-struct Unit {
-  std::uint32_t bits;
-
-  bool is_value() const { return bits >> 31 != 0; }
-  std::uint32_t value() const { return bits & 0x7FFFFFFFu; }
-  std::uint32_t label() const { return bits & 0xFFu; }
-  bool has_leaf() const { return (bits >> 8 & 1) != 0; }
-  std::uint32_t offset() const { return bits >> 10 << ((bits & 1u << 9) >> 6); }
-};
-
-std::uint32_t read_unit(std::string_view bytes, std::size_t at) {
-  std::uint32_t value = 0;
-  for (std::size_t i = 4; i-- > 0;) {
-    value = value << 8 | static_cast<std::uint8_t>(bytes[at + i]);
-  }
-  return value;
-}
-
 // Units grouped by the base they hang on (their place ^ their label).
 class Children {
  public:
-  explicit Children(const std::vector<Unit>& units)
+  explicit Children(const std::vector<CharsmapUnit>& units)
       : begin_(units.size() + 1), places_(units.size()) {
     const auto base = [&](std::size_t place) { return place ^ units[place].label(); };
     for (std::size_t i = 0; i < units.size(); ++i) {
@@ -62,7 +43,7 @@ class Children {
 
 // The most leaves on any way down from the root, found without recursion because a hostile trie is
 // as deep as it likes; -1 for a trie that leads back into itself.
-int most_leaves(const std::vector<Unit>& units) {
+int most_leaves(const std::vector<CharsmapUnit>& units) {
   const Children children(units);
   const auto base_of = [&](std::size_t node) { return node ^ units[node].offset(); };
   constexpr int kUnseen = -1;
@@ -102,7 +83,7 @@ void check_charsmap(std::string_view blob, std::string_view where) {
     throw Error(where, std::string("must have a valid normalisation table, got ") + what);
   };
   if (blob.size() < 4) refuse("one that is cut");
-  const std::size_t trie_bytes = read_unit(blob, 0);
+  const std::size_t trie_bytes = read_charsmap_unit(blob, 0);
   blob.remove_prefix(4);
   if (trie_bytes > blob.size() || trie_bytes % 4 != 0 || trie_bytes == 0) {
     refuse("a trie of a wrong size");
@@ -111,8 +92,8 @@ void check_charsmap(std::string_view blob, std::string_view where) {
   if (rules.empty() || rules.back() != '\0') refuse("rules without an end");
   check_utf8(rules, where);
 
-  std::vector<Unit> units(trie_bytes / 4);
-  for (std::size_t i = 0; i < units.size(); ++i) units[i] = {read_unit(blob, 4 * i)};
+  std::vector<CharsmapUnit> units(trie_bytes / 4);
+  for (std::size_t i = 0; i < units.size(); ++i) units[i] = {read_charsmap_unit(blob, 4 * i)};
   for (std::size_t i = 0; i < units.size(); ++i) {
     if (units[i].is_value()) continue;
     const std::size_t base = i ^ units[i].offset();

@@ -29,7 +29,8 @@ std::uint64_t split_of(const TextFile& file, double held_out) {
     file.read(begin, std::min(begin + kWindow, file.size()), LongLines::whole,
               [&](std::string_view piece) {
                 if (begin == at) {
-                  const auto first = std::ranges::find_if_not(piece, continues_character);
+                  const auto first =
+                      std::find_if_not(piece.begin(), piece.end(), continues_character);
                   inside = static_cast<std::uint64_t>(first - piece.begin());
                 }
                 const std::size_t found = piece.find('\n');

@@ -100,6 +100,26 @@ TEST_F(Tokens, WithoutNumbersAreSentencesAndWords) {
   EXPECT_EQ(json["sentences"][1].dump(), R"(["the","dog","slept","."])");
 }
 
+TEST_F(Tokens, OfAPublishedModelHavePlacesInTheText) {
+  const std::string file = folder_ / "tokenizer.json";
+  put(file, R"({"version": "1.0", "model": {"type": "WordLevel", "unk_token": "?",
+                "vocab": {"?": 0, "a": 1}}, "pre_tokenizer": {"type": "WhitespaceSplit"}})");
+  const std::string folder = folder_ / "";
+  for (const std::string& model : {file, folder}) {
+    EXPECT_EQ(sextant("tokenize 'a \u00e9' --model " + model).out, "1  a  0 .. 1\n0  ?  2 .. 4\n");
+  }
+  const Json json = sextant("tokenize 'a b' --json --model " + file).json();
+  EXPECT_EQ(json["ids"], Json::parse("[1, 0]"));
+  EXPECT_EQ(json["offsets"], Json::parse("[[0, 1], [2, 3]]"));
+  for (const std::string option : {"--eos", "--length 3"}) {
+    EXPECT_THAT(sextant("tokenize a " + option + " --model " + file).err,
+                HasSubstr("must not be given with the tokenizer of a published model"));
+  }
+  put(file, R"({"version": "1.0", "model": {"type": "Other"}})");
+  EXPECT_THAT(sextant("tokenize a --model " + folder).err,
+              HasSubstr("as model.type, got \"Other\""));
+}
+
 TEST_F(Tokens, RefuseWhatDoesNotFit) {
   const std::string path = words();
   EXPECT_EQ(sextant("tokenize a --eos").code, 2);

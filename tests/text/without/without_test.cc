@@ -5,6 +5,7 @@
 
 #include "sextant/text/libraries.h"
 #include "sextant/text/pairs.h"
+#include "sextant/text/pretrained_tokenizer.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/subword.h"
 #include "sextant/text/tokenizer.h"
@@ -58,6 +59,7 @@ TEST(WithoutLibraries, WordsAreThoseOfAscii) {
 TEST(WithoutLibraries, WhatNeedsALibraryNamesIt) {
   expect_error([] { split_words("\u00e9"); }, "[split_words.text] needs ICU");
   expect_error([] { split_sentences("a"); }, "[split_sentences.text] needs ICU");
+  expect_error([] { PretrainedTokenizer::parse("{}", "t.json"); }, "[t.json] needs ICU");
   expect_error([] { SubwordTokenizer::train_on("a", {}, "here"); }, "[here] needs SentencePiece");
   expect_error([] { SubwordTokenizer::load("m.model"); }, "[m.model] needs SentencePiece");
   expect_error([] { WordVectors::train({}); }, "[word_vectors.train] needs fastText");

@@ -1,0 +1,141 @@
+// As tokenizers reads it: a visible character of less than 6 bytes is looked up whole, then each of
+// its code points; the shortest rule counts, whatever stands behind what it is for.
+#include "text/libraries/pretrained/precompiled.h"
+
+#include <unicode/brkiter.h>
+#include <unicode/locid.h>
+#include <unicode/utext.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "sextant/core/error.h"
+#include "text/libraries/charsmap_unit.h"
+#include "text/libraries/subword_model.h"
+
+namespace sextant::text {
+namespace {
+
+std::string from_base64(const Field& field) {
+  const auto digit = [](char c) -> int {
+    if (c >= 'A' && c <= 'Z') return c - 'A';
+    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
+    if (c >= '0' && c <= '9') return c - '0' + 52;
+    return c == '+' ? 62 : c == '/' ? 63 : -1;
+  };
+  std::string_view text = field.text();
+  if (text.size() % 4 != 0) field.refuse("base64");
+  for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
+  std::string bytes;
+  std::uint32_t bits = 0;
+  int count = 0;
+  for (const char c : text) {
+    if (digit(c) < 0) field.refuse("base64");
+    bits = bits << 6 | static_cast<std::uint32_t>(digit(c));
+    count += 6;
+    if (count >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 0xff);
+  }
+  return bytes;
+}
+
+class Charsmap {
+ public:
+  explicit Charsmap(const Field& field) {
+    const std::string blob = from_base64(field);
+    check_charsmap(blob, std::string(field.file()) + ", " + field.place());
+    const std::size_t trie = read_charsmap_unit(blob, 0);
+    for (std::size_t at = 4; at < 4 + trie; at += 4)
+      units_.push_back({read_charsmap_unit(blob, at)});
+    rules_ = blob.substr(4 + trie);
+  }
+
+  std::optional<std::string_view> find(std::string_view key) const {
+    std::size_t node = units_[0].offset();
+    for (const char c : key) {
+      if (c == 0) break;
+      node ^= static_cast<unsigned char>(c);
+      if (node >= units_.size() || units_[node].is_value()) break;
+      const CharsmapUnit unit = units_[node];
+      if (unit.label() != static_cast<unsigned char>(c)) break;
+      node ^= unit.offset();
+      if (!unit.has_leaf()) continue;
+      return std::string_view(rules_.c_str() + units_[node].value());
+    }
+    return std::nullopt;
+  }
+
+ private:
+  std::vector<CharsmapUnit> units_;
+  std::string rules_;  // each ends with a zero byte
+};
+
+void check(UErrorCode status) {
+  if (U_FAILURE(status)) {
+    throw Error("tokenizer", std::string("ICU reports ") + u_errorName(status));
+  }
+}
+
+std::unique_ptr<icu::BreakIterator> visible_characters() {
+  UErrorCode status = U_ZERO_ERROR;
+  static const std::unique_ptr<icu::BreakIterator> prototype(
+      icu::BreakIterator::createCharacterInstance(icu::Locale::getRoot(), status));
+  check(status);
+  return std::unique_ptr<icu::BreakIterator>(prototype->clone());
+}
+
+void replace(std::vector<Change>& changes, std::string_view from, std::string_view to) {
+  const std::int64_t more = count_characters(to) - count_characters(from);
+  for (std::size_t at = 0; at < to.size();) changes.push_back({next_character(to, at), 0});
+  for (std::int64_t i = 0; i < more; ++i) changes[changes.size() - 1 - i].change = 1;
+  if (more < 0 && !changes.empty()) changes.back().change += static_cast<int>(more);
+}
+
+void normalize(AlignedText& text, const Charsmap& map) {
+  constexpr std::size_t kLongest = 5;
+  UErrorCode status = U_ZERO_ERROR;
+  const std::string_view all = text.text();
+  const icu::LocalUTextPointer source(
+      utext_openUTF8(nullptr, all.data(), static_cast<std::int64_t>(all.size()), &status));
+  check(status);
+  const auto borders = visible_characters();
+  borders->setText(source.getAlias(), status);
+  check(status);
+  std::vector<Change> changes;
+  bool modified = false;
+  auto begin = static_cast<std::size_t>(borders->first());
+  for (std::int32_t next = borders->next(); next != icu::BreakIterator::DONE;
+       next = borders->next()) {
+    const auto end = static_cast<std::size_t>(next);
+    const std::string_view visible = all.substr(begin, end - begin);
+    begin = end;
+    text.check_growth(changes.size());
+    const auto whole = visible.size() <= kLongest ? map.find(visible) : std::nullopt;
+    if (whole) {
+      replace(changes, visible, *whole);
+      modified = true;
+      continue;
+    }
+    for (std::size_t at = 0; at < visible.size();) {
+      const std::size_t first = at;
+      const char32_t c = next_character(visible, at);
+      const std::string_view part = visible.substr(first, at - first);
+      if (const auto found = map.find(part)) {
+        replace(changes, part, *found);
+        modified = true;
+      } else {
+        changes.push_back({c, 0});
+      }
+    }
+  }
+  if (modified) text.transform(changes);
+}
+
+}  // namespace
+
+std::function<void(AlignedText&)> read_precompiled(const Field& field) {
+  return
+      [map = std::make_shared<const Charsmap>(field)](AlignedText& text) { normalize(text, *map); };
+}
+
+}  // namespace sextant::text

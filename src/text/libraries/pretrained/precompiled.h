@@ -1,0 +1,15 @@
+// The normalisation table of a SentencePiece model inside a tokenizer.json.
+#pragma once
+
+#include <functional>
+
+#include "text/libraries/pretrained/aligned_text.h"
+#include "text/libraries/pretrained/fields.h"
+
+namespace sextant::text {
+
+// Of "precompiled_charsmap", in base64. Throws Error for text that is not, and for a table that
+// leads outside itself.
+std::function<void(AlignedText&)> read_precompiled(const Field& field);
+
+}  // namespace sextant::text
