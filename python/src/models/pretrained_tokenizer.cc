@@ -71,7 +71,10 @@ void bind_pretrained_tokenizer(nb::module_& module) {
       .def_static("load", &load_tokenizer)
       .def("size", &PretrainedTokenizer::size)
       .def("max_length", &PretrainedTokenizer::max_length)
-      .def("encode", &encode, nb::arg().none(), nb::arg().none(), nb::arg().none())
+      .def(
+          "encode", &encode, nb::arg().none(), nb::arg().none(), nb::arg().none(),
+          nb::sig("def encode(self, text: object, add_special_tokens: object, truncate: object, /) "
+                  "-> tuple[typing.Any, ...]"))
       .def("decode", &decode, nb::arg().none(), nb::arg().none())
       .def(
           "piece",
