@@ -13,6 +13,7 @@
 #include "sextant/text/pairs.h"
 #include "sextant/text/tokenizer.h"
 #include "support/temporary_folder.h"
+#include "text/expect_error.h"
 
 namespace sextant::text {
 namespace {
@@ -35,15 +36,6 @@ class TextFiles : public ::testing::Test {
     std::string text;
     for (const std::string& piece : pieces) text += piece;
     return text;
-  }
-  template <class Act>
-  static std::string refusal(const Act& act) {
-    try {
-      act();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "nothing";
   }
 
   const TemporaryFolder folder_;
@@ -138,14 +130,14 @@ TEST_F(TextFiles, ErrorsAreThoseOfTheWhole) {
                 "c\n",
         lines + line + "\xe2\x98", line + "\xc3(" + line, lines + "\xed\xa0\x80\n"}) {
     write_file(path_, bytes);
-    const std::string wanted = refusal([&] { load_texts(path_); });
-    ASSERT_NE(wanted, "nothing");
-    EXPECT_EQ(refusal([&] { TextFile file(path_); }), wanted);
+    const std::string wanted = error_of([&] { load_texts(path_); });
+    ASSERT_NE(wanted, "");
+    EXPECT_EQ(error_of([&] { TextFile file(path_); }), wanted);
   }
-  EXPECT_EQ(refusal([&] { TextFile file(path_ + "x"); }),
-            refusal([&] { load_texts(path_ + "x"); }));
-  EXPECT_EQ(refusal([&] { TextFile file(testing::TempDir()); }),
-            refusal([&] { load_texts(testing::TempDir()); }));
+  EXPECT_EQ(error_of([&] { TextFile file(path_ + "x"); }),
+            error_of([&] { load_texts(path_ + "x"); }));
+  EXPECT_EQ(error_of([&] { TextFile file(testing::TempDir()); }),
+            error_of([&] { load_texts(testing::TempDir()); }));
 }
 
 TEST_F(TextFiles, ACharacterOnTheBorderOfTwoReadsIsWhole) {
@@ -159,7 +151,7 @@ TEST_F(TextFiles, ACharacterOnTheBorderOfTwoReadsIsWhole) {
 TEST_F(TextFiles, AChangeIsSeen) {
   const TextFile file = of("one\ntwo\n");
   write_file(path_, "one\ntwo\nthree\n");
-  EXPECT_THAT(refusal([&] { pieces(file, LongLines::split, 0, file.size()); }),
+  EXPECT_THAT(error_of([&] { pieces(file, LongLines::split, 0, file.size()); }),
               HasSubstr("must stay the same while it is read"));
 }
 

@@ -12,6 +12,7 @@
 #include "sextant/text/token_file.h"
 #include "sextant/training/tasks/language_task.h"
 #include "sextant/training/tasks/make_task.h"
+#include "text/expect_error.h"
 #include "training/run_folders.h"
 #include "training/thread_group.h"
 
@@ -71,15 +72,6 @@ class TextTokens : public RunFolders {
       begin = static_cast<std::size_t>(end);
     }
     return all;
-  }
-  template <class Act>
-  static std::string refusal(const Act& act) {
-    try {
-      act();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "nothing";
   }
 };
 
@@ -153,7 +145,7 @@ TEST_F(TextTokens, AreMadeOnceForARun) {
   EXPECT_NE(read_file(tokens_path()), bytes);
   write_file(tokens_path(), bytes);
   std::filesystem::remove(path("text"));
-  EXPECT_THAT(refusal(resumed), HasSubstr("/text] cannot be opened"));
+  EXPECT_THAT(error_of(resumed), HasSubstr("/text] cannot be opened"));
 }
 
 TEST_F(TextTokens, OfARunThatWasNotBegunAreTakenBack) {
@@ -199,7 +191,7 @@ TEST_F(TextTokens, AnotherRunKeepsItsOwn) {
   const std::string before = read_file(tokens_path());
   write_file(path("other"), std::string(500, 'x'));
   TrainingPlan other = plan_of({"other"});
-  EXPECT_THAT(refusal([&] { made(other); }), HasSubstr("must hold no other run"));
+  EXPECT_THAT(error_of([&] { made(other); }), HasSubstr("must hold no other run"));
   EXPECT_EQ(read_file(tokens_path()), before);
 }
 
@@ -235,7 +227,7 @@ TEST_F(TextTokens, FromElsewhereNeedTheirTokenizer) {
     if (*from != '\0') given.settings.tokenizer_from = {data_file(path(from))};
     return made(given);
   };
-  EXPECT_THAT(refusal([&] { next(""); }), HasSubstr("[train.tokenizer-from] must be given"));
+  EXPECT_THAT(error_of([&] { next(""); }), HasSubstr("[train.tokenizer-from] must be given"));
   const PlannedTask of_run = next("run");
   EXPECT_EQ(of_run.train, 396u);
   EXPECT_EQ(of_run.held_out, 44u);
@@ -245,13 +237,13 @@ TEST_F(TextTokens, FromElsewhereNeedTheirTokenizer) {
   std::filesystem::create_directory(path("another"));
   Tokenizer::train(std::vector<std::string>{"abcdefghijklm\n"}, {.kind = TokenizerKind::character})
       .save(path("another"));
-  EXPECT_THAT(refusal([&] { next("another"); }), HasSubstr("must be made by the tokenizer of"));
+  EXPECT_THAT(error_of([&] { next("another"); }), HasSubstr("must be made by the tokenizer of"));
 
   TrainingPlan two = plan_of({"tokens.safetensors", "text"});
-  EXPECT_THAT(refusal([&] { made(two); }), HasSubstr("must be one file where it has tokens"));
+  EXPECT_THAT(error_of([&] { made(two); }), HasSubstr("must be one file where it has tokens"));
   TrainingPlan units = plan_of({"tokens.safetensors"});
   units.settings.documents = DocumentUnit::line;
-  EXPECT_THAT(refusal([&] { made(units); }), HasSubstr("[train.documents] must be none"));
+  EXPECT_THAT(error_of([&] { made(units); }), HasSubstr("[train.documents] must be none"));
 }
 
 TEST_F(TextTokens, FromElsewhereAreHeldOutFromADocumentOn) {
@@ -293,7 +285,7 @@ TEST_F(TextTokens, AreResumedOnTheSameFile) {
   tokenize_texts(std::vector<std::string>{path("text"), path("text")}, tokenizer,
                  DocumentUnit::none, path("tokens.safetensors"));
   again = read_plan(path("run"));
-  EXPECT_THAT(refusal([&] { make_task(again, path("run")); }), HasSubstr("but has changed"));
+  EXPECT_THAT(error_of([&] { make_task(again, path("run")); }), HasSubstr("but has changed"));
 }
 
 TEST_F(TextTokens, OfDocumentsEndThem) {
@@ -317,7 +309,8 @@ TEST_F(TextTokens, OfDocumentsEndThem) {
   EXPECT_THAT(of(DocumentUnit::endoftext), ElementsAre("one\ntwo\n\n \nthree", "four", "fewer"));
   plan.settings.files.pop_back();
   plan.settings.documents = DocumentUnit::file;
-  EXPECT_THAT(refusal([&] { made(plan); }), HasSubstr("[train.documents] must give two documents"));
+  EXPECT_THAT(error_of([&] { made(plan); }),
+              HasSubstr("[train.documents] must give two documents"));
 }
 
 TEST_F(TextTokens, LargeDocumentsAreThoseOfTheWholeText) {
@@ -447,7 +440,7 @@ TEST_F(DocumentMask, OfWhatIsHeldOutFollowsItsOwnEnds) {
 TEST_F(DocumentMask, NeedsDocuments) {
   TrainingPlan plan = plan_of_text();
   plan.settings.task.document_mask = true;
-  EXPECT_THAT(refusal([&] { made(plan); }),
+  EXPECT_THAT(error_of([&] { made(plan); }),
               HasSubstr("document_mask] must be no for a text without documents"));
 }
 

@@ -16,6 +16,7 @@
 #include "sextant/models/text_model.h"
 #include "sextant/training/tasks/built_in_data.h"
 #include "sextant/training/tasks/make_task.h"
+#include "text/expect_error.h"
 #include "training/run_folders.h"
 
 namespace sextant {
@@ -51,16 +52,6 @@ class Plans : public RunFolders {
     plan.trainer.settings = format_settings(plan);
     if (steps > 0) plan.trainer.steps = steps;
     return train(*made.task, plan.trainer);
-  }
-
-  template <class Act>
-  static std::string refusal(const Act& act) {
-    try {
-      act();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
   }
 };
 
@@ -142,7 +133,7 @@ TEST_F(Plans, TakeTheSameDataFromAnotherPlace) {
   std::filesystem::rename(path("text"), path("elsewhere"));
   std::filesystem::remove_all(path("run/data"));
   TrainingPlan again = read_plan(path("run"));
-  EXPECT_THAT(refusal([&] { make_task(again, path("run")); }),
+  EXPECT_THAT(error_of([&] { make_task(again, path("run")); }),
               HasSubstr("/text] cannot be opened"));
   move_data(again.settings.files, {path("elsewhere")}, "train.file");
   const PlannedTask made = make_task(again, path("run"));
@@ -150,8 +141,8 @@ TEST_F(Plans, TakeTheSameDataFromAnotherPlace) {
   EXPECT_EQ(train(*made.task, again.trainer).step, 6);
   write_file(path("other"), "another\n");
   move_data(again.settings.files, {path("other")}, "train.file");
-  EXPECT_THAT(refusal([&] { make_task(again, path("run")); }), HasSubstr("but has changed"));
-  EXPECT_THAT(refusal([&] {
+  EXPECT_THAT(error_of([&] { make_task(again, path("run")); }), HasSubstr("but has changed"));
+  EXPECT_THAT(error_of([&] {
                 move_data(again.settings.files, {"a", "b"}, "train.file");
               }),
               HasSubstr("[train.file] must be as many files as the run has, 1, got 2"));
@@ -209,7 +200,7 @@ TEST_F(Plans, EpochsEndWithTheFirstLimitAndAreChecked) {
   for (const double bad : {-1.0, 1e300, std::nan("")}) {
     plan.epochs = {.validate_epochs = bad};
     plan.epochs.epochs = 1;
-    EXPECT_THAT(refusal([&] { make_task(plan, ""); }), HasSubstr("validate_epochs] must be"));
+    EXPECT_THAT(error_of([&] { make_task(plan, ""); }), HasSubstr("validate_epochs] must be"));
   }
 }
 
@@ -319,7 +310,7 @@ TEST_F(Plans, AResumedTaskIsThatOfTheRun) {
   EXPECT_EQ(train(*made.task, again.trainer).step, 6);
   write_file(path("text"), read_file(path("text")) + "k");
   again = read_plan(path("run"));
-  EXPECT_THAT(refusal([&] { make_task(again, path("run")); }),
+  EXPECT_THAT(error_of([&] { make_task(again, path("run")); }),
               HasSubstr("must be the same as at the start of the run, but has changed"));
 }
 
@@ -342,7 +333,7 @@ TEST_F(Plans, GoOnFromAnotherModel) {
   }
   TrainingPlan pairs = default_plan("translate");
   pairs.settings.from = next.settings.from;
-  EXPECT_THAT(refusal([&] { make_task(pairs, ""); }),
+  EXPECT_THAT(error_of([&] { make_task(pairs, ""); }),
               HasSubstr("[train.from] must be a translator for translate, got a causal"));
 }
 
@@ -369,7 +360,7 @@ TEST_F(Plans, PairsAreSplitAndTurnedAround) {
   plan.settings.reverse = true;
   EXPECT_EQ(make_task(plan, "").task->target_tokens(0), 2 * tokens);
   plan.settings.task.subword_dropout = 0.1;
-  EXPECT_THAT(refusal([&] { make_task(plan, ""); }), HasSubstr("with sub-words only"));
+  EXPECT_THAT(error_of([&] { make_task(plan, ""); }), HasSubstr("with sub-words only"));
 }
 
 TEST(BuiltInData, IsAnotherForEachPurposeAndSeed) {
