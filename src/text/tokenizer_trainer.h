@@ -15,7 +15,7 @@ class TokenizerTrainer {
   // Throws Error as Tokenizer::train(), as all of it does.
   explicit TokenizerTrainer(const TokenizerTraining& options);
 
-  // The next piece of a text. One that is not the last ends behind a line break; of words and
+  // The next piece of a text. One that is not the last ends after a line break; of words and
   // characters a space will do.
   void add(std::string_view piece);
   void end_text();

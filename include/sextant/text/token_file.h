@@ -12,11 +12,10 @@ namespace sextant {
 //   safetensors.numpy.save_file({"tokens": ids.astype("uint16"), "document_ends": ends},
 //                               "tokens.safetensors", {"tokenizer": tokenizer.checksum})
 struct TokenFile {
-  TokenArray tokens;  // "tokens", [tokens], uint16 or uint32
-  TokenArray
-      document_ends;      // "document_ends", [documents], int64: the token behind each document's
-                          // last, ascending; the last is the number of tokens. Not there: none
-  std::string tokenizer;  // Tokenizer::checksum() of what made them
+  TokenArray tokens;         // "tokens", [tokens], uint16 or uint32
+  TokenArray document_ends;  // "document_ends", [documents], int64: the token after each document's
+                             // last, ascending; the last is the number of tokens. Not there: none
+  std::string tokenizer;     // Tokenizer::checksum() of what made them
   std::int64_t vocabulary = 0;  // "vocabulary_size" of that tokenizer; 0: the file does not say
   std::uint64_t training = 0;   // "training_tokens": the rest is held out; 0: the file does not say
   std::string source;           // "source": what made it of which text, for a run to compare

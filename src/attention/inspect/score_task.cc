@@ -58,10 +58,10 @@ std::uint64_t ScoreTask<T>::run(kernels::ScoreTiles tiles, float* log_sum_exp, d
                       arrays.take_if(distances > 0, distances),
                       arrays.take(term_floats(biases_.arguments))};
   });
-  float* const kernel = scratch.arrays[0];
-  rows_ = scratch.arrays[1];
-  distances_ = scratch.arrays[2];
-  term_memory_ = scratch.arrays[3];
+  const auto& [kernel, rows, distance_floats, term_memory] = scratch.arrays;
+  rows_ = rows;
+  distances_ = distance_floats;
+  term_memory_ = term_memory;
   if (distances > 0) {
     first_distance_ = key_begin_[0] / kKeyBlock * kKeyBlock -
                       biases_.arguments.diagonal_key(biases_.sequence, queries_.back());

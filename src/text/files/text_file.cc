@@ -1,4 +1,4 @@
-// Bytes become text as they are read: a "\r" waits for the byte behind it.
+// Bytes become text as they are read: a "\r" waits for the byte after it.
 #include "text/files/text_file.h"
 
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-// The header is written last, into room that is left for it: spaces may stand behind its text.
+// The header is written last, into room that is left for it: spaces may follow its text.
 #include "text/files/token_file_writer.h"
 
 #include <cstring>

@@ -29,7 +29,7 @@ const TaskOptions& checked(const TaskOptions& options, const StoredTokens& text)
   return options;
 }
 
-// The first end of a document behind token `place`.
+// The first end of a document after token `place`.
 std::size_t next_end(const TokenArray& ends, std::int64_t place) {
   std::size_t first = 0, count = ends.size();
   while (count > 0) {

@@ -119,7 +119,7 @@ struct TokensInMemory {
   void end_document() { ends.push_back(static_cast<std::int64_t>(count())); }
 };
 
-// Adds tokens, and <eos> behind each document.
+// Adds tokens, and <eos> after each document.
 template <class Tokens>
 TextSource::Visitor adding(const Tokenizer& tokenizer, Tokens& tokens) {
   return {.text = [&](std::string_view piece) { tokens.add(tokenizer.encode(piece)); },

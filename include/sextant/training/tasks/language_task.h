@@ -14,7 +14,7 @@ namespace sextant {
 // Tokens to learn from, then those that are held out.
 struct StoredTokens {
   TokenArray tokens, held_out;
-  TokenArray document_ends{};  // in both together: the token behind each document's last, ascending
+  TokenArray document_ends{};  // in both together: the token after each document's last, ascending
 };
 
 // Sequences are pieces of one stream of tokens; where they begin moves with every pass over it. A

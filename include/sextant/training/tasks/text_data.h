@@ -12,7 +12,7 @@
 
 namespace sextant {
 
-// What a text is divided into: <eos> stands behind each document, and the last documents are held
+// What a text is divided into: <eos> follows each document, and the last documents are held
 // out. Lines that are empty or have white space alone divide paragraphs, lines "<|endoftext|>" what
 // such lines end.
 enum class DocumentUnit { none, file, paragraph, line, endoftext };

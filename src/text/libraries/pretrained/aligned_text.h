@@ -18,7 +18,7 @@ struct Origin {  // bytes of the given text, [begin, end)
 };
 
 // A character of the changed text. `change` says what it stands for, as in tokenizers: 0 replaces
-// one character, 1 is inserted behind the one before it, -n replaces one and removes n behind it.
+// one character, 1 is inserted after the one before it, -n replaces one and removes n after it.
 struct Change {
   char32_t c = 0;
   int change = 0;
@@ -26,7 +26,7 @@ struct Change {
 
 void append_utf8(std::string& text, char32_t c);
 
-// The code point at `at` of valid UTF-8; moves `at` behind it.
+// The code point at `at` of valid UTF-8; moves `at` past it.
 inline char32_t next_character(std::string_view text, std::size_t& at) {
   const Utf8Character c = first_character(text.substr(at));
   at += c.bytes;

@@ -1,4 +1,4 @@
-// Each type changes the list of tokens; in the end they stand one behind the other.
+// Each type changes the list of tokens; in the end they stand one after the other.
 #include "text/libraries/pretrained/decoder.h"
 
 #include <unicode/unistr.h>

@@ -1,5 +1,5 @@
 // As tokenizers reads it: a visible character of less than 6 bytes is looked up whole, then each of
-// its code points; the shortest rule counts, whatever stands behind what it is for.
+// its code points; the shortest rule counts, whatever follows what it is for.
 #include "text/libraries/pretrained/precompiled.h"
 
 #include <unicode/brkiter.h>

@@ -91,7 +91,7 @@ void compose(AlignedText& text, bool compatible) {
   const icu::Normalizer2& forms = normalizer(false);
   std::vector<Change> changes;
   std::optional<Change> starter;
-  std::vector<Change> behind;  // marks that stay behind the starter
+  std::vector<Change> behind;  // marks that stay after the starter
   int last_class = -1;         // of the last of them
   const auto finish = [&] {
     if (starter) changes.push_back(*starter);
