@@ -20,7 +20,7 @@ struct Merge {
 struct Symbol {
   std::uint32_t id;
   std::int64_t before;
-  std::int64_t behind;
+  std::int64_t after;
   std::size_t bytes;  // 0: merged into the one before
 };
 
@@ -116,7 +116,7 @@ std::vector<Symbol> BytePairs::symbols_of(std::string_view part) const {
   symbols.reserve(part.size());
   const auto add = [&](std::uint32_t id, std::size_t bytes) {
     const auto at = static_cast<std::int64_t>(symbols.size());
-    if (at > 0) symbols.back().behind = at;
+    if (at > 0) symbols.back().after = at;
     symbols.push_back({id, at - 1, -1, bytes});
   };
   std::size_t unknown = 0;  // bytes that wait to be added
@@ -155,8 +155,8 @@ void BytePairs::merge(std::vector<Symbol>& symbols) const {
   std::vector<Candidate> first;
   const auto candidate = [&](std::int64_t at, auto push) {
     const Symbol& left = symbols[static_cast<std::size_t>(at)];
-    if (left.behind < 0) return;
-    const Merge* found = find(left.id, symbols[static_cast<std::size_t>(left.behind)].id);
+    if (left.after < 0) return;
+    const Merge* found = find(left.id, symbols[static_cast<std::size_t>(left.after)].id);
     if (found != nullptr) push(Candidate{found->rank, found->id, at});
   };
   for (std::size_t i = 0; i + 1 < symbols.size(); ++i) {
@@ -167,15 +167,15 @@ void BytePairs::merge(std::vector<Symbol>& symbols) const {
     const Candidate best = heap.top();
     heap.pop();
     Symbol& left = symbols[static_cast<std::size_t>(best.at)];
-    if (left.bytes == 0 || left.behind < 0) continue;
-    Symbol& right = symbols[static_cast<std::size_t>(left.behind)];
+    if (left.bytes == 0 || left.after < 0) continue;
+    Symbol& right = symbols[static_cast<std::size_t>(left.after)];
     const Merge* now = find(left.id, right.id);
     if (now == nullptr || now->id != best.id) continue;  // another merge was before
     left.id = best.id;
     left.bytes += right.bytes;
-    left.behind = right.behind;
+    left.after = right.after;
     right.bytes = 0;
-    if (left.behind >= 0) symbols[static_cast<std::size_t>(left.behind)].before = best.at;
+    if (left.after >= 0) symbols[static_cast<std::size_t>(left.after)].before = best.at;
     const auto push = [&](const Candidate& c) { heap.push(c); };
     if (left.before >= 0) candidate(left.before, push);
     candidate(best.at, push);
