@@ -32,7 +32,7 @@ void use(const std::string& json, std::string_view model, std::string_view text)
     const auto ids = tokenizer.encode(text);
     if (ids.size() != tokenizer.tokens(text).size()) std::abort();
     for (const std::int64_t id : ids) {
-      if (id < tokenizer.unk() || id >= tokenizer.size()) std::abort();
+      if (id < tokenizer.special().unk || id >= tokenizer.size()) std::abort();
     }
     tokenizer.decode(ids);
   } catch (const sextant::Error&) {

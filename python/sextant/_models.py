@@ -113,9 +113,9 @@ class TextModel(Model, ScoresText, LensOfText):
         """
         chosen = layers_of(layers, "attention_maps.layers")
         if isinstance(text, str):
-            with named(tokens="attention_maps", tokenizer="attention_maps"):
-                words = self.tokenizer.tokens(text)
-            weights = self._core.attention_maps(self.tokenizer.encode(text), chosen or [], threads)
+            with named(model_input="attention_maps", tokenizer="attention_maps"):
+                ids, words = self.tokenizer.model_input(text)
+            weights = self._core.attention_maps(ids, chosen or [], threads)
         else:
             weights = self._core.attention_maps(text, chosen or [], threads)
             words = self.tokenizer.pieces(text) if self._core.has_tokenizer() else [str(int(token)) for token in text]

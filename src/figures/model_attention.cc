@@ -28,7 +28,8 @@ struct Labelled {
 };
 
 Labelled labelled(const Tokenizer& tokenizer, const std::string& text, const std::string& where) {
-  Labelled result{tokenizer.encode(text), tokenizer.tokens(text)};
+  TokenizedText read = tokenizer.model_input(text);
+  Labelled result{std::move(read.ids), std::move(read.tokens)};
   if (result.ids.empty() || result.ids.size() > kMaxTokens) {
     throw Error(where, "must be 1 .. " + std::to_string(kMaxTokens) + " tokens for a map, got " +
                            std::to_string(result.ids.size()));
@@ -117,10 +118,10 @@ std::vector<ModelAttention> attend_model(const TextTranslator& model, const std:
   const Labelled target = target_of(given, model, source, threads);
   // The decoder reads <bos> and the target; what it writes then is the target and <eos>.
   std::vector<std::int64_t> read = target.ids;
-  read.insert(read.begin(), Tokenizer::bos());
+  read.insert(read.begin(), Tokenizer::kBos);
   std::vector<std::string> read_labels = target.labels, written = target.labels;
-  read_labels.insert(read_labels.begin(), model.tokenizer.piece(Tokenizer::bos()));
-  written.push_back(model.tokenizer.piece(Tokenizer::eos()));
+  read_labels.insert(read_labels.begin(), model.tokenizer.piece(Tokenizer::kBos));
+  written.push_back(model.tokenizer.piece(Tokenizer::kEos));
   Workspace memory;
   Pass pass{.memory = memory, .threads = threads};
   const auto maps = model.attention_maps(source.ids, read, pass);

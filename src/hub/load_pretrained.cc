@@ -2,7 +2,10 @@
 #include "sextant/hub/load_pretrained.h"
 
 #include <filesystem>
+#include <functional>
+#include <memory>
 #include <system_error>
+#include <utility>
 
 #include "hub/families.h"
 #include "sextant/core/error.h"
@@ -39,9 +42,13 @@ void check_ranges(const TransformerConfig& config, const std::string& where) {
   }
 }
 
-}  // namespace
+// What a folder holds, compared with its config: all but the numbers.
+struct Pretrained {
+  TransformerConfig config;
+  std::function<void(const Parameters<float>&)> read;
+};
 
-LanguageModel<float> load_pretrained(const std::string& folder) {
+Pretrained open(const std::string& folder) {
   const std::string path = folder + "/config.json";
   if (!exists(path)) {
     throw Error(folder, "must be a Hugging Face model's folder, with config.json");
@@ -58,12 +65,44 @@ LanguageModel<float> load_pretrained(const std::string& folder) {
   const TransformerConfig config = family.config(object, parse_model_config(text, path));
   check_ranges(config, path);
   refuse_pickle(folder);
-  const TensorFile file = TensorFile::open(folder);
-  hub::WeightTable table(file, family.names);
-  family.weights(object, config, table);
-  table.check_rest();
-  return make_filled([&](UnsetWeights unset) { return LanguageModel<float>(config, unset); },
-                     [&](const Parameters<float>& to) { table.read_into(to); });
+  const auto file = std::make_shared<const TensorFile>(TensorFile::open(folder));
+  const auto table = std::make_shared<hub::WeightTable>(*file, family.names);
+  family.weights(object, config, *table);
+  table->check_rest();
+  return {config, [file, table](const Parameters<float>& to) { table->read_into(to); }};
+}
+
+bool is_published(const std::string& folder) {
+  const std::string path = folder + "/config.json";
+  return exists(path) && Json::parse_object(read_file(path, 1 << 24), path).contains("model_type");
+}
+
+}  // namespace
+
+LanguageModel<float> load_pretrained(const std::string& folder) {
+  const Pretrained found = open(folder);
+  return make_filled(
+      [&](UnsetWeights unset) { return LanguageModel<float>(found.config, unset); }, found.read);
+}
+
+ModelFolder open_model(const std::string& folder) {
+  if (!is_published(folder)) return open_model_folder(folder);
+  Pretrained found = open(folder);
+  if (!exists(folder + "/tokenizer.json")) {
+    throw Error(folder,
+                "must have tokenizer.json: in Python, transformers.AutoTokenizer.from_pretrained("
+                "folder).save_pretrained(folder) writes one");
+  }
+  Tokenizer tokenizer = Tokenizer::load(folder);
+  if (tokenizer.size() > found.config.vocabulary) {
+    throw Error(folder + "/config.json", "must have a vocab_size of the tokenizer's " +
+                                             std::to_string(tokenizer.size()) +
+                                             " tokens or more, got " +
+                                             std::to_string(found.config.vocabulary));
+  }
+  ModelFolder result{folder, found.config, std::move(tokenizer)};
+  result.read_weights = std::move(found.read);
+  return result;
 }
 
 }  // namespace sextant

@@ -20,17 +20,40 @@ struct Holes {
   std::vector<std::int64_t> places;
 };
 
-Holes holes_of(std::string_view text, const Tokenizer& tokenizer, const FillOptions& options) {
-  Holes holes;
+// The text's parts one by one: none of our tokens is a hole.
+std::vector<std::int64_t> parts_and_holes(std::string_view text, const Tokenizer& tokenizer) {
   std::vector<std::int64_t> tokens;
   while (true) {
     const std::size_t hole = text.find(kMask);
     const auto part = tokenizer.encode(text.substr(0, hole));
     tokens.insert(tokens.end(), part.begin(), part.end());
-    if (hole == std::string_view::npos) break;
-    holes.places.push_back(static_cast<std::int64_t>(tokens.size()));
-    tokens.push_back(tokenizer.size());  // stands for what is hidden
+    if (hole == std::string_view::npos) return tokens;
+    tokens.push_back(tokenizer.special().mask);
     text.remove_prefix(hole + kMask.size());
+  }
+}
+
+// The whole text, with the model's own word for a hole.
+std::vector<std::int64_t> read_with_holes(std::string_view text, const Tokenizer& tokenizer) {
+  const std::string hole = tokenizer.piece(tokenizer.special().mask);
+  std::string written(text);
+  for (std::size_t at = 0; (at = written.find(kMask, at)) != std::string::npos;) {
+    written.replace(at, kMask.size(), hole);
+    at += hole.size();
+  }
+  return tokenizer.model_input(written).ids;
+}
+
+Holes holes_of(std::string_view text, const Tokenizer& tokenizer, const FillOptions& options) {
+  const std::int64_t mask = tokenizer.special().mask;
+  if (mask < 0) {
+    throw Error("fill_masks.model", "must have a token for what is hidden, got a tokenizer without");
+  }
+  const auto tokens =
+      tokenizer.has(mask) ? read_with_holes(text, tokenizer) : parts_and_holes(text, tokenizer);
+  Holes holes;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    if (tokens[i] == mask) holes.places.push_back(static_cast<std::int64_t>(i));
   }
   if (holes.places.empty()) {
     throw Error(options.where, "must have " + std::string(kMask) + " where a token is hidden");
@@ -43,18 +66,27 @@ Holes holes_of(std::string_view text, const Tokenizer& tokenizer, const FillOpti
   return holes;
 }
 
-// The most probable tokens of one hole, of those that stand in a text: what stands for hidden ones
-// is no answer, and neither is the end.
-Guesses guesses_of(std::span<const float> all, std::int64_t most, const Tokenizer& tokenizer) {
-  std::vector<float> logits(all.begin(), all.begin() + tokenizer.size());
-  std::vector<std::int64_t> never = unwritten_tokens();
-  never.push_back(Tokenizer::eos());
+// Tokens that no text is written with: what stands for hidden ones is no answer, and neither is an
+// end.
+std::vector<std::int64_t> no_answers(const TextModel& model) {
+  std::vector<std::int64_t> ids = model.tokenizer.unwritten(model.config.vocabulary);
+  const SpecialTokens& special = model.tokenizer.special();
+  ids.insert(ids.end(), {special.pad, special.bos, special.eos, special.unk, special.mask});
+  ids.insert(ids.end(), special.ends.begin(), special.ends.end());
+  return ids;
+}
+
+// The most probable tokens of one hole.
+Guesses guesses_of(std::span<const float> all, std::int64_t most,
+                   std::span<const std::int64_t> never, const Tokenizer& tokenizer) {
+  std::vector<float> logits(all.begin(), all.end());
   forbid(never, logits);
   Guesses guesses;
-  const std::int64_t asked = std::min(most, tokenizer.size()) + std::ssize(never);
+  const std::int64_t asked = std::min(most, std::ssize(all)) + std::ssize(never);
   for (const auto& [token, probability] : most_probable(logits, asked)) {
-    if (std::ssize(guesses) == most || std::ranges::count(never, token) > 0) continue;
-    guesses.push_back({tokenizer.piece(token), probability});
+    if (std::ssize(guesses) == most) break;
+    if (probability == 0 && std::ranges::count(never, token) > 0) continue;
+    guesses.push_back({token, tokenizer.piece(token), probability});
   }
   return guesses;
 }
@@ -62,11 +94,13 @@ Guesses guesses_of(std::span<const float> all, std::int64_t most, const Tokenize
 // The text with the most probable token in every hole.
 std::string filled(const Holes& holes, const std::vector<Guesses>& guesses,
                    const Tokenizer& tokenizer) {
-  std::vector<std::string> tokens;
-  std::size_t hole = 0;
-  for (const std::int64_t token : holes.batch.tokens) {
-    tokens.push_back(token == tokenizer.size() ? guesses[hole++][0].token : tokenizer.piece(token));
+  std::vector<std::int64_t> ids = holes.batch.tokens;
+  for (std::size_t hole = 0; hole < guesses.size(); ++hole) {
+    ids[static_cast<std::size_t>(holes.places[hole])] = guesses[hole].at(0).id;
   }
+  if (tokenizer.kind() == TokenizerKind::pretrained) return tokenizer.decode(ids);
+  std::vector<std::string> tokens;  // unknown ones too
+  for (const std::int64_t id : ids) tokens.push_back(tokenizer.piece(id));
   return tokenizer.join(tokens);
 }
 
@@ -79,11 +113,12 @@ FilledText fill_masks(const TextModel& model, std::string_view text, const FillO
   Workspace memory;
   Pass pass{.memory = memory, .threads = options.threads};
   const Tensor<float> logits = model.logits(holes.batch, holes.places, pass);
+  const std::vector<std::int64_t> never = no_answers(model);
   FilledText result;
   for (std::int64_t i = 0; i < logits.size(0); ++i) {
     const View<const float> row = logits.view().select(0, i);
     result.holes.push_back(guesses_of({row.data(), static_cast<std::size_t>(row.count())},
-                                      options.guesses, model.tokenizer));
+                                      options.guesses, never, model.tokenizer));
   }
   result.text = filled(holes, result.holes, model.tokenizer);
   return result;

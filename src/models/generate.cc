@@ -89,7 +89,7 @@ GeneratedTokens generate(const LanguageModel<float>& model, std::span<const std:
     const std::int64_t token =
         token_at(probabilities, options.sampling.temperature == 0 ? 0 : random.uniform());
     if (options.watch) options.watch({token, logits, probabilities});
-    if (token == options.stop) {
+    if (std::ranges::count(options.ends, token) > 0) {
       made.ended_by = GenerationEnd::end;
       break;
     }
@@ -104,16 +104,21 @@ GeneratedTokens generate(const LanguageModel<float>& model, std::span<const std:
   return made;
 }
 
+GenerateOptions for_text(const TextModel& model, GenerateOptions options) {
+  if (options.ends.empty()) options.ends = model.tokenizer.special().ends;
+  if (options.never.empty()) options.never = model.tokenizer.unwritten(model.config.vocabulary);
+  return options;
+}
+
 std::string generate(const TextModel& model, std::string_view prompt,
                      const GenerateOptions& options,
                      const std::function<void(std::string_view)>& show) {
-  const auto ids = model.tokenizer.encode(prompt);
-  GenerateOptions until = options;
-  if (until.stop < 0) until.stop = Tokenizer::eos();
+  const auto ids = model.tokenizer.model_input(prompt).ids;
   TextStream stream(model.tokenizer, prompt, ids, "", [&show](std::string_view part) {
     if (show) show(part);
   });
-  generate(model, ids, until, [&stream](std::int64_t token) { return stream.add(token); });
+  generate(model, ids, for_text(model, options), [&stream](std::int64_t token) { return stream.add(token); });
+  stream.finish();
   return stream.text();
 }
 

@@ -17,7 +17,7 @@ using Tokens = std::vector<std::int64_t>;
 
 Tokens tokens_of(const Tokenizer& tokenizer, std::string_view text, const char* where,
                  std::size_t least) {
-  Tokens tokens = tokenizer.encode(text);
+  Tokens tokens = tokenizer.model_input(text).ids;
   if (tokens.size() < least || tokens.size() > kMaxLensTokens) {
     throw Error(where, "must be " + std::to_string(least) + " .. " +
                            std::to_string(kMaxLensTokens) + " tokens, got " +
@@ -91,8 +91,8 @@ LogitLens logit_lens(const TextTranslator& model, std::string_view source,
   Tokens next = target ? tokens_of(model.tokenizer, *target, "logit_lens.target", 0)
                        : translate(model, sources, {.threads = options.threads})[0][0].tokens;
   Tokens read = next;
-  read.insert(read.begin(), Tokenizer::bos());
-  next.push_back(Tokenizer::eos());
+  read.insert(read.begin(), Tokenizer::kBos);
+  next.push_back(Tokenizer::kEos);
   Workspace memory;
   Pass pass{.memory = memory, .threads = options.threads};
   const auto layers = model.layer_logits(sources[0], read, pass);

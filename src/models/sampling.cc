@@ -50,10 +50,6 @@ void keep(std::vector<double>& values, std::span<const std::size_t> order, std::
 
 }  // namespace
 
-std::vector<std::int64_t> unwritten_tokens() {
-  return {Tokenizer::pad(), Tokenizer::bos(), Tokenizer::unk()};
-}
-
 void forbid(std::span<const std::int64_t> tokens, std::span<float> logits) noexcept {
   for (const std::int64_t token : tokens) {
     if (token < 0 || token >= std::ssize(logits)) continue;

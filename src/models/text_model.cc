@@ -55,7 +55,10 @@ void check_size(const ModelFolder& folder, const TensorFile& weights) {
 }
 
 TransformerConfig for_tokenizer(TransformerConfig config, const Tokenizer& tokenizer) {
-  config.vocabulary = vocabulary_for(config.kind, tokenizer);
+  const std::int64_t least = vocabulary_for(config.kind, tokenizer);
+  // Published models may have more rows than tokens.
+  const bool is_published = tokenizer.kind() == TokenizerKind::pretrained;
+  config.vocabulary = is_published ? std::max(config.vocabulary, least) : least;
   return config;
 }
 
@@ -78,14 +81,19 @@ void WithTokenizer<Model>::save(const std::string& folder) const {
 
 template <class Model>
 WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
+  const auto make = [&](UnsetWeights unset) {
+    return WithTokenizer(folder.config, folder.tokenizer, unset);
+  };
+  if (folder.read_weights) {
+    WithTokenizer model = make_filled(make, folder.read_weights);
+    if (folder.without_positions) model.remove_positions();
+    return model;
+  }
   const TensorFile weights = folder.open_weights();
   check_size(folder, weights);
   FileChecksums sums;
   WithTokenizer model = [&] {
     try {
-      const auto make = [&](UnsetWeights unset) {
-        return WithTokenizer(folder.config, folder.tokenizer, unset);
-      };
       return make_loaded(weights, make, folder.weights.empty() ? &sums : nullptr);
     } catch (const Error&) {  // of a file that may be damaged
       if (folder.weights.empty()) check_weights(folder.path);

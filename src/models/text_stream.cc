@@ -10,10 +10,13 @@ TextStream::TextStream(const Tokenizer& tokenizer, std::string_view prompt,
                        std::span<const std::int64_t> ids, std::string stop,
                        std::function<void(std::string_view)> show)
     : decoder_(tokenizer),
-      space_shown_(tokenizer.kind() != TokenizerKind::character && prompt.ends_with(' ')),
+      space_shown_((tokenizer.kind() == TokenizerKind::word ||
+                    tokenizer.kind() == TokenizerKind::subword) &&
+                   prompt.ends_with(' ')),
       stop_(std::move(stop)),
       show_(std::move(show)) {
   for (const std::int64_t id : ids) decoder_.add(id);
+  decoder_.finish();
 }
 
 void TextStream::show_up_to(std::size_t end) {
@@ -23,8 +26,11 @@ void TextStream::show_up_to(std::size_t end) {
 }
 
 bool TextStream::add(std::int64_t token) {
+  return add_text(decoder_.add(token));
+}
+
+bool TextStream::add_text(std::string part) {
   const std::size_t before = text_.size();
-  std::string part = decoder_.add(token);
   if (space_shown_ && part.starts_with(' ')) part.erase(0, 1);
   space_shown_ = space_shown_ && part.empty();
   text_ += part;
@@ -46,6 +52,9 @@ bool TextStream::add(std::int64_t token) {
   return true;
 }
 
-void TextStream::finish() { show_up_to(text_.size()); }
+void TextStream::finish() {
+  if (!stopped_) add_text(decoder_.finish());
+  show_up_to(text_.size());
+}
 
 }  // namespace sextant

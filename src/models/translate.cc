@@ -214,6 +214,10 @@ void check(const TranslatorEnsemble& ensemble, std::span<const Tokens> sources,
 
 }  // namespace
 
+std::vector<std::int64_t> unwritten_tokens() {
+  return {Tokenizer::kPad, Tokenizer::kBos, Tokenizer::kUnk};
+}
+
 std::vector<std::vector<Hypothesis>> translate(const TranslatorEnsemble& ensemble,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const TranslateOptions& options) {

@@ -13,13 +13,13 @@ namespace {
 std::string text_of(const TextTranslator& model, std::string_view line, const Hypothesis& found,
                     int threads) {
   const Tokenizer& tokenizer = model.tokenizer;
-  const auto is_unknown = [](std::int64_t id) { return id == Tokenizer::unk(); };
+  const auto is_unknown = [](std::int64_t id) { return id == Tokenizer::kUnk; };
   if (!model.pointer || std::ranges::none_of(found.tokens, is_unknown)) {
     return tokenizer.decode(found.tokens);
   }
   const auto source = tokenizer.encode(line);
   if (std::ranges::none_of(source, is_unknown)) return tokenizer.decode(found.tokens);
-  std::vector<std::int64_t> read{Tokenizer::bos()};
+  std::vector<std::int64_t> read{Tokenizer::kBos};
   read.insert(read.end(), found.tokens.begin(), found.tokens.end());
   Workspace memory;
   Pass pass{.memory = memory, .threads = threads};

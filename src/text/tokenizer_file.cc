@@ -9,7 +9,9 @@
 #include "sextant/text/segment.h"
 #include "sextant/text/tokenizer.h"
 #include "text/quote.h"
+#include "text/special_tokens.h"
 #include "text/token_list.h"
+#include "text/tokenizer_fields.h"
 #include "text/tokenizer_parts.h"
 
 namespace sextant {
@@ -113,6 +115,7 @@ SubwordTokenizer read_model(std::string_view bytes, std::string_view where) {
 }  // namespace
 
 std::string Tokenizer::json() const {
+  if (pretrained_) return pretrained_->json();
   Json object;
   object["format"] = kFormat;
   object["kind"] = name_of(kind_);
@@ -126,6 +129,7 @@ std::string Tokenizer::json() const {
 void Tokenizer::save(const std::string& folder) const {
   if (subword_) subword_->save(folder + "/tokenizer.model");
   write_file(folder + "/tokenizer.json", json());
+  if (pretrained_) text::save_special_tokens(folder, special_, *pretrained_);
 }
 
 std::string Tokenizer::checksum() const {
@@ -138,15 +142,43 @@ std::string Tokenizer::checksum() const {
 Tokenizer Tokenizer::load(const std::string& folder) {
   const std::string path = folder + "/tokenizer.json";
   const std::string bytes = read_file(path, text::kTokenFile.bytes);
+  if (PretrainedTokenizer::recognizes(bytes)) {
+    PretrainedTokenizer pretrained = PretrainedTokenizer::parse(bytes, path);
+    const SpecialTokens special = text::find_special_tokens(folder, pretrained);
+    return of(std::move(pretrained), special);
+  }
   const auto kind = read_object(bytes, path)["kind"].get<std::string>();
   if (kind != name_of(TokenizerKind::subword)) return parse(bytes, {}, path);
   return parse(bytes, read_file(folder + "/tokenizer.model", text::kTokenFile.bytes), path);
 }
 
+Tokenizer Tokenizer::of(PretrainedTokenizer pretrained, const SpecialTokens& special) {
+  const auto check = [&](std::int64_t id, bool may_lack = true) {
+    if ((id == -1 && may_lack) || pretrained.has(id)) return;
+    throw Error("tokenizer.special", "must be ids of tokens, got " + std::to_string(id));
+  };
+  for (const std::int64_t id :
+       {special.pad, special.bos, special.eos, special.unk, special.mask}) {
+    check(id);
+  }
+  for (const std::int64_t id : special.ends) check(id, false);
+  Tokenizer made({TokenizerKind::pretrained, false, false},
+                 {text::kSpecialTokens.begin(), text::kSpecialTokens.end()}, std::nullopt,
+                 std::move(pretrained));
+  made.special_ = special;
+  return made;
+}
+
 Tokenizer Tokenizer::parse(std::string_view bytes, std::string_view model, std::string_view where) {
+  if (PretrainedTokenizer::recognizes(bytes)) {
+    PretrainedTokenizer pretrained = PretrainedTokenizer::parse(bytes, where);
+    const SpecialTokens special = text::find_special_tokens("", pretrained);
+    return of(std::move(pretrained), special);
+  }
   const Json object = read_object(bytes, where);
   const Settings settings{
-      parse_name<TokenizerKind>(object["kind"].get<std::string>(), "tokenizer.kind"),
+      static_cast<TokenizerKind>(find_name(option_names<TokenizerKind>(),
+                                           object["kind"].get<std::string>(), "tokenizer.kind")),
       object["lower_case"].get<bool>(), object["split_punctuation"].get<bool>()};
   if (settings.kind == TokenizerKind::word && settings.split_punctuation && !has_text_libraries()) {
     throw Error(where,

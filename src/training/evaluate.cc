@@ -68,12 +68,12 @@ std::vector<std::vector<std::int64_t>> tokens_of(const LineTranslator& translato
 
 TextScore evaluate(const TextModel& model, std::string_view text, const TextWindows& windows,
                    std::string_view where) {
-  const auto tokens = model.tokenizer.encode(text);
+  const auto tokens = model.tokenizer.model_input(text).ids;
   if (tokens.size() < 2) {
     throw Error(where, "must have at least 2 tokens, got " + std::to_string(tokens.size()));
   }
   TextScore score{.tokens = static_cast<std::int64_t>(tokens.size()),
-                  .unknown = std::ranges::count(tokens, Tokenizer::unk()),
+                  .unknown = std::ranges::count(tokens, model.tokenizer.special().unk),
                   .characters = count_characters(text),
                   .windows = {}};
   const double ratio = static_cast<double>(score.tokens) / static_cast<double>(score.characters);
@@ -108,7 +108,7 @@ PairScore evaluate(const LineTranslator& translator, const SentencePairs& pairs,
   score.perplexity = std::exp(mean(loss));
   score.reference_tokens = loss.tokens;
   for (const auto& line : tokens.target) {
-    score.unknown_tokens += std::ranges::count(line, Tokenizer::unk());
+    score.unknown_tokens += std::ranges::count(line, Tokenizer::kUnk);
   }
   translate_all(translator, pairs.source, tokens.source, options, observer, score);
   std::int64_t exact = 0;

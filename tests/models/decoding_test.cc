@@ -95,9 +95,9 @@ TEST(Generate, StopsWhereItIsTold) {
   const auto whole = generate(model, prompt, options);
   EXPECT_EQ(whole.ended_by, GenerationEnd::tokens);
   const auto& all = whole.tokens;
-  options.stop = all[4];
+  options.ends = {all[4]};
   std::size_t first = 0;
-  while (all[first] != options.stop) ++first;
+  while (all[first] != all[4]) ++first;
   const auto stopped = generate(model, prompt, options);
   EXPECT_EQ(stopped.tokens.size(), first);
   EXPECT_EQ(stopped.ended_by, GenerationEnd::end);

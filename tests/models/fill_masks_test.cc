@@ -69,7 +69,7 @@ TEST(FillMasks, GuessesAreThoseOfTheLogits) {
   Pass pass{.memory = memory, .threads = 1};
   const Tensor<float> logits =
       model.logits({{the, words().size()}, {0, 2}, {-1, -1}}, std::vector<std::int64_t>{1}, pass);
-  std::int64_t best = Tokenizer::unk() + 1;
+  std::int64_t best = Tokenizer::kUnk + 1;
   for (std::int64_t i = best + 1; i < words().size(); ++i) {
     if (logits(0, i) > logits(0, best)) best = i;
   }

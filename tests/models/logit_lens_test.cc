@@ -168,8 +168,8 @@ TEST(LogitLens, OfATranslatorFollowItsOwnTranslation) {
   const std::vector<std::vector<std::int64_t>> sources = {model.tokenizer.encode("cab")};
   auto tokens = translate(model, sources)[0][0].tokens;
   EXPECT_EQ(found.read.size(), tokens.size() + 1);
-  EXPECT_EQ(found.read.front(), Tokenizer::bos());
-  tokens.push_back(Tokenizer::eos());
+  EXPECT_EQ(found.read.front(), Tokenizer::kBos);
+  tokens.push_back(Tokenizer::kEos);
   EXPECT_EQ(found.next, tokens);
   const LogitLens given = logit_lens(model, "cab", std::string("ba"));
   EXPECT_EQ(given.next.size(), 3U);

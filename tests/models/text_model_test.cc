@@ -52,17 +52,17 @@ TEST(TextModel, EndsATextAtItsEnd) {
   model.stack.final_norm->bias(0) = 1;
   std::ranges::fill(model.output.span(), 0.0F);
   const std::int64_t c = model.tokenizer.encode("c")[0];
-  model.output(Tokenizer::eos(), 0) = 1;
+  model.output(Tokenizer::kEos, 0) = 1;
   model.output(c, 0) = 0.5;
   GenerateOptions options{
       .max_tokens = 2, .sampling = {.repetition_penalty = 1000, .temperature = 0}, .threads = 1};
-  const std::vector<std::int64_t> both = {Tokenizer::eos(), c};
+  const std::vector<std::int64_t> both = {Tokenizer::kEos, c};
   EXPECT_EQ(generate(model, model.tokenizer.encode("ab"), options).tokens, both);
   EXPECT_EQ(generate(model, "ab", options), "");
-  options.stop = c;  // <eos> is a token like others then, which has no text
+  options.ends = {c};  // <eos> is a token like others then, which has no text
   model.output(c, 0) = 2;
   EXPECT_EQ(generate(model, model.tokenizer.encode("ab"), options).tokens.size(), 0U);
-  options.stop = Tokenizer::unk();
+  options.ends = {Tokenizer::kUnk};
   EXPECT_EQ(generate(model, "ab", options), "c");
 }
 

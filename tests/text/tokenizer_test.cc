@@ -54,9 +54,9 @@ void expect_round_trip(const Tokenizer& tokenizer, const std::string& text) {
   EXPECT_EQ(tokens.size(), ids.size());
   EXPECT_EQ(tokenizer.join(tokens), text);
   for (std::size_t i = 0; i < ids.size(); ++i) {
-    EXPECT_GE(ids[i], tokenizer.unk());
+    EXPECT_GE(ids[i], tokenizer.special().unk);
     EXPECT_LT(ids[i], tokenizer.size());
-    if (ids[i] != tokenizer.unk()) {
+    if (ids[i] != tokenizer.special().unk) {
       EXPECT_EQ(tokenizer.piece(ids[i]), tokens[i]);
     }
   }
@@ -65,10 +65,10 @@ void expect_round_trip(const Tokenizer& tokenizer, const std::string& text) {
 TEST(Tokenizer, SpecialTokensComeFirstInEveryKind) {
   for (const Tokenizer& each :
        {of(kSentences, {}), of(kSentences, {.kind = TokenizerKind::character}), subwords()}) {
-    EXPECT_EQ(each.piece(each.pad()), "<pad>");
-    EXPECT_EQ(each.piece(each.bos()), "<bos>");
-    EXPECT_EQ(each.piece(each.eos()), "<eos>");
-    EXPECT_EQ(each.piece(each.unk()), "<unk>");
+    EXPECT_EQ(each.piece(each.special().pad), "<pad>");
+    EXPECT_EQ(each.piece(each.special().bos), "<bos>");
+    EXPECT_EQ(each.piece(each.special().eos), "<eos>");
+    EXPECT_EQ(each.piece(each.special().unk), "<unk>");
     EXPECT_EQ(each.decode(std::vector<std::int64_t>{0, 1, 2}), "");
   }
 }
@@ -106,7 +106,7 @@ TEST(Tokenizer, UnknownWordsKeepTheirTextAmongTheTokens) {
   const Tokenizer words = of(kSentences, {});
   const std::string text = "the unicorn saw a dog";
   const auto ids = words.encode(text);
-  EXPECT_EQ(ids[1], words.unk());
+  EXPECT_EQ(ids[1], words.special().unk);
   EXPECT_EQ(words.decode(ids), "the <unk> saw a dog");
   EXPECT_THAT(words.tokens(text), ElementsAre("the", "unicorn", "saw", "a", "dog"));
   EXPECT_EQ(words.join(words.tokens(text)), text);
@@ -132,7 +132,7 @@ TEST(Tokenizer, PunctuationCanBeSplitOff) {
   const Tokenizer words = of(kPlay, {.split_punctuation = true});
   EXPECT_THAT(words.tokens("The king, answered.\nThe"),
               ElementsAre("The", "king", ",", "answered", ".", "\n", "The"));
-  EXPECT_NE(words.encode("KING:")[0], words.unk());
+  EXPECT_NE(words.encode("KING:")[0], words.special().unk);
 }
 
 TEST(Tokenizer, CharactersAreCodePointsAndAlwaysRoundTrip) {
@@ -141,7 +141,7 @@ TEST(Tokenizer, CharactersAreCodePointsAndAlwaysRoundTrip) {
   expect_round_trip(characters, text);
   EXPECT_EQ(characters.encode("e\u0301\U0001F600").size(), 3u);
   const auto ids = characters.encode("abX");
-  EXPECT_EQ(ids[2], characters.unk());
+  EXPECT_EQ(ids[2], characters.special().unk);
   EXPECT_EQ(characters.decode(ids), "ab\uFFFD");
   EXPECT_THAT(characters.tokens("aX\n"), ElementsAre("a", "X", "\n"));
 }
@@ -162,7 +162,7 @@ TEST(Tokenizer, SubwordsRoundTripWithTheirLines) {
 TEST(Tokenizer, SubwordsShowWhatTheyDoNotKnow) {
   const Tokenizer pieces = subwords();
   const auto ids = pieces.encode("The \u5B66 king");
-  EXPECT_THAT(ids, ::testing::Contains(pieces.unk()));
+  EXPECT_THAT(ids, ::testing::Contains(pieces.special().unk));
   EXPECT_THAT(pieces.decode(ids), HasSubstr("\u2047"));
   EXPECT_EQ(pieces.join(pieces.tokens("The \u5B66 king")), "The \u5B66 king");
 }
@@ -228,7 +228,7 @@ TEST(Tokenizer, RefusesOptionsOutOfRange) {
   EXPECT_THAT(error_of([] { of({"a"}, {.kind = static_cast<TokenizerKind>(9)}); }),
               HasSubstr("[tokenizer.kind] must be one of the named values, got 9"));
   EXPECT_EQ(error_of([] { parse_name<TokenizerKind>("letters", "tokenizer.kind"); }),
-            "[tokenizer.kind] must be one of word, character, subword, got 'letters'");
+            "[tokenizer.kind] must be one of word, character, subword, pretrained, got 'letters'");
 }
 
 TEST(Tokenizer, RefusesIdsOutsideItself) {

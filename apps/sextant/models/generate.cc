@@ -33,7 +33,7 @@ Json json_of(const Generate& command, const ModelFolder& folder, const std::stri
   json["prompt"] = prompt;
   json["text"] = stream.text();
   Json tokens = Json::array();
-  for (const std::int64_t token : made.tokens) tokens.push_back(folder.tokenizer.piece(token));
+  for (const std::int64_t token : made.tokens) tokens.push_back(folder.tokenizer.piece_or_number(token));
   json["tokens"] = tokens;
   if (command.alternatives > 0) json["steps"] = steps;
   json["ended_by"] = name_of(made.ended_by);
@@ -50,25 +50,24 @@ Json json_of(const Generate& command, const ModelFolder& folder, const std::stri
 Json alternatives(const GeneratedToken& chosen, const Tokenizer& tokenizer, std::int64_t count) {
   Json list = Json::array();
   for (const auto& [token, probability] : most_probable(chosen.logits, count)) {
-    list.push_back({{"token", tokenizer.piece(token)},
+    list.push_back({{"token", tokenizer.piece_or_number(token)},
                     {"probability", probability},
                     {"drawn", chosen.probabilities[static_cast<std::size_t>(token)]}});
   }
-  return {{"token", tokenizer.piece(chosen.token)}, {"alternatives", list}};
+  return {{"token", tokenizer.piece_or_number(chosen.token)}, {"alternatives", list}};
 }
 
 void run(const Generate& command) {
   const ModelFolder folder = command.model.open({ModelKind::causal});
   const std::string prompt = prompt_of(command);
-  const auto ids = folder.tokenizer.encode(prompt);
+  const auto ids = folder.tokenizer.model_input(prompt).ids;
   if (ids.empty()) throw Error("generate.prompt", "must have at least one token, got none");
   if (ids.size() > kMaxPromptTokens) {
     throw Error("generate.prompt", "must be at most " + std::to_string(kMaxPromptTokens) +
                                        " tokens, got " + std::to_string(ids.size()));
   }
   const TextModel model = TextModel::load(folder);
-  GenerateOptions options = command.options;
-  options.stop = Tokenizer::eos();
+  GenerateOptions options = for_text(model, command.options);
   options.threads = command.model.threads;
   Json steps = Json::array();
   if (command.alternatives > 0) {

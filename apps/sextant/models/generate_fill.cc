@@ -20,7 +20,7 @@ void fill_in(const Generate& command) {
         {"model", folder.path}, {"text", text}, {"filled", filled.text}, {"holes", Json::array()}};
     for (const auto& hole : filled.holes) {
       Json tokens = Json::array(), probabilities = Json::array();
-      for (const auto& [token, probability] : hole) {
+      for (const auto& [id, token, probability] : hole) {
         tokens.push_back(token);
         probabilities.push_back(probability);
       }
@@ -32,7 +32,7 @@ void fill_in(const Generate& command) {
   for (std::size_t hole = 0; hole < filled.holes.size(); ++hole) {
     std::vector<std::vector<std::string>> rows;
     rows.push_back({std::string(kMask) + " " + std::to_string(hole + 1), "probability"});
-    for (const auto& [token, probability] : filled.holes[hole]) {
+    for (const auto& [id, token, probability] : filled.holes[hole]) {
       rows.push_back({token_label(token), fixed(probability, 4)});
     }
     shown += "\n" + aligned(rows);

@@ -12,6 +12,7 @@
 #include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
+#include "sextant/hub/load_pretrained.h"
 #include "sextant/training/tasks/dates_translator.h"
 
 namespace sextant::app {
@@ -26,7 +27,8 @@ CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
 CLI::Option* ModelOption::add_folder(CLI::App& command, bool several) {
   where_ = command.get_name() + ".model";
   std::string text =
-      "the folder of a model, or of a training run, whose best model is used; 'shipped': the "
+      "the folder of a model, of a training run, whose best model is used, or of a model of the "
+      "Hugging Face hub; 'shipped': the "
       "translator that is part of the program, taught " +
       std::string(kDatesTaught);
   if (several) text += "; repeat it for an ensemble";
@@ -48,7 +50,7 @@ std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> 
     if (folder.empty()) throw Error(where_, "must be a model's folder, got ''");
     std::error_code unknown;
     const bool ships = folder == "shipped" && !std::filesystem::exists(folder, unknown);
-    all.push_back(ships ? dates_model() : open_model_folder(folder));
+    all.push_back(ships ? dates_model() : open_model(folder));
     all.back().without_positions = without_positions;
     const ModelKind kind = all.back().config.kind;
     if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;

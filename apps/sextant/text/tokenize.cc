@@ -112,8 +112,8 @@ Tokenizer tokenizer_in(const std::string& folder) {
 Tokens of_model_folder(const Tokenize& command, const std::string& text) {
   const Tokenizer tokenizer = tokenizer_in(command.model);
   Tokens tokens{tokenizer.tokens(text), tokenizer.encode(text)};
-  finish(tokens, command, {tokenizer.piece(Tokenizer::eos()), Tokenizer::eos()},
-         {tokenizer.piece(Tokenizer::pad()), Tokenizer::pad()});
+  finish(tokens, command, {tokenizer.piece(Tokenizer::kEos), Tokenizer::kEos},
+         {tokenizer.piece(Tokenizer::kPad), Tokenizer::kPad});
   return tokens;
 }
 

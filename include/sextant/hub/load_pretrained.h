@@ -4,6 +4,7 @@
 #include <string>
 
 #include "sextant/models/language_model.h"
+#include "sextant/models/model_folder.h"
 
 namespace sextant {
 
@@ -13,13 +14,19 @@ namespace sextant {
 //
 // Causal models give logits; bert gives hidden_states() alone: its pooler and heads are not read,
 // and all tokens are of type 0. So does a model without lm_head whose `architectures` says so
-// (LlamaModel). generate() leaves out ids that only tokenizers of this library reserve, unless
-// GenerateOptions::never is empty.
+// (LlamaModel).
 //
 // Throws Error naming the file and the key or tensor for: another model type, a key of config.json
 // that changes the result in a way that models here do not have, tensors that are missing, unknown,
 // of another shape or not floating-point numbers (before memory is taken for the model), and
 // numbers that are not finite. Pickled weights (pytorch_model.bin) are not read.
 LanguageModel<float> load_pretrained(const std::string& folder);
+
+// A model's folder, of this library or of the hub: what has "model_type" in its config.json is the
+// hub's and needs tokenizer.json, any other is opened by open_model_folder(). TextModel::load() and
+// all that take a ModelFolder read either. The weights are read by that; names and shapes are
+// compared here. Throws Error as load_pretrained(), open_model_folder() and Tokenizer::load(), and
+// for a tokenizer with more tokens than the model.
+ModelFolder open_model(const std::string& folder);
 
 }  // namespace sextant

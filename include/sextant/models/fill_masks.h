@@ -21,6 +21,7 @@ struct FillOptions {
 
 struct FilledText {
   struct Guess {
+    std::int64_t id;
     std::string token;
     double probability;
   };
@@ -30,7 +31,7 @@ struct FilledText {
   std::vector<std::vector<Guess>> holes;
 };
 
-// Throws Error for a text without kMask or of too many tokens, options out of range, and a model
+// A text has kMask for each hole, whatever the model's own token for it. Throws Error for a text without kMask or of too many tokens, options out of range, and a model
 // that is not masked.
 FilledText fill_masks(const TextModel& model, std::string_view text,
                       const FillOptions& options = {});

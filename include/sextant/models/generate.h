@@ -25,22 +25,22 @@ struct GenerateOptions {
   std::int64_t max_tokens = 200;  // to generate, >= 1
   SamplingOptions sampling{};
   std::uint32_t seed = 1;
-  std::int64_t stop = -1;  // a token that ends the text and is not part of it; -1: none
+  std::vector<std::int64_t> ends{};  // tokens that end the text and are no part of it
   // Where the table of the model's positions ends (learned positions): false ends the text there,
   // true goes on, with every further token from as many last tokens as the table has positions.
   bool slide = false;
   // Tokens that are not generated, whatever the model says; ids outside the vocabulary have no
-  // effect.
-  std::vector<std::int64_t> never = unwritten_tokens();
+  // effect. Of a text these are Tokenizer::unwritten() if none are given.
+  std::vector<std::int64_t> never{};
   int threads = 0;
-  // Called with every choice, that of `stop` too; may be empty.
+  // Called with every choice, that of an end too; may be empty.
   std::function<void(const GeneratedToken&)> watch{};
 };
 
 // Why a text ended.
 enum class GenerationEnd {
   tokens,     // options.max_tokens were made
-  end,        // the token options.stop came
+  end,        // one of options.ends came
   stop,       // `each` said so
   positions,  // the table of the model's positions ended
 };
@@ -60,9 +60,12 @@ GeneratedTokens generate(const LanguageModel<float>& model, std::span<const std:
                          const GenerateOptions& options,
                          const std::function<bool(std::int64_t)>& each = {});
 
-// The text that the model continues a prompt with, without the prompt; <eos> ends it unless
-// options.stop is another token. `show` (may be empty) gets every new part as it is made. Throws
-// Error as above, and for a prompt that is not UTF-8.
+// The options for a text of this model: its tokenizer's ends and unwritten(), where none are given.
+GenerateOptions for_text(const TextModel& model, GenerateOptions options);
+
+// The text that the model continues a prompt with, without the prompt, with for_text(). `show` (may
+// be empty) gets every new part as it is made. Throws Error as above, and for a prompt that is not
+// UTF-8.
 std::string generate(const TextModel& model, std::string_view prompt,
                      const GenerateOptions& options = {},
                      const std::function<void(std::string_view)>& show = {});

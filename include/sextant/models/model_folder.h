@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "sextant/core/tensor_file.h"
+#include "sextant/layers/parameters.h"
 #include "sextant/models/transformer_config.h"
 #include "sextant/text/tokenizer.h"
 #include "sextant/text/word_vectors.h"
@@ -24,6 +26,9 @@ struct ModelFolder {
   bool without_positions = false;
   // Of a model that is part of the library: what it was taught, and so what it can answer.
   std::string taught = {};
+  // Sets a model's parameters where the weights are stored in another library's way: open_model() of
+  // hub.h sets it, and has compared names and shapes with the config. Otherwise empty.
+  std::function<void(const Parameters<float>&)> read_weights = {};
 
   // Throws Error as TensorFile::open(), and where that fails for a file that is not what its
   // checksum says, for this.
@@ -48,7 +53,7 @@ ModelFolder parse_model_folder(std::string_view config, std::string_view tokeniz
 WordVectors learned_word_vectors(const ModelFolder& folder);
 
 // How many tokens a model's vocabulary has for a tokenizer: a masked model has one more, which
-// stands for what is hidden.
+// stands for what is hidden, unless the tokenizer is of a published model.
 std::int64_t vocabulary_for(ModelKind kind, const Tokenizer& tokenizer) noexcept;
 
 }  // namespace sextant

@@ -22,10 +22,6 @@ struct SamplingOptions {
   double top_p = 1;
 };
 
-// <pad>, <bos> and <unk> of Tokenizer: no text is written with them, so models do not answer with
-// them.
-std::vector<std::int64_t> unwritten_tokens();
-
 // Makes tokens impossible: their logits become -inf. Ids outside the vocabulary have no effect.
 void forbid(std::span<const std::int64_t> tokens, std::span<float> logits) noexcept;
 

@@ -22,12 +22,14 @@ class TextStream {
 
   // The next token. False: the text that stops was found, nothing more may come.
   bool add(std::int64_t token);
-  // Shows what was held back, as it could have been the beginning of the text that stops.
+  // Shows what was held back: what could have been the beginning of the text that stops, or of a
+  // character.
   void finish();
   const std::string& text() const noexcept { return text_; }  // without the prompt
   bool stopped() const noexcept { return stopped_; }
 
  private:
+  bool add_text(std::string part);
   void show_up_to(std::size_t end);
 
   TextDecoder decoder_;

@@ -12,6 +12,10 @@
 
 namespace sextant {
 
+// <pad>, <bos> and <unk> of what is learned here: no text is written with them, so translators do not
+// answer with them.
+std::vector<std::int64_t> unwritten_tokens();
+
 struct TranslateOptions {
   BeamSearchOptions search{};  // beams = 1: greedy
   // A translation may have length_factor * source tokens + extra_tokens, <eos> included, or what

@@ -57,8 +57,12 @@ class PretrainedTokenizer {
   // Whether JSON looks like such a file: it has "model", which the files of Tokenizer do not have.
   static bool recognizes(std::string_view json);
 
+  // The file as it was read.
+  const std::string& json() const noexcept;
+
   // The largest id and 1. Ids between may have no token.
   std::int64_t size() const noexcept;
+  bool has(std::int64_t id) const noexcept;
   // Of the file's "truncation", for `truncate`.
   std::optional<std::int64_t> max_length() const noexcept;
 
@@ -71,6 +75,11 @@ class PretrainedTokenizer {
 
   // The token of an id as in the vocabulary. Throws Error where there is none.
   std::string piece(std::int64_t id) const;
+  // The same as a reader knows it: where the vocabulary has visible characters for bytes (GPT-2,
+  // Llama 3, Qwen) and the token's bytes are characters, these: " the" for "\u0120the".
+  std::string readable_piece(std::int64_t id) const;
+  // The same where it begins a word, without the mark of the space before it; nothing for other tokens.
+  std::optional<std::string> whole_word(std::int64_t id) const;
   std::optional<std::int64_t> id_of(std::string_view token) const;
   // Whether decode() leaves it out. Throws Error for an id without a token.
   bool is_special(std::int64_t id) const;

@@ -43,7 +43,7 @@ nb::object as_flags(const Tensor<double>& hidden) {
 
 nb::dict dict_of(const LogitLens& found, const Tokenizer& tokenizer) {
   const auto piece = [&](std::int64_t token) -> nb::object {
-    return token < 0 ? nb::none() : nb::object(nb::cast(tokenizer.piece(token)));
+    return token < 0 ? nb::none() : nb::object(nb::cast(tokenizer.piece_or_number(token)));
   };
   nb::dict result;
   nb::list tokens, next, layers;
@@ -110,7 +110,7 @@ nb::object load_model(const std::vector<std::string>& paths, nb::handle without_
   std::vector<ModelFolder> folders;
   for (const std::string& path : paths) {
     if (path.empty()) throw Error("load.path", "must be a model's folder, got ''");
-    folders.push_back(open_model_folder(path));
+    folders.push_back(open_model(path));
     folders.back().without_positions = blind.flag();
   }
   return opened(std::move(folders), "load.path");
@@ -141,15 +141,20 @@ std::vector<std::int64_t> ids_of(nb::handle ids, const char* call) {
 void bind_tokenizer(nb::module_& module) {
   nb::class_<Tokenizer>(
       module, "Tokenizer",
-      "Text as a model's token ids: 0 <pad>, 1 <bos>, 2 <eos>, 3 <unk>, then what "
-      "was learned.")
+      "Text as a model's token ids. What is learned here: 0 <pad>, 1 <bos>, 2 <eos>, 3 <unk>, then "
+      "the tokens; of a published model as its tokenizer.json says.")
       .def_prop_ro(
           "kind", [](const Tokenizer& self) { return std::string(name_of(self.kind())); },
-          "\"word\", \"character\" or \"subword\".")
+          "\"word\", \"character\", \"subword\" or \"pretrained\".")
       .def_prop_ro(
-          "bos", [](const Tokenizer& self) { return self.bos(); }, "The id of <bos>.")
+          "bos", [](const Tokenizer& self) { return self.special().bos; },
+          "The id that begins a text, -1: none.")
       .def_prop_ro(
-          "eos", [](const Tokenizer& self) { return self.eos(); }, "The id of <eos>.")
+          "eos", [](const Tokenizer& self) { return self.special().eos; },
+          "The id that ends a text, -1: none.")
+      .def_prop_ro(
+          "mask", [](const Tokenizer& self) { return self.special().mask; },
+          "The id that stands for a hidden token, -1: none.")
       .def_prop_ro("checksum", &Tokenizer::checksum,
                    "Of all that is saved: equal where the same text gives the same ids. Files of "
                    "tokens name it.")
@@ -164,7 +169,20 @@ void bind_tokenizer(nb::module_& module) {
           },
           nb::arg("text").none(),
           nb::sig("def encode(self, text: str) -> numpy.typing.NDArray[numpy.int64]"),
-          "The ids of a text, an array [tokens] of int64, without <bos> and <eos>.")
+          "The ids of a text, an array [tokens] of int64, without special tokens around it.")
+      .def(
+          "model_input",
+          [](const Tokenizer& self, nb::handle text) {
+            const TokenizedText read = self.model_input(Argument{text, "model_input", "text"}.text());
+            Tensor<std::int64_t> array({static_cast<std::int64_t>(read.ids.size())});
+            std::ranges::copy(read.ids, array.data());
+            return nb::make_tuple(to_python(std::move(array)), read.tokens);
+          },
+          nb::arg("text").none(),
+          nb::sig("def model_input(self, text: str) -> "
+                  "tuple[numpy.typing.NDArray[numpy.int64], list[str]]"),
+          "What a model reads of a text: ids [tokens] and the text of each, with the special tokens "
+          "that published models were trained to find around it ([CLS] and [SEP], <s>).")
       .def(
           "tokens",
           [](const Tokenizer& self, nb::handle text) {
@@ -182,7 +200,9 @@ void bind_tokenizer(nb::module_& module) {
           "pieces",
           [](const Tokenizer& self, nb::handle ids) {
             std::vector<std::string> pieces;
-            for (const std::int64_t id : ids_of(ids, "pieces")) pieces.push_back(self.piece(id));
+            for (const std::int64_t id : ids_of(ids, "pieces")) {
+              pieces.push_back(self.piece_or_number(id));
+            }
             return pieces;
           },
           nb::arg("ids").none(),

@@ -28,16 +28,15 @@ std::pair<std::string, std::string> generate_text(const PyTextModel& self, nb::h
                                                   nb::handle on_text) {
   GenerateOptions options = default_generation();
   visit_generation(options, taking({given, "generate"}));
-  options.stop = Tokenizer::eos();
   const std::string prompt = Argument{prompt_given, "generate", "prompt"}.text();
   const TextModel& model = self.text("generate");
   const Unlocked released;
-  const auto ids = model.tokenizer.encode(prompt);
+  const auto ids = model.tokenizer.model_input(prompt).ids;
   TextStream stream(model.tokenizer, prompt, ids, stop, [&](std::string_view part) {
     const Locked held;
     if (!on_text.is_none()) on_text(nb::str(part.data(), part.size()));
   });
-  const GeneratedTokens made = generate(model, ids, options, [&stream](std::int64_t token) {
+  const GeneratedTokens made = generate(model, ids, for_text(model, options), [&stream](std::int64_t token) {
     check_signals();
     return stream.add(token);
   });
@@ -59,7 +58,7 @@ nb::dict fill_text(const PyTextModel& self, nb::handle text, const nb::dict& giv
   nb::list guesses;
   for (const auto& hole : filled.holes) {
     nb::list list;
-    for (const auto& [token, probability] : hole) list.append(nb::make_tuple(token, probability));
+    for (const auto& [id, token, probability] : hole) list.append(nb::make_tuple(token, probability));
     guesses.append(list);
   }
   nb::dict result;

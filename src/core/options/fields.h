@@ -8,6 +8,7 @@
 //       2^-max_bias")};
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>
@@ -21,6 +22,7 @@
 
 #include "core/options/enum_names.h"
 #include "core/options/option_text.h"
+#include "sextant/core/names.h"
 #include "sextant/core/options.h"
 #include "sextant/core/parallel.h"
 
@@ -49,6 +51,16 @@ template <class Enum>
 inline constexpr NoMeanings kMeanings{};
 constexpr auto meanings(auto... texts) {
   return std::array<std::string_view, sizeof...(texts)>{texts...};
+}
+
+// The names that an option may have: those with a meaning. Values after them are no options.
+template <class Enum>
+std::vector<std::string_view> option_names() {
+  std::vector<std::string_view> names = names_of<Enum>();
+  if constexpr (!std::is_same_v<std::remove_cvref_t<decltype(kMeanings<Enum>)>, NoMeanings>) {
+    names.resize(std::min(names.size(), kMeanings<Enum>.size()));
+  }
+  return names;
 }
 
 template <class Owner, class T, class Range>
@@ -146,7 +158,7 @@ OptionRange range_of(const Range& range) {
   } else {
     static_assert(!std::is_same_v<std::remove_cvref_t<decltype(kMeanings<T>)>, NoMeanings>,
                   "each name of a choice needs its meaning");
-    return ChoiceRange{names_of<T>(), {kMeanings<T>.begin(), kMeanings<T>.end()}};
+    return ChoiceRange{option_names<T>(), {kMeanings<T>.begin(), kMeanings<T>.end()}};
   }
 }
 
@@ -154,6 +166,9 @@ template <class T, class Range>
 void check_value(const Range& range, std::string_view where, const T& value) {
   if constexpr (std::is_enum_v<T>) {
     check_named(where, value);
+    if (const auto names = option_names<T>(); static_cast<std::size_t>(value) >= names.size()) {
+      find_name(names, name_of(value), where);
+    }
   } else if constexpr (std::is_same_v<Range, ListRange>) {
     std::visit(
         [&](const auto& each) {
@@ -172,7 +187,7 @@ void check_value(const Range& range, std::string_view where, const T& value) {
 template <class T, class Range>
 T read_value(const Range& range, std::string_view text, std::string_view where) {
   if constexpr (std::is_enum_v<T>) {
-    return parse_name<T>(text, where);
+    return static_cast<T>(find_name(option_names<T>(), text, where));
   } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     const auto value = read_option<std::int64_t>(text, where);
     check_value(range, where, value);  // before it is narrowed

@@ -14,7 +14,12 @@ PretrainedTokenizer PretrainedTokenizer::parse(std::string_view, std::string_vie
 }
 
 // There is no object to call these of.
+const std::string& PretrainedTokenizer::json() const noexcept {
+  static const std::string none;
+  return none;
+}
 std::int64_t PretrainedTokenizer::size() const noexcept { return 0; }
+bool PretrainedTokenizer::has(std::int64_t) const noexcept { return false; }
 std::optional<std::int64_t> PretrainedTokenizer::max_length() const noexcept { return {}; }
 PretrainedEncoding PretrainedTokenizer::encode(std::string_view,
                                                const PretrainedEncodeOptions&) const {
@@ -26,6 +31,10 @@ std::string PretrainedTokenizer::decode(std::span<const std::int64_t>, bool) con
 std::string PretrainedTokenizer::piece(std::int64_t) const {
   text::throw_missing("tokenizer", "ICU");
 }
+std::string PretrainedTokenizer::readable_piece(std::int64_t) const {
+  text::throw_missing("tokenizer", "ICU");
+}
+std::optional<std::string> PretrainedTokenizer::whole_word(std::int64_t) const { return {}; }
 std::optional<std::int64_t> PretrainedTokenizer::id_of(std::string_view) const { return {}; }
 bool PretrainedTokenizer::is_special(std::int64_t) const { return false; }
 

@@ -88,7 +88,7 @@ TokenBatch LanguageTask::batch_of(const TokenArray& text, std::size_t place,
       const bool chosen = hash_uniform(key, 3 * i) < mask_probability;
       const double how = hash_uniform(key, 3 * i + 1);
       std::int64_t shown = token;
-      if (chosen && how < 0.8) shown = model_.tokenizer.size();
+      if (chosen && how < 0.8) shown = model_.tokenizer.special().mask;
       if (chosen && how >= 0.9) {
         shown = static_cast<std::int64_t>(splitmix64(key, 3 * i + 2) %
                                           static_cast<std::uint64_t>(model_.tokenizer.size()));

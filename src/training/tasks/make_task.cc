@@ -12,6 +12,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
+#include "sextant/hub/load_pretrained.h"
 #include "sextant/models/model_folder.h"
 #include "sextant/schemes/added/learned.h"
 #include "sextant/text/pairs.h"
@@ -51,7 +52,7 @@ struct InitialWeights {
 // The model of --from, whose description becomes the plan's.
 ModelFolder open_initial_weights(TrainingPlan& plan) {
   TrainingSettings& settings = plan.settings;
-  ModelFolder folder = open_model_folder(settings.from.front().path);
+  ModelFolder folder = open_model(settings.from.front().path);
   const ModelKind wanted = settings.is_pairs() ? ModelKind::translator : settings.model.kind;
   if (folder.config.kind != wanted) {
     throw Error("train.from", "must be " + described(wanted) + " for " + settings.kind + ", got " +
@@ -83,7 +84,7 @@ std::optional<Tokenizer> known_tokenizer(TrainingPlan& plan, const InitialWeight
   std::error_code problem;
   Tokenizer found = std::filesystem::exists(from.path + "/tokenizer.json", problem)
                         ? Tokenizer::load(from.path)
-                        : open_model_folder(from.path).tokenizer;
+                        : open_model(from.path).tokenizer;
   check_data(from, found.checksum());
   plan.settings.tokenizer.kind = found.kind();
   return found;
@@ -197,6 +198,11 @@ PlannedTask make_pair_task(TrainingPlan& plan, const InitialWeights& initial) {
   texts.insert(texts.end(), pairs.target.begin(), pairs.target.end());
   const std::optional<Tokenizer> known = known_tokenizer(plan, initial);
   const Tokenizer tokenizer = known ? *known : Tokenizer::train(texts, settings.tokenizer);
+  if (tokenizer.kind() == TokenizerKind::pretrained) {
+    throw Error("train.tokenizer-from",
+                "must be a tokenizer that was learned here, as translators read <bos> and <eos>, got "
+                "one of a published model");
+  }
   if (settings.task.subword_dropout > 0 && tokenizer.kind() != TokenizerKind::subword) {
     throw Error("train.subword-dropout", std::string("must be given with sub-words only, got ") +
                                              "tokens of kind " +

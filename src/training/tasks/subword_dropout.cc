@@ -20,7 +20,7 @@ SubwordDropout::SubwordDropout(const Tokenizer& tokenizer, double part) : part_(
                 std::string("must be 0 for tokens that are not sub-words, got ") + shortest(part) +
                     " with kind " + std::string(name_of(tokenizer.kind())));
   }
-  const std::int64_t size = tokenizer.size(), first = Tokenizer::unk() + 1;
+  const std::int64_t size = tokenizer.size(), first = Tokenizer::kUnk + 1;
   std::unordered_map<std::string, std::int64_t> ids;
   for (std::int64_t id = first; id < size; ++id) ids.emplace(tokenizer.piece(id), id);
   for (std::int64_t id = 0; id < size; ++id) {

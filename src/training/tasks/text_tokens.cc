@@ -125,7 +125,11 @@ TextSource::Visitor adding(const Tokenizer& tokenizer, Tokens& tokens) {
   return {.text = [&](std::string_view piece) { tokens.add(tokenizer.encode(piece)); },
           .end_document =
               [&] {
-                const std::int64_t eos = Tokenizer::eos();
+                const std::int64_t eos = tokenizer.special().eos;
+                if (eos < 0) {
+                  throw Error("train.documents",
+                              "must be none with a tokenizer without a token that ends texts");
+                }
                 tokens.add(std::span(&eos, 1));
                 tokens.end_document();
               },

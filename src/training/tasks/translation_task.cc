@@ -58,10 +58,10 @@ PairBatch pair_batch(const TokenPairs& pairs, std::span<const std::int64_t> whic
     batch.source.insert(batch.source.end(), source.begin(), source.end());
     batch.source_segments.push_back(static_cast<std::int64_t>(batch.source.size()));
     TokenBatch& to = batch.target;
-    to.tokens.push_back(Tokenizer::bos());
+    to.tokens.push_back(Tokenizer::kBos);
     to.tokens.insert(to.tokens.end(), target.begin(), target.end());
     to.targets.insert(to.targets.end(), target.begin(), target.end());
-    to.targets.push_back(Tokenizer::eos());
+    to.targets.push_back(Tokenizer::kEos);
     to.segments.push_back(static_cast<std::int64_t>(to.tokens.size()));
   }
   return batch;

@@ -102,12 +102,17 @@ TEST(ArgumentScope, NamesThatAreNoneAreAnsweredWithTheNearest) {
   EXPECT_THAT(sextant("train ml").err, HasSubstr("did you mean 'mlm'?"));
 }
 
-TEST(ArgumentScope, AModelOfAnotherLibraryIsToldAsSuch) {
+TEST(ArgumentScope, AModelOfAnotherLibraryIsReadAsSuch) {
   const Folder folder;
   put(folder / "config.json", R"({"model_type": "bert", "architectures": ["BertModel"]})");
-  const Outcome outcome = sextant("info --model " + folder.path().string());
+  Outcome outcome = sextant("info --model " + folder.path().string());
   EXPECT_EQ(outcome.code, 1);
-  EXPECT_THAT(outcome.err, HasSubstr("got a Hugging Face model's, model_type 'bert'"));
+  EXPECT_THAT(outcome.err, HasSubstr("must have model.safetensors"));
+  put(folder / "config.json", R"({"model_type": "mamba"})");
+  outcome = sextant("attend hello --model " + folder.path().string());
+  EXPECT_EQ(outcome.code, 1);
+  EXPECT_THAT(outcome.err, HasSubstr("[" + (folder / "config.json").string() + "]"));
+  EXPECT_THAT(outcome.err, HasSubstr("got 'mamba'"));
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ TEST_F(TextData, FilesBecomeOneStreamEach) {
   EXPECT_EQ(data.held_out.size(), 6u);
   // Only what is learned makes the tokenizer.
   EXPECT_EQ(data.held_out.back(), data.tokenizer.encode("\n")[0]);
-  EXPECT_EQ(data.held_out[4], Tokenizer::unk()) << "d is in the held-out part alone";
+  EXPECT_EQ(data.held_out[4], Tokenizer::kUnk) << "d is in the held-out part alone";
 }
 
 TEST_F(TextData, PairsAreHeldOutOnceAndAlwaysAlike) {
@@ -77,13 +77,13 @@ TEST_F(TextData, PairsFromAFileAreSplitAndMadeTokens) {
   const TranslationData data = load_translation_data(path("pairs.tsv"), {.held_out = 0.2});
   EXPECT_EQ(data.pairs.source.size(), 20u);
   ASSERT_EQ(data.held_out.source.size(), 5u);
-  EXPECT_EQ(data.tokenizer.size(), Tokenizer::unk() + 1 + 20 + 1);
+  EXPECT_EQ(data.tokenizer.size(), Tokenizer::kUnk + 1 + 20 + 1);
   for (std::size_t i = 0; i < 20; ++i) {
     EXPECT_EQ(data.tokenizer.decode(data.pairs.target[i]),
               "1 " + data.tokenizer.decode(data.pairs.source[i]));
   }
   // Words of the held-out pairs are not learned.
-  EXPECT_EQ(data.held_out.source[0], std::vector<std::int64_t>{Tokenizer::unk()});
+  EXPECT_EQ(data.held_out.source[0], std::vector<std::int64_t>{Tokenizer::kUnk});
   EXPECT_EQ(data.held_out.target[0].size(), 2u);
   const auto reversed =
       load_translation_data(path("pairs.tsv"), {.held_out = 0.2, .columns = {1, 0}});

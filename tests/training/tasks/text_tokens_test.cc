@@ -67,7 +67,7 @@ class TextTokens : public RunFolders {
     std::size_t begin = 0;
     for (const std::int64_t end : values(file.document_ends)) {
       const auto ids = values(file.tokens.part(begin, static_cast<std::size_t>(end)));
-      EXPECT_EQ(ids.back(), Tokenizer::eos());
+      EXPECT_EQ(ids.back(), Tokenizer::kEos);
       all.push_back(tokenizer.decode(ids));
       begin = static_cast<std::size_t>(end);
     }
@@ -325,7 +325,7 @@ TEST_F(TextTokens, LargeDocumentsAreThoseOfTheWholeText) {
   const TokenFile file = tokens();
   const Tokenizer tokenizer = Tokenizer::load(path("run/data"));
   auto wanted = tokenizer.encode(one);
-  wanted.push_back(Tokenizer::eos());
+  wanted.push_back(Tokenizer::kEos);
   EXPECT_EQ(values(file.tokens.part(0, task.train)), wanted);
 }
 
@@ -338,7 +338,7 @@ class DocumentMask : public TextTokens {
     std::vector<std::int64_t> ids, ends;
     for (int document = 0; document < 40; ++document) {
       for (int i = 0; i < document * 7 % 11; ++i) ids.push_back(4 + (i + document) % 6);
-      ids.push_back(Tokenizer::eos());
+      ids.push_back(Tokenizer::kEos);
       ends.push_back(std::ssize(ids));
     }
     const TokenArray all(std::move(ids));
@@ -358,7 +358,7 @@ TEST_F(DocumentMask, DividesSequencesBehindEachEnd) {
     EXPECT_EQ(found.targets, plain.targets);
     std::vector<std::int64_t> wanted{0};
     for (std::int64_t i = 1; i <= 48; ++i) {
-      const bool ends = found.tokens[static_cast<std::size_t>(i - 1)] == Tokenizer::eos();
+      const bool ends = found.tokens[static_cast<std::size_t>(i - 1)] == Tokenizer::kEos;
       if (ends || i % 16 == 0) wanted.push_back(i);
     }
     EXPECT_EQ(found.segments, wanted);
@@ -419,13 +419,13 @@ TEST_F(DocumentMask, OfWhatIsHeldOutFollowsItsOwnEnds) {
   std::vector<std::int64_t> held_out;
   for (int document = 34; document < 40; ++document) {
     for (int i = 0; i < document * 7 % 11; ++i) held_out.push_back(4 + (i + document) % 6);
-    held_out.push_back(Tokenizer::eos());
+    held_out.push_back(Tokenizer::kEos);
   }
   TokenBatch wanted{.segments = {0}};
   for (std::size_t i = 0; i < 16; ++i) {
     wanted.tokens.push_back(held_out[i]);
     wanted.targets.push_back(held_out[i + 1]);
-    if (held_out[i] == Tokenizer::eos() || i == 15) {
+    if (held_out[i] == Tokenizer::kEos || i == 15) {
       wanted.segments.push_back(static_cast<std::int64_t>(i) + 1);
     }
   }

@@ -152,6 +152,7 @@ void Decoder::add(const Field& field) {
     }
     case 1:
       field.allow_keys({"type", "add_prefix_space", "trim_offsets", "use_regex"});
+      is_byte_level_ = true;
       return step(byte_level);
     case 2: {
       field.allow_keys(

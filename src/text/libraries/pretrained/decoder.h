@@ -17,11 +17,13 @@ class Decoder {
   static Decoder read(const Field& field);
 
   std::string decode(std::vector<std::string> tokens) const;
+  bool is_byte_level() const noexcept { return is_byte_level_; }
 
  private:
   void add(const Field& field);
 
   bool joins_ = false;
+  bool is_byte_level_ = false;
   std::vector<std::function<void(std::vector<std::string>&)>> steps_;
 };
 

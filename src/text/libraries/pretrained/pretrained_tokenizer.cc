@@ -6,10 +6,12 @@
 #include <limits>
 
 #include "core/json/json.h"
+#include "core/text/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/text/segment.h"
 #include "text/libraries/pretrained/added_tokens.h"
+#include "text/libraries/pretrained/byte_level.h"
 #include "text/libraries/pretrained/decoder.h"
 #include "text/libraries/pretrained/models/piece_model.h"
 #include "text/libraries/pretrained/normalizer.h"
@@ -33,9 +35,13 @@ struct PretrainedTokenizer::Impl {
   std::optional<std::int64_t> max_length;
   bool cuts_left = false;
   std::int64_t size = 0;
+  std::string json;
+  std::string_view word_mark;  // what tokens begin with that begin a word, or that go on with one
+  bool mark_begins = true;
 
-  explicit Impl(const Field& file);
+  Impl(const Field& file, std::string_view text);
   void read_truncation(const Field& field);
+  void find_word_mark();
 
   const std::string* token(std::int64_t id) const;
   std::int64_t id_of(std::string_view token) const;  // -1: none
@@ -64,7 +70,7 @@ void check_padding(const Field& field) {
 
 }  // namespace
 
-PretrainedTokenizer::Impl::Impl(const Field& file) {
+PretrainedTokenizer::Impl::Impl(const Field& file, std::string_view text) : json(text) {
   file.allow_keys({"version", "truncation", "padding", "added_tokens", "normalizer",
                    "pre_tokenizer", "post_processor", "decoder", "model"});
   file["version"].choice({"1.0"});
@@ -83,6 +89,23 @@ PretrainedTokenizer::Impl::Impl(const Field& file) {
   if (file.has("padding")) check_padding(file["padding"]);
   size = model->vocabulary().size();
   for (const text::AddedToken& each : added.all()) size = std::max(size, std::int64_t{each.id} + 1);
+  find_word_mark();
+}
+
+// Files do not say it.
+void PretrainedTokenizer::Impl::find_word_mark() {
+  if (decoder.is_byte_level()) {
+    word_mark = " ";
+    return;
+  }
+  for (const std::string_view mark : {"\u2581", "##"}) {
+    for (std::int64_t id = 0; id < size && word_mark.empty(); ++id) {
+      const std::string* found = token(id);
+      if (found == nullptr || found->size() == mark.size() || !found->starts_with(mark)) continue;
+      word_mark = mark;
+      mark_begins = mark != "##";
+    }
+  }
 }
 
 void PretrainedTokenizer::Impl::read_truncation(const Field& field) {
@@ -156,10 +179,16 @@ PretrainedTokenizer PretrainedTokenizer::load(const std::string& path) {
 PretrainedTokenizer PretrainedTokenizer::parse(std::string_view json, std::string_view where) {
   check_utf8(json, where);
   const Json file = Json::parse_object(json, where, text::kTokenFile);
-  return PretrainedTokenizer(std::make_shared<const Impl>(Field(file, where, "")));
+  return PretrainedTokenizer(std::make_shared<const Impl>(Field(file, where, ""), json));
 }
 
+const std::string& PretrainedTokenizer::json() const noexcept { return impl_->json; }
+
 std::int64_t PretrainedTokenizer::size() const noexcept { return impl_->size; }
+
+bool PretrainedTokenizer::has(std::int64_t id) const noexcept {
+  return impl_->token(id) != nullptr;
+}
 
 std::optional<std::int64_t> PretrainedTokenizer::max_length() const noexcept {
   return impl_->max_length;
@@ -204,6 +233,25 @@ std::string PretrainedTokenizer::piece(std::int64_t id) const {
   if (token != nullptr) return *token;
   throw Error("tokenizer.id", "must be the id of a token, all of which are 0 .. " +
                                   std::to_string(impl_->size - 1) + ", got " + std::to_string(id));
+}
+
+std::string PretrainedTokenizer::readable_piece(std::int64_t id) const {
+  std::string token = piece(id);
+  if (!impl_->decoder.is_byte_level()) return token;
+  if (impl_->added.find(static_cast<std::uint32_t>(id)) != nullptr) return token;
+  std::optional<std::string> bytes = text::bytes_of(token);
+  return bytes && find_invalid_utf8(*bytes) == std::string_view::npos ? *bytes : token;
+}
+
+std::optional<std::string> PretrainedTokenizer::whole_word(std::int64_t id) const {
+  if (!has(id) || impl_->added.find(static_cast<std::uint32_t>(id)) != nullptr) return {};
+  std::string word = readable_piece(id);
+  if (impl_->word_mark.empty()) return word;
+  const bool has_mark = word.starts_with(impl_->word_mark);
+  if (has_mark != impl_->mark_begins) return {};
+  if (has_mark) word.erase(0, impl_->word_mark.size());
+  if (has_mark && word.starts_with(impl_->word_mark)) return {};  // spaces alone
+  return word;
 }
 
 std::optional<std::int64_t> PretrainedTokenizer::id_of(std::string_view token) const {
