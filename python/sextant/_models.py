@@ -21,7 +21,7 @@ from ._results import (
     TranslatorMaps,
     WindowScore,
 )
-from ._sources import contents_of, flag_of, folder_of, integer_of, layers_of, name_of, named, pairs_of
+from ._sources import contents_of, flag_of, folder_of, integer_of, layers_of, name_of, named, pairs_of, positions_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -218,13 +218,21 @@ def model_of(core: Any) -> Model:
     return MaskedModel(core) if json.loads(core.config)["kind"] == "masked" else LanguageModel(core)
 
 
-def load(path: str | os.PathLike[str], *more: str | os.PathLike[str], without_positions: bool = False) -> Any:
-    """A model from its folder, or from that of a training run: its best model, else its last one.
+def load(
+    path: str | os.PathLike[str],
+    *more: str | os.PathLike[str],
+    replace_positions: str | dict[str, dict[str, Any]] | None = None,
+    without_positions: bool = False,
+) -> Any:
+    """A model from its folder, from that of a training run (its best model, else its last one), or of the Hugging Face hub.
 
     Args:
-        path: the folder, as `sextant train` and Model.save() write it
+        path: the folder, as `sextant train` and Model.save() write it, or as save_pretrained() of transformers does, with tokenizer.json;
+            load_pretrained() says which model types are read
         more: further translators with the same tokenizer: an ensemble
-        without_positions: take the positions out of the trained model, to see what it does without
+        replace_positions: give the trained model these positions instead of its own: a scheme's name, or a dict from names to parameters,
+            such as {"rotary": {"base": 500000}}; schemes that learn nothing
+        without_positions: the same as replace_positions="none"
 
     Returns:
         LanguageModel, MaskedModel or Translator, as config.json says.
@@ -232,7 +240,16 @@ def load(path: str | os.PathLike[str], *more: str | os.PathLike[str], without_po
     Raises:
         ValueError: a file is missing, damaged or does not fit the others, or needs a library that this build is without
     """
-    return model_of(_core.load_model([folder_of(each, "load.path") for each in (path, *more)], without_positions))
+    others = _other_positions(replace_positions, without_positions, "load")
+    return model_of(_core.load_model([folder_of(each, "load.path") for each in (path, *more)], others))
+
+
+def _other_positions(replace: Any, without: bool, call: str) -> list[tuple[str, dict[str, Any]]] | None:
+    if flag_of(without, f"{call}.without_positions"):
+        if replace is not None:
+            raise ValueError(f"[{call}.replace_positions] must not be given together with without_positions")
+        return [("none", {})]
+    return None if replace is None else positions_of(replace, f"{call}.replace_positions")
 
 
 def load_pretrained(folder: str | os.PathLike[str]) -> Any:
@@ -254,13 +271,14 @@ def load_pretrained(folder: str | os.PathLike[str]) -> Any:
     return model_of(_core.pretrained_model(folder_of(folder, "load_pretrained.folder")))
 
 
-def shipped(*, without_positions: bool = False) -> Translator:
+def shipped(*, replace_positions: str | dict[str, dict[str, Any]] | None = None, without_positions: bool = False) -> Translator:
     """The translator of dates that is part of the library: "the third of march nineteen ninety-nine" to "1999-03-03".
 
     It was taught English dates of the years 1900 to 2099. Of any other text, a date of another year too, it writes some date of these years, and may be
     as sure of it: translate(text, n_best=2)[0].probability.
 
     Args:
-        without_positions: take the positions out of the trained model, to see what it does without
+        replace_positions: as of load()
+        without_positions: the same as replace_positions="none"
     """
-    return Translator(_core.shipped_model(without_positions))
+    return Translator(_core.shipped_model(_other_positions(replace_positions, without_positions, "shipped")))

@@ -45,7 +45,8 @@ TransformerConfig shared_config(const ConfigObject& object, const ModelConfig& m
   if (layer.window_left >= 0) {
     config.positions.push_back({"window", {{"left", std::to_string(layer.window_left)}}});
   }
-  if (layer.table_rows > 0) config.length = layer.table_rows;
+  const std::int64_t length = layer.table_rows > 0 ? layer.table_rows : model.max_positions;
+  if (length > 0) config.length = length;
   return config;
 }
 

@@ -81,8 +81,8 @@ bool is_published(const std::string& folder) {
 
 LanguageModel<float> load_pretrained(const std::string& folder) {
   const Pretrained found = open(folder);
-  return make_filled(
-      [&](UnsetWeights unset) { return LanguageModel<float>(found.config, unset); }, found.read);
+  return make_filled([&](UnsetWeights unset) { return LanguageModel<float>(found.config, unset); },
+                     found.read);
 }
 
 ModelFolder open_model(const std::string& folder) {
@@ -95,10 +95,9 @@ ModelFolder open_model(const std::string& folder) {
   }
   Tokenizer tokenizer = Tokenizer::load(folder);
   if (tokenizer.size() > found.config.vocabulary) {
-    throw Error(folder + "/config.json", "must have a vocab_size of the tokenizer's " +
-                                             std::to_string(tokenizer.size()) +
-                                             " tokens or more, got " +
-                                             std::to_string(found.config.vocabulary));
+    throw Error(folder + "/config.json",
+                "must have a vocab_size of the tokenizer's " + std::to_string(tokenizer.size()) +
+                    " tokens or more, got " + std::to_string(found.config.vocabulary));
   }
   ModelFolder result{folder, found.config, std::move(tokenizer)};
   result.read_weights = std::move(found.read);

@@ -117,7 +117,8 @@ std::string generate(const TextModel& model, std::string_view prompt,
   TextStream stream(model.tokenizer, prompt, ids, "", [&show](std::string_view part) {
     if (show) show(part);
   });
-  generate(model, ids, for_text(model, options), [&stream](std::int64_t token) { return stream.add(token); });
+  generate(model, ids, for_text(model, options),
+           [&stream](std::int64_t token) { return stream.add(token); });
   stream.finish();
   return stream.text();
 }

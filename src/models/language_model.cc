@@ -149,9 +149,9 @@ std::vector<Tensor<T>> LanguageModel<T>::attention_maps(
 }
 
 template <class T>
-void LanguageModel<T>::remove_positions() {
-  config.positions = {"none"};
-  positions = PositionModule<T>(config.position_options());
+void LanguageModel<T>::replace_positions(const SchemeSpecs& schemes) {
+  positions = PositionModule<T>(with_positions(config, schemes).position_options());
+  config.positions = schemes;
 }
 
 template <class T>

@@ -25,10 +25,9 @@ ModelFolder checked(ModelFolder folder) {
   const bool is_published = folder.tokenizer.kind() == TokenizerKind::pretrained;
   const std::int64_t got = folder.config.vocabulary;
   if (got == wanted || (is_published && got > wanted)) return folder;
-  throw Error(config_path(folder.path), "must have the tokenizer's vocabulary of " +
-                                            std::to_string(wanted) +
-                                            (is_published ? " or more" : "") + ", got " +
-                                            std::to_string(got));
+  throw Error(config_path(folder.path),
+              "must have the tokenizer's vocabulary of " + std::to_string(wanted) +
+                  (is_published ? " or more" : "") + ", got " + std::to_string(got));
 }
 
 }  // namespace
@@ -44,8 +43,7 @@ TensorFile ModelFolder::open_weights() const {
 }
 
 std::int64_t vocabulary_for(ModelKind kind, const Tokenizer& tokenizer) noexcept {
-  const bool adds_mask =
-      kind == ModelKind::masked && tokenizer.kind() != TokenizerKind::pretrained;
+  const bool adds_mask = kind == ModelKind::masked && tokenizer.kind() != TokenizerKind::pretrained;
   return tokenizer.size() + (adds_mask ? 1 : 0);
 }
 

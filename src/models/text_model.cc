@@ -86,7 +86,7 @@ WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
   };
   if (folder.read_weights) {
     WithTokenizer model = make_filled(make, folder.read_weights);
-    if (folder.without_positions) model.remove_positions();
+    if (!folder.other_positions.empty()) model.replace_positions(folder.other_positions);
     return model;
   }
   const TensorFile weights = folder.open_weights();
@@ -107,7 +107,7 @@ WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
     throw Error(weights.files()[weights.at(name).file],
                 "must hold finite numbers, got others in " + name);
   }
-  if (folder.without_positions) model.remove_positions();
+  if (!folder.other_positions.empty()) model.replace_positions(folder.other_positions);
   return model;
 }
 

@@ -10,9 +10,9 @@ TextStream::TextStream(const Tokenizer& tokenizer, std::string_view prompt,
                        std::span<const std::int64_t> ids, std::string stop,
                        std::function<void(std::string_view)> show)
     : decoder_(tokenizer),
-      space_shown_((tokenizer.kind() == TokenizerKind::word ||
-                    tokenizer.kind() == TokenizerKind::subword) &&
-                   prompt.ends_with(' ')),
+      space_shown_(
+          (tokenizer.kind() == TokenizerKind::word || tokenizer.kind() == TokenizerKind::subword) &&
+          prompt.ends_with(' ')),
       stop_(std::move(stop)),
       show_(std::move(show)) {
   for (const std::int64_t id : ids) decoder_.add(id);
@@ -25,9 +25,7 @@ void TextStream::show_up_to(std::size_t end) {
   shown_ = end;
 }
 
-bool TextStream::add(std::int64_t token) {
-  return add_text(decoder_.add(token));
-}
+bool TextStream::add(std::int64_t token) { return add_text(decoder_.add(token)); }
 
 bool TextStream::add_text(std::string part) {
   const std::size_t before = text_.size();

@@ -151,10 +151,12 @@ std::vector<Tensor<T>> Translator<T>::layer_logits(std::span<const std::int64_t>
 }
 
 template <class T>
-void Translator<T>::remove_positions() {
-  config.positions = {"none"};
-  encoder_positions = PositionModule<T>(config.position_options());
-  decoder_positions = PositionModule<T>(config.position_options());
+void Translator<T>::replace_positions(const SchemeSpecs& schemes) {
+  const PositionOptions options = with_positions(config, schemes).position_options();
+  PositionModule<T> of_encoder(options), of_decoder(options);
+  encoder_positions = std::move(of_encoder);
+  decoder_positions = std::move(of_decoder);
+  config.positions = schemes;
 }
 
 template <class T>

@@ -1,4 +1,5 @@
-// Names come first, since tokenizers are saved with them; ids of a model's config fill what is left.
+// Names come first, since tokenizers are saved with them; ids of a model's config fill what is
+// left.
 #include "text/special_tokens.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 struct Role {
   const char* name;  // "bos": of bos_token and bos_token_id
-  std::int64_t SpecialTokens::* id;
+  std::int64_t SpecialTokens::*id;
 };
 constexpr Role kRoles[] = {{"pad", &SpecialTokens::pad},
                            {"bos", &SpecialTokens::bos},

@@ -157,8 +157,7 @@ Tokenizer Tokenizer::of(PretrainedTokenizer pretrained, const SpecialTokens& spe
     if ((id == -1 && may_lack) || pretrained.has(id)) return;
     throw Error("tokenizer.special", "must be ids of tokens, got " + std::to_string(id));
   };
-  for (const std::int64_t id :
-       {special.pad, special.bos, special.eos, special.unk, special.mask}) {
+  for (const std::int64_t id : {special.pad, special.bos, special.eos, special.unk, special.mask}) {
     check(id);
   }
   for (const std::int64_t id : special.ends) check(id, false);

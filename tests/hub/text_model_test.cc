@@ -41,8 +41,9 @@ TEST(TextModelOfTheHub, GoesOnWithTheTextOfTheTokens) {
   const TextModel model = TextModel::load(open_model(TextFolder("gpt2").write()));
   const std::string prompt = model.tokenizer.decode(integers("gpt2", "ids"));
   std::string shown;
-  const std::string made = generate(model, prompt, {.max_tokens = 64, .sampling = {.temperature = 0}},
-                                    [&](std::string_view part) { shown += part; });
+  const std::string made =
+      generate(model, prompt, {.max_tokens = 64, .sampling = {.temperature = 0}},
+               [&](std::string_view part) { shown += part; });
   EXPECT_EQ(made, " " + model.tokenizer.decode(integers("gpt2", "greedy")));
   EXPECT_EQ(shown, made);
 }
@@ -78,7 +79,8 @@ TEST(TextModelOfTheHub, ReadsTheTokensAroundAText) {
     "single": [{"SpecialToken": {"id": "w3", "type_id": 0}}, {"Sequence": {"id": "A", "type_id": 0}}],
     "pair": [{"Sequence": {"id": "A", "type_id": 0}}, {"Sequence": {"id": "B", "type_id": 1}}],
     "special_tokens": {"w3": {"id": "w3", "ids": [3], "tokens": ["w3"]}}})";
-  const TextModel model = TextModel::load(open_model(TextFolder("llama", words(48, around)).write()));
+  const TextModel model =
+      TextModel::load(open_model(TextFolder("llama", words(48, around)).write()));
   EXPECT_THAT(model.tokenizer.model_input("w7 w8").ids, ::testing::ElementsAre(3, 7, 8));
   EXPECT_THAT(logit_lens(model, "w7 w8").read, ::testing::ElementsAre(3, 7, 8));
 }

@@ -93,7 +93,7 @@ TEST(RemovePositions, LeavesTheModelThatNeverHadAny) {
     EXPECT_FALSE(
         equal(model.layer_logits(kTokens, pass).back(), never.layer_logits(kTokens, pass).back()))
         << scheme;
-    model.remove_positions();
+    model.replace_positions({"none"});
     EXPECT_EQ(names_of(model.config.positions), "none");
     EXPECT_TRUE(
         equal(model.layer_logits(kTokens, pass).back(), never.layer_logits(kTokens, pass).back()))
@@ -106,7 +106,7 @@ TEST(RemovePositions, TakesThemFromBothSidesOfATranslator) {
   Translator<double> model(config);
   config.positions = {"none"};
   const Translator<double> never(config);
-  model.remove_positions();
+  model.replace_positions({"none"});
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
   EXPECT_TRUE(equal(model.layer_logits(kTokens, kTarget, pass).back(),

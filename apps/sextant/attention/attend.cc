@@ -17,8 +17,8 @@ namespace sextant::app {
 namespace {
 
 // The options of trained models, and those of both kinds; the rest are of random weights.
-constexpr std::string_view kOfTrained[] = {"TARGET", "--part", "--layer", "--without-positions",
-                                           "--threads"};
+constexpr std::string_view kOfTrained[] = {
+    "TARGET", "--part", "--layer", "--without-positions", "--replace-positions", "--threads"};
 constexpr std::string_view kOfBoth[] = {"TEXT",    "--file",      "--second", "--head",
                                         "--lines", "--json",      "--output", "--format",
                                         "--model", "--print-call"};

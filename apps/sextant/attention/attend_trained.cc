@@ -24,7 +24,7 @@ void attend_trained(const Attend& attend) {
   std::optional<std::string> target;
   if (attend.has_second()) target = read_text(attend.second, "attend.target", kLongestShownText);
   const auto parts = figures::attend_model(folder, text, target, attend.model.threads);
-  if (folder.without_positions) folder.config.positions = {"none"};  // as pages say
+  if (const auto& other = folder.other_positions; !other.empty()) folder.config.positions = other;
   const figures::ModelAttention& part = figures::find_part(parts, attend.part);
   const std::size_t layer = chosen_layer(attend, part);
   const HeadMaps maps = maps_of(part, layer, attend.head);

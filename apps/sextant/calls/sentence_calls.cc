@@ -48,11 +48,12 @@ PrintedCall call_of_model(const Attend& attend) {
   if (attend.has_second()) {
     arguments.add(in_quotes(read_text(attend.second, "attend.second", kLongestShownText)));
   }
-  const std::string model = folder == "shipped" ? "sextant.shipped("
-                                                : "sextant.load(" + in_quotes(folder) +
-                                                      (attend.model.without_positions ? ", " : "");
+  const SchemeSpecs& other = attend.model.other_positions;
+  const std::string model = folder == "shipped"
+                                ? "sextant.shipped("
+                                : "sextant.load(" + in_quotes(folder) + (other.empty() ? "" : ", ");
   return {.python = "model = " + model +
-                    (attend.model.without_positions ? "without_positions=True" : "") +
+                    (other.empty() ? "" : "replace_positions=" + python_schemes(other)) +
                     ")\nmaps = model.attention_maps(" + arguments.text() + ")",
           .cpp = {},
           .missing = "--model"};

@@ -33,7 +33,8 @@ Json json_of(const Generate& command, const ModelFolder& folder, const std::stri
   json["prompt"] = prompt;
   json["text"] = stream.text();
   Json tokens = Json::array();
-  for (const std::int64_t token : made.tokens) tokens.push_back(folder.tokenizer.piece_or_number(token));
+  for (const std::int64_t token : made.tokens)
+    tokens.push_back(folder.tokenizer.piece_or_number(token));
   json["tokens"] = tokens;
   if (command.alternatives > 0) json["steps"] = steps;
   json["ended_by"] = name_of(made.ended_by);

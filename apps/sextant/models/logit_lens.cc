@@ -45,7 +45,7 @@ LogitLens lens_of(const LensCommand& command, const ModelFolder& folder,
 
 Json json_of(const LogitLens& found, const ModelFolder& folder) {
   const auto piece = [&](std::int64_t token) { return folder.tokenizer.piece_or_number(token); };
-  Json json{{"model", folder.path}, {"positions", !folder.without_positions}};
+  Json json{{"model", folder.path}, {"positions", folder.other_positions.empty()}};
   json["tokens"] = Json::array();
   json["next"] = Json::array();
   for (const std::int64_t token : found.read) json["tokens"].push_back(piece(token));
@@ -73,7 +73,9 @@ Json json_of(const LogitLens& found, const ModelFolder& folder) {
 
 // A line for every token that is read, a column for every layer: its guess and how sure it is.
 std::string text_of(const LogitLens& found, const Tokenizer& tokenizer) {
-  const auto label = [&](std::int64_t token) { return token_label(tokenizer.piece_or_number(token)); };
+  const auto label = [&](std::int64_t token) {
+    return token_label(tokenizer.piece_or_number(token));
+  };
   std::vector<std::vector<std::string>> rows(1, {"read"});
   for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
     rows[0].push_back(layer_name(layer));
@@ -102,8 +104,8 @@ std::string csv_of(const LogitLens& found, const Tokenizer& tokenizer) {
     for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
       const auto& guesses = found.guesses[layer][row];
       for (std::size_t rank = 0; rank < guesses.size(); ++rank) {
-        text += std::to_string(row) + "," + quoted(tokenizer.piece_or_number(found.read[row])) + "," +
-                std::to_string(layer) + "," + std::to_string(rank + 1) + "," +
+        text += std::to_string(row) + "," + quoted(tokenizer.piece_or_number(found.read[row])) +
+                "," + std::to_string(layer) + "," + std::to_string(rank + 1) + "," +
                 quoted(tokenizer.piece_or_number(guesses[rank].token)) + "," +
                 shortest(guesses[rank].probability) + "\n";
       }

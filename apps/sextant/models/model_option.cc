@@ -1,4 +1,4 @@
-// --model DIR, --without-positions and --threads.
+// --model DIR, --replace-positions, --without-positions and --threads.
 #include "models/model_option.h"
 
 #include <algorithm>
@@ -11,6 +11,8 @@
 #include "options/field_options.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
+#include "options/scheme_choice.h"
+#include "options/scheme_text.h"
 #include "sextant/core/error.h"
 #include "sextant/hub/load_pretrained.h"
 #include "sextant/training/tasks/dates_translator.h"
@@ -19,8 +21,24 @@ namespace sextant::app {
 
 CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
   add_threads(command, threads);
-  command.add_flag("--without-positions", without_positions,
-                   "take the positions out of the trained model, to see what it does without");
+  auto* without = command.add_flag_callback(
+      "--without-positions", [this] { other_positions = {"none"}; },
+      "take the positions out of the trained model, to see what it does without");
+  scheme_list(
+      command.add_option_function<std::string>(
+          "--replace-positions",
+          [this, where = command.get_name() + ".replace-positions"](const std::string& text) {
+            auto lists = parse_position_lists(text, where);
+            if (lists.size() != 1) {
+              throw Error(where, "must be one scheme, or several joined by +, got " + text);
+            }
+            other_positions = std::move(lists.front());
+            check_replacement(other_positions, where);
+          },
+          "give the trained model these positions instead of its own, such as "
+          "rotary:base=500000, alibi or rotary+temperature; schemes that learn nothing"),
+      "NAME", scheme_names())
+      ->excludes(without);
   return add_folder(command, several);
 }
 
@@ -51,7 +69,7 @@ std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> 
     std::error_code unknown;
     const bool ships = folder == "shipped" && !std::filesystem::exists(folder, unknown);
     all.push_back(ships ? dates_model() : open_model(folder));
-    all.back().without_positions = without_positions;
+    all.back().other_positions = other_positions;
     const ModelKind kind = all.back().config.kind;
     if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
     throw Error(where_, "must be " + allowed + ", got " + described(kind) + " in " +

@@ -1,4 +1,5 @@
-// --model DIR, --without-positions and --threads, of the commands that use trained models.
+// --model DIR, --replace-positions, --without-positions and --threads, of the commands that use
+// trained models.
 #pragma once
 
 #include <initializer_list>
@@ -15,7 +16,7 @@ namespace sextant::app {
 struct ModelOption {
   std::vector<std::string> folders;
   int threads = 0;
-  bool without_positions = false;
+  SchemeSpecs other_positions;  // instead of the model's own; empty: these
 
   // `several`: the option may be there more than once.
   CLI::Option* add_to(CLI::App& command, bool several = false);

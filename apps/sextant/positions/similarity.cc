@@ -10,9 +10,9 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
+#include "sextant/hub/load_pretrained.h"
 #include "sextant/lessons/similarity.h"
 #include "sextant/lessons/word_arithmetic.h"
-#include "sextant/hub/load_pretrained.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/word_text.h"
 #include "streams/table_output.h"
@@ -44,8 +44,8 @@ const std::string& made_before(const Similarity& similarity) {
 
 WordVectors make_vectors(const Similarity& similarity, const WordText* text) {
   if (const std::string& from = made_before(similarity); !from.empty()) {
-    WordVectors vectors = similarity.model.empty() ? WordVectors::load(from)
-                                                   : learned_word_vectors(open_model(from));
+    WordVectors vectors =
+        similarity.model.empty() ? WordVectors::load(from) : learned_word_vectors(open_model(from));
     const std::int64_t width = similarity.training.width;
     if (similarity.width_given && width != vectors.width()) {
       throw Error("similarity.width", "must be the width of " + from + ", " +

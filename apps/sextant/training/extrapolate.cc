@@ -1,12 +1,18 @@
 // `sextant extrapolate`: train at one length, test at others, one line per scheme; on ranks of MPI
 // the models are trained side by side.
 #include <algorithm>
+#include <filesystem>
 #include <memory>
 #include <optional>
 
 #include "commands.h"
 #include "options/arguments.h"
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/experiments/exchange_positions.h"
 #include "sextant/figures/extrapolation_chart.h"
+#include "sextant/models/text_model.h"
+#include "sextant/text/pairs.h"
 #include "sextant/training/progress.h"
 #include "sextant/training/tasks/text_data.h"
 #include "streams/console.h"
@@ -80,33 +86,62 @@ class Watch {
 };
 
 void write_table_of(const ExtrapolateOptions& options, const ExtrapolationTable& table,
-                    const std::string& unit) {
+                    const std::string& unit, bool has_folder) {
   switch (options.output.format(kScoreFormats, "extrapolate").value_or(Format::text)) {
     case Format::json:
       return print(to_text(Json::parse(format_json(table))) + "\n");
     case Format::csv:
       return print(format_csv(table));
     default:
-      return print(app::text_of(table, unit) + "\nthe picture: " + options.run.folder +
-                   "/extrapolation.svg\n");
+      return print(
+          app::text_of(table, unit) +
+          (has_folder ? "\nthe picture: " + options.run.folder + "/extrapolation.svg\n" : ""));
   }
 }
 
-void show_result(const ExtrapolateOptions& options, const ExtrapolationResult& result, int signal) {
+void show_result(const ExtrapolateOptions& options, const ExtrapolationResult& result, int signal,
+                 const std::string& unit, bool has_folder) {
   if (result.table.rows.empty()) return;
-  const std::string kind(name_of(options.data.tokenizer.kind));
-  const std::string unit = kind == "subword" ? "sub-word" : kind;
   const Picture picture = figures::extrapolation_chart(result.table, unit);
-  save_picture(options.run.folder + "/extrapolation.svg", picture);
+  if (has_folder) save_picture(options.run.folder + "/extrapolation.svg", picture);
   if (!options.picture.empty()) {
     save_picture(options.picture, picture);
     warn_of(options.picture, picture);
   }
   try {
-    write_table_of(options, result.table, unit);
+    write_table_of(options, result.table, unit, has_folder);
   } catch (...) {
     if (signal == 0) throw;  // a terminal that was closed has no reader; the rows are saved
   }
+}
+
+// The same for a trained model with its positions exchanged, which all texts score.
+int run_of_model(ExtrapolateOptions& options, bool writes_folder) {
+  TextModel model = TextModel::load(options.model.open({ModelKind::causal}));
+  std::vector<std::int64_t> tokens;
+  for (const std::string& file : options.texts) {
+    const auto more = model.tokenizer.encode(load_texts(file)[0]);
+    tokens.insert(tokens.end(), more.begin(), more.end());
+  }
+  ExtrapolationResult result;
+  int signal = 0;
+  {
+    const StopSignals signals(true);
+    options.run.should_stop = [] { return StopSignals::caught() != 0; };
+    const Progress progress("");
+    result = exchange_positions(model, tokens, options.run, [&](const ExtrapolationProgress& now) {
+      progress.show(
+          (now.scheme == 0 ? "its own positions" : options.run.schemes[now.scheme - 1].label) +
+          " at " + std::to_string(now.length));
+    });
+    signal = StopSignals::caught();
+  }
+  if (writes_folder) {
+    std::filesystem::create_directories(options.run.folder);
+    write_file(options.run.folder + "/results.json", format_json(result.table));
+  }
+  show_result(options, result, signal, "token", writes_folder);
+  return signal == 0 ? 0 : 128 + signal;
 }
 
 // The exit code. `group`: nullptr, or the ranks, of which the first one tells what it came to.
@@ -131,7 +166,8 @@ int run(ExtrapolateOptions& options, TrainingGroup* group) {
     if (result.stopped) signal = stopping_signal(group);
   }
   if (!tells) return signal == 0 ? 0 : 128 + signal;
-  show_result(options, result, signal);
+  const std::string kind(name_of(options.data.tokenizer.kind));
+  show_result(options, result, signal, kind == "subword" ? "sub-word" : kind, true);
   if (signal == 0) return 0;
   note("stopped; the same command continues");
   return 128 + signal;
@@ -142,13 +178,16 @@ int run(ExtrapolateOptions& options, TrainingGroup* group) {
 void add_extrapolate(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "extrapolate",
-      "train at one length, test at others\n"
+      "train at one length, test at others; or exchange the positions of a trained model\n"
       "Trains one small language model per positional scheme, all with the same initial weights, "
       "batches and steps, and scores each at several lengths on the same held-out tokens: in "
       "segments that do not overlap and in sliding windows. With --seeds it does so several times, "
       "and shows means with their spread. The table goes to stdout, results.json and "
       "extrapolation.svg into the folder. The same command continues where it was stopped; with "
-      "other schemes, more seeds or other test lengths it reuses the trained models.");
+      "other schemes, more seeds or other test lengths it reuses the trained models.\n"
+      "With --model nothing is trained: a causal model, of this library or of the Hugging Face "
+      "hub, is "
+      "scored on the whole text with its own positions and with each of --schemes in their place.");
   auto options = std::make_shared<ExtrapolateOptions>();
   options->add_to(command);
   command.footer(
@@ -159,13 +198,21 @@ void add_extrapolate(CLI::App& program, Job& job) {
       "  sextant extrapolate --file plays.txt --schemes rotary,alibi --steps 500 --seeds 3\n"
       "  sextant extrapolate --file plays.txt --train-length 64 --test-lengths 64,128,256 "
       "--minutes 5\n"
+      "  sextant extrapolate --file plays.txt --model runs/plays --schemes "
+      "none,rotary_linear:factor=4,alibi\n"
       "  mpirun -n 4 sextant extrapolate --file plays.txt --minutes 20 -o lengths   (built with "
       "MPI)\n"
       "Ctrl-C saves and ends with exit code 130; a closed terminal saves too.");
   command.callback([options, &command, &job] {
     options->check(command);
     job = [options, &command] {
-      on_ranks(command, [&](TrainingGroup* group) { return run(*options, group); });
+      on_ranks(command, [&](TrainingGroup* group) {
+        if (options->model.folders.empty()) return run(*options, group);
+        if (group != nullptr) {
+          throw Error("extrapolate.model", "must not go with several ranks: nothing is trained");
+        }
+        return run_of_model(*options, command.count("--output") > 0);
+      });
     };
   });
 }

@@ -1,6 +1,8 @@
 // Options of `sextant extrapolate`, with defaults for two cores.
 #include "training/extrapolate_options.h"
 
+#include <algorithm>
+
 #include "core/text/strings.h"
 #include "experiments/extrapolation_plan.h"
 #include "experiments/extrapolation_words.h"
@@ -53,6 +55,7 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
                          "the experiment's folder, created if needed (default extrapolation)"),
       "DIR")
       ->default_str(run.folder);
+  model.add_folder(command);
   scheme_list(
       command.add_option_function<std::string>(
           "--schemes", [this](const std::string& given) { run.schemes = schemes_of(given); },
@@ -73,7 +76,27 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
   add_fields(command, data.tokenizer, "The model", kExtrapolationTokenizerWords);
 }
 
+// Of a model that is trained: what is scored, and how.
+void ExtrapolateOptions::check_of_model(const CLI::App& command) const {
+  constexpr std::string_view kOfModels[] = {"--file",         "--model",  "--schemes", "--output",
+                                            "--test-lengths", "--stride", "--scored",  "--threads",
+                                            "--format",       "--json",   "--picture"};
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() == 0 || option->get_lnames().empty()) continue;
+    const std::string name = "--" + option->get_lnames()[0];
+    if (std::ranges::find(kOfModels, name) != std::end(kOfModels)) continue;
+    throw Error("extrapolate.model", "must not go with " + name + ": the model is trained");
+  }
+  for (const ExtrapolationScheme& each : run.schemes) {
+    check_replacement(each.positions, "extrapolate.schemes");
+  }
+}
+
 void ExtrapolateOptions::check(const CLI::App& command) const {
+  check_lengths(run, [](std::string_view name) { return "extrapolate." + dashed(name).substr(2); });
+  output.format(kScoreFormats, "extrapolate");
+  if (!picture.empty()) format_of_path(picture, kPictureFormats, "extrapolate.picture");
+  if (!model.folders.empty()) return check_of_model(command);
   const bool steps = command.count("--steps") > 0, minutes = command.count("--minutes") > 0;
   if (!steps && !minutes) throw CLI::RequiredError("--minutes or --steps");
   if (steps && minutes) {
@@ -82,13 +105,10 @@ void ExtrapolateOptions::check(const CLI::App& command) const {
   if (run.steps == 0 && run.minutes == 0) {
     throw Error(steps ? "extrapolate.steps" : "extrapolate.minutes", "must be above 0, got 0");
   }
-  check_lengths(run, [](std::string_view name) { return "extrapolate." + dashed(name).substr(2); });
   if (run.model.width % run.model.heads != 0) {
     throw Error("extrapolate.heads", "must divide --width " + std::to_string(run.model.width) +
                                          ", got " + std::to_string(run.model.heads));
   }
-  output.format(kScoreFormats, "extrapolate");
-  if (!picture.empty()) format_of_path(picture, kPictureFormats, "extrapolate.picture");
 }
 
 }  // namespace sextant::app

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "models/model_option.h"
 #include "options/command_line.h"
 #include "options/options.h"
 #include "sextant/experiments/extrapolation_run.h"
@@ -16,6 +17,7 @@ inline constexpr Format kScoreFormats[] = {Format::text, Format::csv, Format::js
 
 struct ExtrapolateOptions {
   std::vector<std::string> texts;
+  ModelOption model;         // whose positions are exchanged; none: models are trained
   LanguageDataOptions data;  // what is held out is scored
   ExtrapolationOptions run;
   Output output;        // of the table
@@ -24,6 +26,9 @@ struct ExtrapolateOptions {
   void add_to(CLI::App& command);
   // Throws Error for what the words alone tell, and CLI::RequiredError for missing ones.
   void check(const CLI::App& command) const;
+
+ private:
+  void check_of_model(const CLI::App& command) const;
 };
 
 }  // namespace sextant::app

@@ -54,10 +54,13 @@ std::string reasons_of(const ExtrapolationTable& table, const SchemeScores& sche
 }  // namespace
 
 std::string text_of(const ExtrapolationTable& table, const std::string& unit) {
-  std::string text = "Perplexity per " + unit + " of the same " + grouped(table.scored.count) +
-                     " held-out " + unit + "s; every scheme trained at length " +
-                     std::to_string(table.train_length) + " for " + grouped(table.steps) +
-                     (table.steps == 1 ? " step" : " steps");
+  const std::string trained_at = std::to_string(table.train_length);
+  std::string text = "Perplexity per " + unit + " of the same " + grouped(table.scored.count) + " ";
+  text += table.steps == 0
+              ? unit + "s; a model of length " + trained_at +
+                    " with its own positions and with others in their place"
+              : "held-out " + unit + "s; every scheme trained at length " + trained_at + " for " +
+                    grouped(table.steps) + (table.steps == 1 ? " step" : " steps");
   if (table.seeds > 1) {
     text += " with " + std::to_string(table.seeds) +
             " seeds.\nMean and standard deviation: exp of the mean loss, ×÷ exp of the sample "

@@ -31,8 +31,8 @@ struct FilledText {
   std::vector<std::vector<Guess>> holes;
 };
 
-// A text has kMask for each hole, whatever the model's own token for it. Throws Error for a text without kMask or of too many tokens, options out of range, and a model
-// that is not masked.
+// A text has kMask for each hole, whatever the model's own token for it. Throws Error for a text
+// without kMask or of too many tokens, options out of range, and a model that is not masked.
 FilledText fill_masks(const TextModel& model, std::string_view text,
                       const FillOptions& options = {});
 

@@ -50,8 +50,10 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   std::vector<Tensor<T>> attention_maps(std::span<const std::int64_t> tokens, Pass& pass,
                                         std::span<const std::int64_t> layers = {}) const;
 
-  // Takes the positions out of a trained model, to see what it does without; config says none then.
-  void remove_positions();
+  // Gives a trained model other positions than it was trained with, to see what it does with them;
+  // {"none"} takes them out. config says the new ones then. Throws Error naming model.positions for
+  // schemes that learn weights, and as PositionModule.
+  void replace_positions(const SchemeSpecs& schemes);
 
   // "embedding.weight", "positions.", "stack.", "output.weight".
   Parameters<T> parameters();

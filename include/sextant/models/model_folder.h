@@ -22,12 +22,13 @@ struct ModelFolder {
   Tokenizer tokenizer;
   // The bytes of model.safetensors, where they are in memory: borrowed. `path` is a name then.
   std::string_view weights = {};
-  // What loads the folder takes the positions out of the model (LanguageModel::remove_positions()).
-  bool without_positions = false;
+  // What loads the folder gives the model these positions instead of its own
+  // (LanguageModel::replace_positions()); empty: its own.
+  SchemeSpecs other_positions = {};
   // Of a model that is part of the library: what it was taught, and so what it can answer.
   std::string taught = {};
-  // Sets a model's parameters where the weights are stored in another library's way: open_model() of
-  // hub.h sets it, and has compared names and shapes with the config. Otherwise empty.
+  // Sets a model's parameters where the weights are stored in another library's way: open_model()
+  // of hub.h sets it, and has compared names and shapes with the config. Otherwise empty.
   std::function<void(const Parameters<float>&)> read_weights = {};
 
   // Throws Error as TensorFile::open(), and where that fails for a file that is not what its

@@ -58,6 +58,12 @@ struct TransformerConfig {
 // Throws Error for sizes that are not positive, do not fit, or are too large to hold.
 void check_config(const TransformerConfig& config);
 
+// Throws Error naming `where` for schemes that have weights, which a trained model has none of for
+// other positions than its own.
+void check_replacement(const SchemeSpecs& schemes, std::string_view where = "model.positions");
+// The config with other positions. Throws Error as check_replacement().
+TransformerConfig with_positions(TransformerConfig config, const SchemeSpecs& schemes);
+
 // JSON with all fields; files of earlier versions are read. Parsing throws Error naming `where` and
 // the key for anything missing, unknown or of the wrong type.
 std::string format_config(const TransformerConfig& config);

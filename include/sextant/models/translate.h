@@ -12,8 +12,8 @@
 
 namespace sextant {
 
-// <pad>, <bos> and <unk> of what is learned here: no text is written with them, so translators do not
-// answer with them.
+// <pad>, <bos> and <unk> of what is learned here: no text is written with them, so translators do
+// not answer with them.
 std::vector<std::int64_t> unwritten_tokens();
 
 struct TranslateOptions {

@@ -57,8 +57,8 @@ struct Translator : TokenModel<T> {  // of kind translator; source and target sh
   std::vector<Tensor<T>> layer_logits(std::span<const std::int64_t> source,
                                       std::span<const std::int64_t> target, Pass& pass) const;
 
-  // As LanguageModel::remove_positions(), of encoder and decoder.
-  void remove_positions();
+  // As LanguageModel::replace_positions(), of encoder and decoder.
+  void replace_positions(const SchemeSpecs& schemes);
 
   // "embedding.weight", "encoder_positions.", "decoder_positions.", "encoder.", "decoder.",
   // "output.weight", "pointer.".

@@ -78,7 +78,8 @@ class PretrainedTokenizer {
   // The same as a reader knows it: where the vocabulary has visible characters for bytes (GPT-2,
   // Llama 3, Qwen) and the token's bytes are characters, these: " the" for "\u0120the".
   std::string readable_piece(std::int64_t id) const;
-  // The same where it begins a word, without the mark of the space before it; nothing for other tokens.
+  // The same where it begins a word, without the mark of the space before it; nothing for other
+  // tokens.
   std::optional<std::string> whole_word(std::int64_t id) const;
   std::optional<std::int64_t> id_of(std::string_view token) const;
   // Whether decode() leaves it out. Throws Error for an id without a token.

@@ -55,7 +55,8 @@ struct TokenizedText {
 //   character  a character;
 //   subword    the token 4, between lines that SentencePiece encodes one by one.
 // The kind pretrained is a PretrainedTokenizer, whose file says what becomes of a text; a special
-// token spelled in a text is that token. All methods are const and may be called from several threads.
+// token spelled in a text is that token. All methods are const and may be called from several
+// threads.
 class Tokenizer {
  public:
   // Learns from texts: sentences, or whole files with their line breaks. Words and characters are
@@ -111,9 +112,9 @@ class Tokenizer {
   // The same of an id that has none too, as a model's vocabulary may be larger: "[MASK]", "<57>".
   std::string piece_or_number(std::int64_t id) const;
 
-  // The word of a token that stands for one, without the mark of a space before it (sub-words, GPT-2)
-  // and not one that goes on with a word (BERT's "##ing"); nothing for other tokens, special ones and
-  // white space. Throws Error for an id outside 0 .. size() - 1.
+  // The word of a token that stands for one, without the mark of a space before it (sub-words,
+  // GPT-2) and not one that goes on with a word (BERT's "##ing"); nothing for other tokens, special
+  // ones and white space. Throws Error for an id outside 0 .. size() - 1.
   std::optional<std::string> whole_word(std::int64_t id) const;
 
   // The text of ids, special tokens left out; <unk> gives "<unk>" between words, U+FFFD among

@@ -1,5 +1,6 @@
 // What the bindings of models share, tokenizers, and models from folders.
 #include "models/models.h"
+#include "models/watch.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -105,13 +106,21 @@ nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
   return nb::cast(PyTranslator{std::move(lines)});
 }
 
-nb::object load_model(const std::vector<std::string>& paths, nb::handle without_positions) {
-  const Argument blind{without_positions, "load", "without_positions"};
+// What replaces a model's positions: a list as of read_positions(), or None.
+SchemeSpecs other_positions(nb::handle given, const char* call) {
+  if (given.is_none()) return {};
+  SchemeSpecs schemes = read_positions({given, call, "replace_positions"});
+  check_replacement(schemes, std::string(call) + ".replace_positions");
+  return schemes;
+}
+
+nb::object load_model(const std::vector<std::string>& paths, nb::handle positions) {
+  const SchemeSpecs others = other_positions(positions, "load");
   std::vector<ModelFolder> folders;
   for (const std::string& path : paths) {
     if (path.empty()) throw Error("load.path", "must be a model's folder, got ''");
     folders.push_back(open_model(path));
-    folders.back().without_positions = blind.flag();
+    folders.back().other_positions = others;
   }
   return opened(std::move(folders), "load.path");
 }
@@ -126,11 +135,10 @@ nb::object pretrained_model(const std::string& folder) {
   return nb::cast(PyTextModel(std::move(model)));
 }
 
-nb::object shipped_model(nb::handle without_positions) {
+nb::object shipped_model(nb::handle positions) {
   std::vector<ModelFolder> folders;
   folders.push_back(dates_model());
-  folders.back().without_positions =
-      Argument{without_positions, "shipped", "without_positions"}.flag();
+  folders.back().other_positions = other_positions(positions, "shipped");
   return opened(std::move(folders), "shipped");
 }
 
@@ -173,7 +181,8 @@ void bind_tokenizer(nb::module_& module) {
       .def(
           "model_input",
           [](const Tokenizer& self, nb::handle text) {
-            const TokenizedText read = self.model_input(Argument{text, "model_input", "text"}.text());
+            const TokenizedText read =
+                self.model_input(Argument{text, "model_input", "text"}.text());
             Tensor<std::int64_t> array({static_cast<std::int64_t>(read.ids.size())});
             std::ranges::copy(read.ids, array.data());
             return nb::make_tuple(to_python(std::move(array)), read.tokens);
@@ -181,7 +190,8 @@ void bind_tokenizer(nb::module_& module) {
           nb::arg("text").none(),
           nb::sig("def model_input(self, text: str) -> "
                   "tuple[numpy.typing.NDArray[numpy.int64], list[str]]"),
-          "What a model reads of a text: ids [tokens] and the text of each, with the special tokens "
+          "What a model reads of a text: ids [tokens] and the text of each, with the special "
+          "tokens "
           "that published models were trained to find around it ([CLS] and [SEP], <s>).")
       .def(
           "tokens",
@@ -216,13 +226,13 @@ void bind_models(nb::module_& module) {
   bind_tokenizer(module);
   bind_text_model(module);
   bind_translator(module);
-  module.def("load_model", &load_model, nb::arg("paths"), nb::arg("without_positions").none(),
-             nb::sig("def load_model(paths: list[str], without_positions: object) -> TextModel | "
+  module.def("load_model", &load_model, nb::arg("paths"), nb::arg("positions").none(),
+             nb::sig("def load_model(paths: list[str], positions: object) -> TextModel | "
                      "Translator"));
   module.def("pretrained_model", &pretrained_model, nb::arg("folder"),
              nb::sig("def pretrained_model(folder: str) -> TextModel"));
-  module.def("shipped_model", &shipped_model, nb::arg("without_positions").none(),
-             nb::sig("def shipped_model(without_positions: object) -> Translator"));
+  module.def("shipped_model", &shipped_model, nb::arg("positions").none(),
+             nb::sig("def shipped_model(positions: object) -> Translator"));
   module.def("has_text_libraries", &has_text_libraries,
              "Whether ICU, SentencePiece and fastText are in this build.");
 }

@@ -36,10 +36,11 @@ std::pair<std::string, std::string> generate_text(const PyTextModel& self, nb::h
     const Locked held;
     if (!on_text.is_none()) on_text(nb::str(part.data(), part.size()));
   });
-  const GeneratedTokens made = generate(model, ids, for_text(model, options), [&stream](std::int64_t token) {
-    check_signals();
-    return stream.add(token);
-  });
+  const GeneratedTokens made =
+      generate(model, ids, for_text(model, options), [&stream](std::int64_t token) {
+        check_signals();
+        return stream.add(token);
+      });
   stream.finish();
   const bool is_cut = made.ended_by == GenerationEnd::positions;
   return {stream.text(), is_cut ? end_of_positions(model, made.tokens.size(), "slide=True") : ""};
@@ -58,7 +59,8 @@ nb::dict fill_text(const PyTextModel& self, nb::handle text, const nb::dict& giv
   nb::list guesses;
   for (const auto& hole : filled.holes) {
     nb::list list;
-    for (const auto& [id, token, probability] : hole) list.append(nb::make_tuple(token, probability));
+    for (const auto& [id, token, probability] : hole)
+      list.append(nb::make_tuple(token, probability));
     guesses.append(list);
   }
   nb::dict result;

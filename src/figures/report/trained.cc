@@ -22,7 +22,7 @@ constexpr std::int64_t kUnseen = 200;
 // The same weights, rotated by nothing.
 TextTranslator without_positions() {
   ModelFolder model = dates_model();
-  model.without_positions = true;
+  model.other_positions = {"none"};
   return TextTranslator::load(model);
 }
 

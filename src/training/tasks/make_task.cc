@@ -199,9 +199,10 @@ PlannedTask make_pair_task(TrainingPlan& plan, const InitialWeights& initial) {
   const std::optional<Tokenizer> known = known_tokenizer(plan, initial);
   const Tokenizer tokenizer = known ? *known : Tokenizer::train(texts, settings.tokenizer);
   if (tokenizer.kind() == TokenizerKind::pretrained) {
-    throw Error("train.tokenizer-from",
-                "must be a tokenizer that was learned here, as translators read <bos> and <eos>, got "
-                "one of a published model");
+    throw Error(
+        "train.tokenizer-from",
+        "must be a tokenizer that was learned here, as translators read <bos> and <eos>, got "
+        "one of a published model");
   }
   if (settings.task.subword_dropout > 0 && tokenizer.kind() != TokenizerKind::subword) {
     throw Error("train.subword-dropout", std::string("must be given with sub-words only, got ") +

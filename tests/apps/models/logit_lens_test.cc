@@ -98,6 +98,17 @@ TEST(WithoutPositions, EveryCommandReadsTheSameModel) {
     EXPECT_EQ(head[0], head[1]);
   }
   EXPECT_EQ(sextant("logit-lens --json" + turning + "'a b'").json()["positions"], false);
+  const std::string model = " --model " + alphabet_model();
+  for (const std::string& command :
+       {"generate --greedy --max-tokens 8 --prompt cde" + model, "attend abcabc" + model}) {
+    EXPECT_EQ(sextant(command + " --replace-positions none").out,
+              sextant(command + " --without-positions").out);
+    EXPECT_THAT(sextant(command + " --replace-positions t5").err,
+                HasSubstr("replace-positions] must be schemes that learn nothing"));
+    EXPECT_THAT(sextant(command + " --replace-positions none,alibi").err,
+                HasSubstr("replace-positions] must be one"));
+    EXPECT_EQ(sextant(command + " --replace-positions none --without-positions").code, 2);
+  }
   EXPECT_THAT(sextant("attend 'a b' --without-positions").err, HasSubstr("attend.model"));
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "apps/run_program.h"
+#include "sextant/core/files.h"
 #include "support/folders.h"
 
 namespace sextant::app_tests {
@@ -164,6 +165,29 @@ TEST_F(Extrapolate, MeasuresWhatFitsIntoMinutes) {
   const auto plan = Json::parse(contents(folder_ / "runs/plan.json"));
   EXPECT_GE(plan["steps"].get<int>(), 1);
   EXPECT_EQ(plan["measured"][0]["label"], "none");
+}
+
+TEST_F(Extrapolate, ExchangesThePositionsOfATrainedModel) {
+  ASSERT_EQ(sextant(words("--steps 3 --schemes rotary")).code, 0);
+  const std::string command = "extrapolate --file " + folder_ / "text" + " --model " +
+                              folder_ / "runs/rotary --test-lengths 8,16 --stride 4 --scored 64";
+  const Outcome outcome = sextant(command + " --schemes none,rotary:base=100");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("a model of length 8 with its own positions and with others"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n  rotary, its own"));
+  EXPECT_THAT(outcome.out, HasSubstr("\n  rotary base=100"));
+  const Json json =
+      sextant(command + " --schemes none --format json -o " + folder_ / "exchanged").json();
+  EXPECT_EQ(json["steps"], 0);
+  EXPECT_EQ(json["rows"].size(), 2);
+  EXPECT_EQ(Json::parse(read_file(folder_ / "exchanged/results.json"), "")["rows"], json["rows"]);
+  EXPECT_EQ(sextant("plot extrapolation " + folder_ / "exchanged/results.json").code, 0);
+  for (const auto& [more, said] : std::vector<std::pair<std::string, std::string>>{
+           {" --schemes t5", "[extrapolate.schemes] must be schemes that learn nothing"},
+           {" --steps 4", "[extrapolate.model] must not go with --steps"},
+           {" --width 16", "[extrapolate.model] must not go with --width"}}) {
+    EXPECT_THAT(sextant(command + more).err, HasSubstr(said));
+  }
 }
 
 TEST_F(Extrapolate, RefusesWrongCommandLines) {
