@@ -2,3 +2,4 @@
 #pragma once
 
 #include "sextant/hub/load_pretrained.h"
+#include "sextant/hub/sentence_vectors.h"

@@ -138,6 +138,16 @@ std::vector<Tensor<T>> LanguageModel<T>::hidden_states(std::span<const std::int6
 }
 
 template <class T>
+Tensor<T> LanguageModel<T>::last_hidden_states(const TokenBatch& batch, Pass& pass) const {
+  const auto from = all_of<T>(batch, config.vocabulary, pass, "last_hidden_states.batch");
+  const Workspace::Scope scope(pass.memory);
+  const View<const T> y = models::infer<T>(token_stack(*this), from, pass);
+  auto states = Tensor<T>::uninitialized(y.shape());
+  std::copy_n(y.data(), y.count(), states.data());
+  return states;
+}
+
+template <class T>
 std::vector<Tensor<T>> LanguageModel<T>::attention_maps(
     std::span<const std::int64_t> tokens, Pass& pass, std::span<const std::int64_t> chosen) const {
   const TokenBatch batch = TokenBatch::of(tokens);

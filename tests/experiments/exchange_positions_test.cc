@@ -86,9 +86,12 @@ TEST(ExchangePositions, RefusesSchemesThatLearn) {
   LanguageModel<float> model(config("rotary"));
   const auto text = tokens(64);
   for (const char* scheme : {"learned", "t5", "kerple_log", "fire"}) {
-    EXPECT_THAT([&] { exchange_positions(model, text, options({"none", scheme})); },
-                ThrowsMessage<Error>(HasSubstr("[extrapolation.schemes] must be schemes that learn "
-                                               "nothing")))
+    EXPECT_THAT(
+        [&] {
+          exchange_positions(model, text, options({"none", scheme}));
+        },
+        ThrowsMessage<Error>(HasSubstr("[extrapolation.schemes] must be schemes that learn "
+                                       "nothing")))
         << scheme;
   }
   EXPECT_THAT([&] { model.replace_positions({"t5"}); },

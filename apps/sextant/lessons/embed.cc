@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "commands.h"
+#include "lessons/embed_command.h"
+#include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -22,12 +24,6 @@ namespace {
 
 constexpr std::size_t kMostTokens = 4096;  // of a sentence
 constexpr std::int64_t kWidth = 4, kSeed = 1;
-
-struct Embed {
-  std::vector<std::string> sentences;
-  std::optional<std::int64_t> width, seed;
-  Output output;
-};
 
 struct Batch {
   std::vector<std::vector<std::string>> tokens;  // of equal lengths, padding included
@@ -113,9 +109,28 @@ Json json_of(const Batch& batch) {
   return json;
 }
 
+// Throws Error for what goes with a model alone, or without one.
+void check(const Embed& embed) {
+  const bool has_model = !embed.model.folders.empty();
+  const auto format = embed.output.format(kEmbedFormats, "embed");
+  if (!has_model && format && format != Format::text && format != Format::json) {
+    throw Error("embed.output", "must be .json without --model");
+  }
+  if (has_model && (embed.width || embed.seed)) {
+    throw Error(embed.width ? "embed.width" : "embed.seed",
+                "must not be given with --model, which has its own weights");
+  }
+  if (!has_model && !embed.file.empty()) {
+    throw Error("embed.file", "must be given with --model only");
+  }
+  if (embed.sentences.empty() == embed.file.empty()) {
+    throw CLI::RequiredError(embed.file.empty() ? "TEXT" : "TEXT or --file, not both");
+  }
+}
+
 void run(const Embed& embed) {
   const Batch batch = embedded(embed);
-  const bool json = embed.output.format(kTextOrJson, "embed") == Format::json;
+  const bool json = embed.output.format(kEmbedFormats, "embed") == Format::json;
   write_result(embed.output, json ? Format::json : Format::text,
                json ? to_text(json_of(batch)) + "\n" : text_of(batch));
 }
@@ -125,24 +140,33 @@ void run(const Embed& embed) {
 void add_embed(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "embed",
-      "sentences as vectors: embeddings and positions\n"
+      "sentences as vectors: embeddings and positions, or those of a model\n"
       "The first layer of a transformer over a batch of sentences: each word's vector (random "
       "weights) times sqrt(width), plus its position, sines and then cosines. Shorter sentences "
       "are filled with <pad>, "
-      "whose vector is zero and which the mask leaves out.");
+      "whose vector is zero and which the mask leaves out.\n"
+      "With --model a vector for each text, of the model's last hidden states as "
+      "sentence-transformers makes them (the mean over tokens where the folder does not say), and "
+      "the "
+      "cosine similarity of each two texts: as a table, as a picture, or the vectors as .npy.");
   auto embed = std::make_shared<Embed>();
-  command.add_option("TEXT", embed->sentences, "one or more sentences, split at white space")
-      ->required();
+  command.add_option("TEXT", embed->sentences, "one or more sentences, split at white space");
+  input_file(command.add_option("--file", embed->file, "with --model: texts, one a line"), "FILE");
+  embed->model.add_folder(command);
+  add_threads(command, embed->model.threads);
   add_integer(command, "--width", embed->width, 1, 65536, "of a vector (default 4)");
   add_integer(command, "--seed", embed->seed, 0, 0xffffffff, "of the random weights (default 1)");
-  embed->output.add_to(command, kTextOrJson, "save as .json");
+  embed->output.add_to(command, kEmbedFormats,
+                       "save as .json; with --model also .npy, or the similarities as a picture");
   command.footer(
       "Examples:\n"
       "  sextant embed \"the black cat sat\" \"the cat\"\n"
-      "  sextant embed \"the black cat sat\" \"the cat\" --width 512 --json");
+      "  sextant embed \"the black cat sat\" \"the cat\" --width 512 --json\n"
+      "  sextant embed --model all-MiniLM-L6-v2 \"a cat\" \"a kitten\" \"the stock market\"\n"
+      "  sextant embed --model all-MiniLM-L6-v2 --file sentences.txt -o vectors.npy");
   command.callback([embed, &job] {
-    embed->output.format(kTextOrJson, "embed");
-    job = [embed] { run(*embed); };
+    check(*embed);
+    job = [embed] { embed->model.folders.empty() ? run(*embed) : embed_by_model(*embed); };
   });
 }
 

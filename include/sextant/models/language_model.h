@@ -45,6 +45,8 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   // there after each layer; the last after the final norm too, as `hidden_states` of Hugging Face's
   // transformers. [layers + 1][tokens, width].
   std::vector<Tensor<T>> hidden_states(std::span<const std::int64_t> tokens, Pass& pass) const;
+  // The last of these for each token of a batch, [tokens, width].
+  Tensor<T> last_hidden_states(const TokenBatch& batch, Pass& pass) const;
   // Attention weights of a sentence, [layers][heads, tokens, tokens]; of some layers alone, which
   // takes the memory of these. Throws Error unless they are in ascending order; empty: all.
   std::vector<Tensor<T>> attention_maps(std::span<const std::int64_t> tokens, Pass& pass,

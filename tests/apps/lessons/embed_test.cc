@@ -7,11 +7,43 @@
 
 #include "apps/run_program.h"
 #include "core/json/json.h"
+#include "sextant/core/npy.h"
+#include "sextant/hub/sentence_vectors.h"
 
 namespace sextant::app_tests {
 namespace {
 
 using ::testing::HasSubstr;
+
+TEST(EmbedCommand, VectorsOfAModelAreThoseOfTheLibrary) {
+  const Folder folder;
+  const std::vector<std::string> texts = {"to be or not to be"};
+  TransformerConfig config;
+  config.kind = ModelKind::masked;
+  config.width = 8;
+  config.heads = 2;
+  const TextModel model(config, Tokenizer::train(texts));
+  model.save(folder / "model");
+  put(folder / "texts", "to be\nnot to be\n");
+  const std::string command = "embed --model " + folder / "model";
+  const Json json = sextant(command + " 'to be' 'not to be' --json").json();
+  EXPECT_EQ(json["pooling"], "mean");
+  const auto wanted = sentence_vectors(model, std::vector<std::string>{"to be", "not to be"});
+  for (std::int64_t c = 0; c < 8; ++c) {
+    EXPECT_EQ(json["vectors"][1][static_cast<std::size_t>(c)].get<float>(), wanted.vectors(1, c));
+  }
+  EXPECT_EQ(json["similarities"][0][0], 1);
+  EXPECT_EQ(json["similarities"][0][1], json["similarities"][1][0]);
+  EXPECT_EQ(sextant(command + " --file " + folder / "texts" + " --json").json()["vectors"],
+            json["vectors"]);
+  ASSERT_EQ(sextant(command + " 'to be' 'not to be' -o " + folder / "v.npy").code, 0);
+  EXPECT_EQ(load_npy(folder / "v.npy").shape, (Shape{2, 8}));
+  EXPECT_THAT(sextant(command + " 'to be' 'not to be' --format svg").out, HasSubstr("not to be"));
+  EXPECT_THAT(sextant(command + " 'to be' 'not'").out, HasSubstr("1.0000"));
+  EXPECT_THAT(sextant(command + " a --width 4").err, HasSubstr("[embed.width]"));
+  EXPECT_THAT(sextant("embed a --format npy").err, HasSubstr("[embed.output]"));
+  EXPECT_THAT(sextant("embed --file x").err, HasSubstr("[embed.file]"));
+}
 
 TEST(EmbedCommand, PaddingHasItsPositionAloneAndIsMasked) {
   const Json json = sextant("embed 'the black cat sat' 'The cat' --width 6 --json").json();
