@@ -7,6 +7,7 @@
 #include "sextant/figures/environment.h"
 #include "sextant/figures/extrapolation_chart.h"
 #include "sextant/figures/figure.h"
+#include "sextant/figures/head_roles.h"
 #include "sextant/figures/last_word_sum.h"
 #include "sextant/figures/loss_chart.h"
 #include "sextant/figures/model_attention.h"

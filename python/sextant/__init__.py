@@ -39,6 +39,7 @@ from ._tables import add_positions, rotate
 if TYPE_CHECKING:
     from . import plot, train
     from ._calls import extrapolate
+    from ._extrapolate import exchange_positions
     from ._interop import LayerPositions, convert_rotary, from_config, identify
     from ._models import LanguageModel, MaskedModel, Model, Translator, load, load_pretrained, shipped
     from ._pretrained import PretrainedEncoding, PretrainedTokenizer
@@ -51,6 +52,7 @@ _LATER = {
     "plot": (),
     "train": (),
     "_calls": ("extrapolate",),
+    "_extrapolate": ("exchange_positions",),
     "_interop": ("LayerPositions", "convert_rotary", "from_config", "identify"),
     "_models": ("LanguageModel", "MaskedModel", "Model", "Translator", "load", "load_pretrained", "shipped"),
     "_pretrained": ("PretrainedEncoding", "PretrainedTokenizer"),
@@ -108,6 +110,7 @@ __all__ = [
     "can_save_png",
     "compare",
     "convert_rotary",
+    "exchange_positions",
     "extrapolate",
     "find_scheme",
     "from_config",

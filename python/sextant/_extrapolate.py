@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
 
 from . import _core
 from ._progress import Progress
-from ._sources import files_for, folder_of, positions_of, temporary_folder
+from ._sources import files_for, folder_of, named as as_call, positions_of, temporary_folder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._types import Source
+    from ._types import PositionNames, Source
 
 OnScore = Callable[[str, str, int, Optional[_core.StepMetrics]], Any]
 
@@ -79,6 +79,47 @@ class ExtrapolationTable:
         spread = "" if math.isnan(factor) else f" ×÷{factor:.3f}"
         some = f" ({scored} of {self.seeds})" if 0 < scored < self.seeds else ""
         return f"{perplexity:.3f}{spread}{some}"
+
+
+def exchange_positions(
+    model: str | os.PathLike[str],
+    text: Source | Sequence[Source],
+    schemes: Sequence[PositionNames],
+    *,
+    test_lengths: Sequence[int] = (128, 256, 512, 1024),
+    stride: int = 32,
+    scored: int = 16384,
+    threads: int = 0,
+) -> ExtrapolationTable:
+    """What a trained causal model predicts with other positions in the place of its own, without training: perplexities by length of the
+    same tokens, in segments and in sliding windows.
+
+    Args:
+        model: its folder, as of load()
+        text: files of text that are scored: paths, or what has read(), one or a list of them; at least twice the longest length
+        schemes: names, or dicts from names to parameters; schemes that learn nothing
+        test_lengths: tokens, ascending
+        stride: how far a sliding window moves, and how many of its tokens are scored
+        scored: at most so many tokens of the text
+        threads: 0: all cores; the numbers are the same for any
+
+    Returns:
+        ExtrapolationTable: the model's own positions first.
+
+    Raises:
+        ValueError: a scheme that learns weights, a text that is too short, a model that is not causal
+    """
+    if isinstance(schemes, (str, dict)):
+        raise TypeError(f"[exchange_positions.schemes] must be a list, got {type(schemes).__name__}")
+    named = [positions_of(each, "exchange_positions.schemes") for each in schemes]
+    with files_for("") as files, as_call(extrapolation="exchange_positions"):
+        paths = files.texts(text, "exchange_positions.text")
+        result = _core.exchange_positions(
+            folder_of(model, "exchange_positions.model"), paths, named, test_lengths, stride, scored, threads
+        )
+    rows = [ExtrapolationRow(**row) for row in result.pop("rows")]
+    means = [ExtrapolationMean(**mean) for mean in result.pop("means")]
+    return ExtrapolationTable(rows=rows, means=means, **result)
 
 
 def run(

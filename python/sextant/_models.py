@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Literal, Mapping, Sequence
 
 from . import _core
 from ._calls import Fills, Generates, LensOfPairs, LensOfText, ScoresPairs, ScoresText, Translates
@@ -99,6 +99,35 @@ class TextModel(Model, ScoresText, LensOfText):
             ValueError: no token, or one outside the vocabulary
         """
         return self._core.hidden_states(ids, threads)  # type: ignore[no-any-return]
+
+    def embed(
+        self,
+        texts: str | Sequence[str],
+        *,
+        pooling: Literal["mean", "first", "last", "max"] | None = None,
+        normalize: bool | None = None,
+        max_tokens: int | None = None,
+        threads: int = 0,
+    ) -> NDArray[Any]:
+        """Texts as vectors, as sentence-transformers makes them of a model's last hidden states. What is None is as the model's
+        folder says (modules.json), else the mean over tokens (of causal models the last token), divided by its length.
+
+        Args:
+            texts: one or more, each of at least one token
+            pooling: over tokens, special ones included
+            normalize: divide each vector by its length, so that a product of two is their cosine similarity
+            max_tokens: longer texts are cut there
+            threads: 0: all cores; the numbers are the same for any
+
+        Returns:
+            float32 [texts, width], of a single text [width].
+
+        Raises:
+            ValueError: no text, one without tokens, or a model without a tokenizer
+        """
+        with named(sentence_vectors="embed"):
+            vectors = self._core.embed([texts] if isinstance(texts, str) else list(texts), pooling, normalize, max_tokens, threads)
+        return vectors[0] if isinstance(texts, str) else vectors  # type: ignore[no-any-return]
 
     def attention_maps(self, text: str | Array, *, layers: Sequence[int] | None = None, threads: int = 0) -> AttentionMaps:
         """Where each token of a text looks.

@@ -89,9 +89,11 @@ ModelFolder open_model(const std::string& folder) {
   if (!is_published(folder)) return open_model_folder(folder);
   Pretrained found = open(folder);
   if (!exists(folder + "/tokenizer.json")) {
-    throw Error(folder,
-                "must have tokenizer.json: in Python, transformers.AutoTokenizer.from_pretrained("
-                "folder).save_pretrained(folder) writes one");
+    throw Error(
+        folder,
+        "must have tokenizer.json: in Python, transformers.AutoTokenizer.from_pretrained("
+        "folder).save_pretrained(folder) writes one; load_pretrained() of the library reads "
+        "the model without it");
   }
   Tokenizer tokenizer = Tokenizer::load(folder);
   if (tokenizer.size() > found.config.vocabulary) {

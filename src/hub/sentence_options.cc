@@ -24,12 +24,10 @@ void read_pooling(const std::string& folder, SentenceOptions& options) {
     const char* key;
     std::optional<Pooling> pooling;
   };
-  constexpr Mode kModes[] = {{"pooling_mode_cls_token", Pooling::first},
-                             {"pooling_mode_mean_tokens", Pooling::mean},
-                             {"pooling_mode_max_tokens", Pooling::max},
-                             {"pooling_mode_lasttoken", Pooling::last},
-                             {"pooling_mode_mean_sqrt_len_tokens", {}},
-                             {"pooling_mode_weightedmean_tokens", {}}};
+  constexpr Mode kModes[] = {
+      {"pooling_mode_cls_token", Pooling::first}, {"pooling_mode_mean_tokens", Pooling::mean},
+      {"pooling_mode_max_tokens", Pooling::max},  {"pooling_mode_lasttoken", Pooling::last},
+      {"pooling_mode_mean_sqrt_len_tokens", {}},  {"pooling_mode_weightedmean_tokens", {}}};
   const std::string path = folder + "/config.json";
   const Json json = Json::parse_object(read_file(path, 1 << 24), path);
   const ConfigObject object(json, path);

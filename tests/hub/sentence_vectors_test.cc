@@ -45,7 +45,8 @@ void expect_pooled(const std::string& name, Pooling pooling, bool normalize) {
       sum += states(i, c);
       most = std::max(most, states(i, c));
     }
-    wanted[static_cast<std::size_t>(c)] = pooling == Pooling::mean    ? sum / static_cast<double>(tokens)
+    wanted[static_cast<std::size_t>(c)] = pooling == Pooling::mean
+                                              ? sum / static_cast<double>(tokens)
                                           : pooling == Pooling::first ? states(0, c)
                                           : pooling == Pooling::last  ? states(tokens - 1, c)
                                                                       : most;
@@ -100,7 +101,8 @@ TEST(SentenceVectors, RefuseTextsWithoutTokens) {
   EXPECT_THAT([&] { sentence_vectors(model, {}); },
               ThrowsMessage<Error>(HasSubstr("[sentence_vectors.texts] must be one or more")));
   const std::vector<std::string> texts = {"w1", " "};
-  EXPECT_THAT([&] { sentence_vectors(model, texts); }, ThrowsMessage<Error>(HasSubstr("in text 1")));
+  EXPECT_THAT([&] { sentence_vectors(model, texts); },
+              ThrowsMessage<Error>(HasSubstr("in text 1")));
 }
 
 // As sentence-transformers saves a model.
@@ -141,7 +143,8 @@ TEST(SentenceOptionsOfFolders, RefuseWhatIsNotDoneHere) {
     std::string modules, pooling, said;
   };
   for (const auto& [modules, pooling, said] : std::vector<Case>{
-           {with(R"(, {"path": "2", "type": "sentence_transformers.models.Dense"})"), mean, "Dense"},
+           {with(R"(, {"path": "2", "type": "sentence_transformers.models.Dense"})"), mean,
+            "Dense"},
            {with(R"(, {"path": "1_Pooling", "type": "x.Pooling"})"), mean, "one Pooling"},
            {R"([{"path": "../..", "type": "x.Pooling"}])", mean, "one Pooling"},
            {R"([{"path": "", "type": "x.Transformer"}])", mean, "must have a module Pooling"},

@@ -18,7 +18,8 @@ namespace {
 
 // The options of trained models, and those of both kinds; the rest are of random weights.
 constexpr std::string_view kOfTrained[] = {
-    "TARGET", "--part", "--layer", "--without-positions", "--replace-positions", "--threads"};
+    "TARGET",    "--part",    "--layer", "--without-positions", "--replace-positions",
+    "--threads", "--overview"};
 constexpr std::string_view kOfBoth[] = {"TEXT",    "--file",      "--second", "--head",
                                         "--lines", "--json",      "--output", "--format",
                                         "--model", "--print-call"};
@@ -136,6 +137,10 @@ void add_attend(CLI::App& program, Job& job) {
   add_fields(command, attend->options, "", kSentenceWords);
   add_integer(command, "--head", attend->head, 0, kMaxInteger, "only this one, 0 .. heads - 1");
   add_steps(command, *attend);
+  command.add_flag("--overview", attend->overview,
+                   "of a trained model: all heads of all layers, sorted by what they look at: the "
+                   "token before, after or the same, the first or last token, a distance, or the "
+                   "words");
   command.add_flag("--lines", attend->lines, "svg, png: lines between the words instead of maps");
   attend->output.add_to(
       command, kAttendFormats,

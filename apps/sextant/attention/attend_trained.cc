@@ -1,7 +1,10 @@
 // `sextant attend --model`: where a trained model looks.
 #include "attention/attend_command.h"
 #include "sextant/core/error.h"
+#include "sextant/figures/head_roles.h"
 #include "sextant/figures/model_attention.h"
+#include "streams/console.h"
+#include "streams/table_output.h"
 
 namespace sextant::app {
 namespace {
@@ -15,6 +18,31 @@ std::size_t chosen_layer(const Attend& attend, const figures::ModelAttention& pa
   return static_cast<std::size_t>(attend.layer.value_or(layers - 1));
 }
 
+// All heads: a sheet, or a line each.
+void show_overview(const Attend& attend, const figures::ModelAttention& part) {
+  for (const auto& [given, name] : {std::pair{attend.layer.has_value(), "layer"},
+                                    {attend.head >= 0, "head"},
+                                    {attend.lines, "lines"}}) {
+    if (given) throw Error(std::string("attend.") + name, "must not be given with --overview");
+  }
+  const auto heads = figures::head_roles(part);
+  const Format format = attend.output.format(kAttendFormats, "attend").value_or(Format::text);
+  switch (format) {
+    case Format::text:
+      return write_result(attend.output, format, aligned(figures::head_role_rows(heads)));
+    case Format::json:
+      return write_result(attend.output, format, figures::head_roles_json(heads) + "\n");
+    case Format::svg:
+    case Format::png:
+    case Format::html:
+      return write_picture(figures::draw_head_roles(part, heads), part.title, attend.output,
+                           format);
+    default:
+      throw Error("attend.overview",
+                  "must be text, json or a picture, got " + std::string(name_of(format)));
+  }
+}
+
 }  // namespace
 
 void attend_trained(const Attend& attend) {
@@ -26,6 +54,7 @@ void attend_trained(const Attend& attend) {
   const auto parts = figures::attend_model(folder, text, target, attend.model.threads);
   if (const auto& other = folder.other_positions; !other.empty()) folder.config.positions = other;
   const figures::ModelAttention& part = figures::find_part(parts, attend.part);
+  if (attend.overview) return show_overview(attend, part);
   const std::size_t layer = chosen_layer(attend, part);
   const HeadMaps maps = maps_of(part, layer, attend.head);
   double weights = 0;  // of a page, which has all layers of all parts

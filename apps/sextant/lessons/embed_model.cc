@@ -45,7 +45,8 @@ Picture picture_of(const std::vector<std::string>& texts, View<const double> sim
                     .low = 0,
                     .high = 1,
                     .map = ColorMap::sequential};
-  for (const double x : std::span(similarities.data(), static_cast<std::size_t>(similarities.count()))) {
+  for (const double x :
+       std::span(similarities.data(), static_cast<std::size_t>(similarities.count()))) {
     if (x < 0) {
       map.low = -1;
       map.map = ColorMap::diverging;
@@ -63,8 +64,7 @@ void embed_by_model(const Embed& embed) {
   const std::vector<std::string> texts =
       embed.file.empty() ? embed.sentences : load_texts(embed.file, TextUnit::line);
   const Format format = embed.output.format(kEmbedFormats, "embed").value_or(Format::text);
-  const bool is_picture =
-      format == Format::svg || format == Format::png || format == Format::html;
+  const bool is_picture = format == Format::svg || format == Format::png || format == Format::html;
   if ((is_picture || format == Format::text) && texts.size() > kMostDrawn) {
     throw Error("embed.file", "must be at most " + std::to_string(kMostDrawn) +
                                   " texts for a table of similarities, got " +

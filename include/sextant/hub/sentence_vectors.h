@@ -17,10 +17,10 @@ enum class Pooling { mean, first, last, max };
 std::string_view name_of(Pooling pooling) noexcept;
 
 struct SentenceOptions {
-  Pooling pooling = Pooling::mean;  // over all tokens, special ones included; max: of each channel
-  bool normalize = true;            // divide by the length of the vector
-  bool lower_case = false;          // the text first
-  std::int64_t max_tokens = 0;      // longer texts are cut there; 0: where the positions end
+  Pooling pooling = Pooling::mean;   // over all tokens, special ones included; max: of each channel
+  bool normalize = true;             // divide by the length of the vector
+  bool lower_case = false;           // the text first
+  std::int64_t max_tokens = 0;       // longer texts are cut there; 0: where the positions end
   std::int64_t batch_tokens = 8192;  // of one pass, about
   int threads = 0;                   // as in parallel_for; the numbers do not depend on it
 };
@@ -36,8 +36,8 @@ struct SentenceVectors {
   std::int64_t cut = 0;   // texts that had more tokens than max_tokens
 };
 
-// Means and lengths are summed in float64. Throws Error naming sentence_vectors.texts for no text and
-// for one without tokens, and as the model does.
+// Means and lengths are summed in float64. Throws Error naming sentence_vectors.texts for no text
+// and for one without tokens, and as the model does.
 SentenceVectors sentence_vectors(const TextModel& model, std::span<const std::string> texts,
                                  const SentenceOptions& options = {});
 

@@ -13,7 +13,10 @@
 #include "models/models.h"
 #include "models/watch.h"
 #include "sextant/core/error.h"
+#include "sextant/experiments/exchange_positions.h"
 #include "sextant/experiments/seeds.h"
+#include "sextant/hub/load_pretrained.h"
+#include "sextant/text/pairs.h"
 #include "sextant/training/tasks/text_data.h"
 
 namespace sextant::python {
@@ -87,6 +90,47 @@ nb::dict as_dict(const ExtrapolationTable& table) {
   return result;
 }
 
+// What exchanges a model's positions: `schemes` are lists as of read_positions().
+std::vector<ExtrapolationScheme> schemes_of(nb::handle schemes, const char* call) {
+  std::vector<ExtrapolationScheme> made;
+  for (const nb::handle list : nb::borrow<nb::object>(schemes)) {
+    SchemeSpecs positions = read_positions({list, call, "schemes"});
+    std::string label = label_of(positions);
+    made.push_back({std::move(label), std::move(positions)});
+  }
+  return made;
+}
+
+nb::dict exchange(const std::string& folder, const std::vector<std::string>& texts,
+                  nb::handle schemes, nb::handle lengths, nb::handle stride, nb::handle scored,
+                  nb::handle threads) {
+  constexpr const char* kCall = "exchange_positions";
+  ExtrapolationOptions options = default_extrapolation();
+  options.schemes = schemes_of(schemes, kCall);
+  for (const ExtrapolationScheme& each : options.schemes) {
+    check_replacement(each.positions, "exchange_positions.schemes");
+  }
+  options.test_lengths = Argument{lengths, kCall, "test_lengths"}.integers();
+  options.stride = Argument{stride, kCall, "stride"}.integer();
+  options.scored = Argument{scored, kCall, "scored"}.integer();
+  options.threads = Argument{threads, kCall, "threads"}.threads();
+  ExtrapolationResult result;
+  {
+    const Unlocked released;
+    TextModel model = TextModel::load(open_model(folder));
+    std::vector<std::int64_t> tokens;
+    for (const std::string& text : texts) {
+      const auto more = model.tokenizer.encode(load_texts(text)[0]);
+      tokens.insert(tokens.end(), more.begin(), more.end());
+    }
+    result = exchange_positions(model, tokens, options,
+                                [](const ExtrapolationProgress&) { check_signals(); });
+  }
+  nb::dict table = as_dict(result.table);
+  table["stopped"] = false;
+  return table;
+}
+
 // on_step(label, doing, length, metrics or None)
 nb::dict run(const std::vector<std::string>& texts, nb::handle schemes, const nb::dict& given,
              const std::string& folder, nb::handle on_step) {
@@ -96,12 +140,7 @@ nb::dict run(const std::vector<std::string>& texts, nb::handle schemes, const nb
   run.folder = folder;
   run.model.seed = static_cast<std::uint32_t>(run.data.seed);
   if (!schemes.is_none()) {
-    run.schemes.clear();
-    for (const nb::handle list : nb::borrow<nb::object>(schemes)) {
-      SchemeSpecs positions = read_positions({list, "extrapolate", "schemes"});
-      std::string label = label_of(positions);
-      run.schemes.push_back({std::move(label), std::move(positions)});
-    }
+    run.schemes = schemes_of(schemes, "extrapolate");
   }
   if ((run.steps > 0) == (run.minutes > 0)) {
     throw Error("extrapolate.minutes", "must be above 0, or steps, and not both");
@@ -133,6 +172,12 @@ nb::dict run(const std::vector<std::string>& texts, nb::handle schemes, const nb
 }  // namespace
 
 void bind_extrapolation(nb::module_& module) {
+  module.def("exchange_positions", &exchange, nb::arg("folder"), nb::arg("texts"),
+             nb::arg("schemes"), nb::arg("test_lengths").none(), nb::arg("stride").none(),
+             nb::arg("scored").none(), nb::arg("threads").none(),
+             nb::sig("def exchange_positions(folder: str, texts: list[str], schemes: object, "
+                     "test_lengths: object, stride: object, scored: object, threads: object) -> "
+                     "dict[str, typing.Any]"));
   module.def("extrapolate", &run, nb::arg("texts"), nb::arg("schemes").none(), nb::arg("options"),
              nb::arg("folder"), nb::arg("on_step").none(),
              nb::sig("def extrapolate(texts: list[str], schemes: object, options: dict[str, "

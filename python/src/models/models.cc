@@ -96,7 +96,7 @@ nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
       const Unlocked released;
       model = std::make_shared<TextModel>(TextModel::load(folders.front()));
     }
-    return nb::cast(PyTextModel(std::move(model)));
+    return nb::cast(PyTextModel(std::move(model), find_sentence_options(folders.front())));
   }
   std::shared_ptr<const LineTranslator> lines;
   {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "sextant/hub/sentence_vectors.h"
 #include "sextant/models/logit_lens.h"
 #include "sextant/models/text_model.h"
 #include "sextant/models/translate_lines.h"
@@ -17,8 +18,9 @@ namespace sextant::python {
 
 // A language model, of text where it has a tokenizer.
 struct PyTextModel {
-  explicit PyTextModel(std::shared_ptr<const TextModel> of_text)
-      : model(of_text), text_(std::move(of_text)) {}
+  // `as_sentences`: how the folder says that texts become vectors.
+  explicit PyTextModel(std::shared_ptr<const TextModel> of_text, SentenceOptions as_sentences = {})
+      : model(of_text), sentences(as_sentences), text_(std::move(of_text)) {}
   explicit PyTextModel(std::shared_ptr<const LanguageModel<float>> of_ids)
       : model(std::move(of_ids)) {}
 
@@ -27,6 +29,7 @@ struct PyTextModel {
   bool has_tokenizer() const noexcept { return text_ != nullptr; }
 
   std::shared_ptr<const LanguageModel<float>> model;
+  SentenceOptions sentences;
 
  private:
   std::shared_ptr<const TextModel> text_;

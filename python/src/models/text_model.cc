@@ -10,6 +10,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "calls.h"
+#include "core/options/fields.h"
 #include "interpreter_lock.h"
 #include "models/models.h"
 #include "sextant/core/error.h"
@@ -143,6 +144,25 @@ nb::object hidden_states(const PyTextModel& self, nb::handle ids, nb::handle thr
   return to_python(std::move(all));
 }
 
+// Texts as vectors [texts, width]; what is None is as the folder says.
+nb::object embed(const PyTextModel& self, const std::vector<std::string>& texts, nb::handle pooling,
+                 nb::handle normalize, nb::handle max_tokens, nb::handle threads) {
+  SentenceOptions options = self.sentences;
+  if (!pooling.is_none()) options.pooling = Argument{pooling, "embed", "pooling"}.choice<Pooling>();
+  if (!normalize.is_none()) options.normalize = Argument{normalize, "embed", "normalize"}.flag();
+  if (!max_tokens.is_none()) {
+    options.max_tokens = Argument{max_tokens, "embed", "max_tokens"}.integer_in(at_least(1));
+  }
+  options.threads = Argument{threads, "embed", "threads"}.threads();
+  const TextModel& model = self.text("embed");
+  SentenceVectors made;
+  {
+    const Unlocked released;
+    made = sentence_vectors(model, texts, options);
+  }
+  return to_python(std::move(made.vectors));
+}
+
 nb::object attention_maps(const PyTextModel& self, nb::handle ids, nb::handle layers,
                           nb::handle threads) {
   const auto tokens = tokens_of(self, ids, "attention_maps", "text");
@@ -221,6 +241,10 @@ void bind_text_model(nb::module_& module) {
            nb::sig("def logits(self, ids: object, threads: int) -> typing.Any"))
       .def("hidden_states", &hidden_states, nb::arg("ids").none(), nb::arg("threads").none(),
            nb::sig("def hidden_states(self, ids: object, threads: int) -> typing.Any"))
+      .def("embed", &embed, nb::arg("texts"), nb::arg("pooling").none(),
+           nb::arg("normalize").none(), nb::arg("max_tokens").none(), nb::arg("threads").none(),
+           nb::sig("def embed(self, texts: list[str], pooling: object, normalize: object, "
+                   "max_tokens: object, threads: int) -> typing.Any"))
       .def("attention_maps", &attention_maps, nb::arg("ids").none(), nb::arg("layers").none(),
            nb::arg("threads").none(),
            nb::sig("def attention_maps(self, ids: object, layers: object, threads: int) -> "

@@ -112,6 +112,20 @@ TEST(WithoutPositions, EveryCommandReadsTheSameModel) {
   EXPECT_THAT(sextant("attend 'a b' --without-positions").err, HasSubstr("attend.model"));
 }
 
+TEST(AttendCommand, ShowsAllHeadsByWhatTheyLookAt) {
+  const std::string command = "attend abcabc --overview --model " + alphabet_model();
+  const Json json = sextant(command + " --json").json();
+  EXPECT_GT(json["heads"].size(), 1);
+  for (const char* key : {"layer", "head", "role", "score", "previous", "first", "distance"}) {
+    EXPECT_TRUE(json["heads"][0].contains(key)) << key;
+  }
+  EXPECT_THAT(sextant(command).out, HasSubstr("layer  head"));
+  EXPECT_THAT(sextant(command + " --format svg").out, HasSubstr("heads by what they look at"));
+  EXPECT_THAT(sextant(command + " --layer 0").err, HasSubstr("[attend.layer]"));
+  EXPECT_THAT(sextant(command + " --format npy").err, HasSubstr("[attend.overview]"));
+  EXPECT_THAT(sextant("attend abc --overview").err, HasSubstr("[attend.model]"));
+}
+
 TEST(InfoCommand, DescribesAModel) {
   const auto json = sextant("info --json --model " + turning_model()).json();
   EXPECT_EQ(json["config"]["kind"], "translator");

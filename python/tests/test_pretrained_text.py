@@ -1,0 +1,97 @@
+"""Models of the hub with their tokenizer: load(), embed(), other positions."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sextant
+
+GOLDEN = Path(__file__).parents[2] / "tests" / "hub" / "golden"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A tiny GPT-2 with a tokenizer of 48 words."""
+    return with_words(tmp_path / "gpt2", "gpt2")
+
+
+def with_words(to: Path, name: str) -> Path:
+    shutil.copytree(GOLDEN / name, to)
+    model = {"type": "WordLevel", "unk_token": "w0", "vocab": {f"w{i}": i for i in range(48)}}
+    (to / "tokenizer.json").write_text(json.dumps({"version": "1.0", "pre_tokenizer": {"type": "Whitespace"}, "model": model}))
+    return to
+
+
+def test_load_opens_both_kinds(folder: Path, tmp_path: Path) -> None:
+    model = sextant.load(folder)
+    assert isinstance(model, sextant.LanguageModel)
+    assert model.tokenizer.kind == "pretrained"
+    text = model.generate("w1 w2 w3", max_tokens=5, temperature=0)
+    assert len(text.split()) == 5
+    model.save(tmp_path / "saved")
+    assert sextant.load(tmp_path / "saved").generate("w1 w2 w3", max_tokens=5, temperature=0) == text
+    maps = model.attention_maps("w1 w2 w3")
+    assert maps.queries == ["w1", "w2", "w3"]
+    with pytest.raises(ValueError, match="must have tokenizer.json"):
+        sextant.load(GOLDEN / "gpt2")
+
+
+def test_embed_pools_the_last_hidden_states(tmp_path: Path) -> None:
+    model = sextant.load(with_words(tmp_path / "bert", "bert"))
+    texts = ["w1 w2 w3", "w7"]
+    vectors = model.embed(texts)
+    for text, vector in zip(texts, vectors):
+        mean = model.hidden_states(model.tokenizer.encode(text))[-1].astype(np.float64).mean(axis=0)
+        np.testing.assert_allclose(vector, mean / np.linalg.norm(mean), rtol=0, atol=1e-7)
+    assert model.embed("w7").shape == (16,)
+    np.testing.assert_array_equal(model.embed("w7"), vectors[1])
+    np.testing.assert_array_equal(model.embed(texts, pooling="last", max_tokens=1), model.embed(["w1", "w7"], pooling="first"))
+    for arguments, said in (
+        ({"pooling": "some"}, r"\[embed.pooling\]"),
+        ({"max_tokens": 0}, r"\[embed.max_tokens\]"),
+        ({"normalize": 1}, r"\[embed.normalize\]"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=said):
+            model.embed(texts, **arguments)
+    with pytest.raises(ValueError, match=r"\[embed.texts\] must be one or more"):
+        model.embed([])
+
+
+def test_other_positions_are_those_of_a_model_made_with_them(folder: Path) -> None:
+    own = sextant.load(folder).logits([1, 2, 3])
+    none = sextant.load(folder, replace_positions="none")
+    assert none.config["positions"][0]["scheme"] == "none"
+    assert not np.array_equal(none.logits([1, 2, 3]), own)
+    np.testing.assert_array_equal(none.logits([1, 2, 3]), sextant.load(folder, without_positions=True).logits([1, 2, 3]))
+    rotary = sextant.load(folder, replace_positions={"rotary": {"base": 500}})
+    assert rotary.config["positions"] == [{"scheme": "rotary", "parameters": {"base": "500"}}]
+    for arguments, said in (
+        ({"replace_positions": "t5"}, r"\[load.replace_positions\] must be schemes that learn nothing"),
+        ({"replace_positions": "rotry"}, "rotary"),
+        ({"replace_positions": "none", "without_positions": True}, "must not be given together"),
+        ({"replace_positions": 3}, r"\[load.replace_positions\]"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=said):
+            sextant.load(folder, **arguments)  # type: ignore[arg-type]
+
+
+def test_exchange_positions_scores_them(folder: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text(" ".join(f"w{i * i % 48}" for i in range(200)))
+    table = sextant.exchange_positions(folder, text, ["none", {"rotary": {"base": 500}}], test_lengths=[8, 16], stride=4, scored=64)
+    assert [row.label for row in table.rows] == ["learned, its own", "none", "rotary base=500"]
+    assert table.steps == 0 and table.lengths == [8, 16]
+    assert all(np.isfinite(row.segments).all() for row in table.rows)
+    for arguments, said in (
+        ((["t5"],), r"\[exchange_positions.schemes\] must be schemes that learn nothing"),
+        (("none",), r"\[exchange_positions.schemes\] must be a list"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=said):
+            sextant.exchange_positions(folder, text, *arguments, test_lengths=[8])
+    with pytest.raises(ValueError, match=r"\[exchange_positions."):
+        sextant.exchange_positions(folder, text, ["none"], test_lengths=[16, 8])
