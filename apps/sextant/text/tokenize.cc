@@ -96,7 +96,6 @@ void refuse_options_of_ours(const Tokenize& command) {
   };
   if (command.eos) refuse("eos");
   if (command.length) refuse("length");
-  if (command.to_token_file()) refuse("output");
 }
 
 Tokens of_pretrained(const PretrainedTokenizer& tokenizer, const std::string& text) {
@@ -105,6 +104,7 @@ Tokens of_pretrained(const PretrainedTokenizer& tokenizer, const std::string& te
 }
 
 Tokenizer tokenizer_in(const std::string& folder) {
+  if (folder.ends_with("/tokenizer.json")) return tokenizer_in(folder.substr(0, folder.rfind('/')));
   if (std::filesystem::exists(folder + "/tokenizer.json")) return Tokenizer::load(folder);
   return open_model_folder(folder).tokenizer;
 }

@@ -44,6 +44,13 @@ std::size_t next_end(const TokenArray& ends, std::int64_t place) {
   return first;
 }
 
+// Hidden tokens need one that stands for them.
+TextModel with_mask(TextModel model) {
+  if (model.config.kind == ModelKind::causal || model.tokenizer.special().mask >= 0) return model;
+  throw Error("language_task.tokenizer",
+              "must have a token for what is hidden, [MASK] or <mask>, to train a masked model");
+}
+
 }  // namespace
 
 LanguageTask::LanguageTask(LanguageData text, TransformerConfig config, const TaskOptions& options)
@@ -51,7 +58,7 @@ LanguageTask::LanguageTask(LanguageData text, TransformerConfig config, const Ta
                    TextModel(std::move(config), std::move(text.tokenizer)), options) {}
 
 LanguageTask::LanguageTask(StoredTokens tokens, TextModel model, const TaskOptions& options)
-    : TokenTask(std::move(model), checked(options, tokens)),
+    : TokenTask(with_mask(std::move(model)), checked(options, tokens)),
       text_(std::move(tokens)),
       epochs_(std::max<std::int64_t>(
                   1, static_cast<std::int64_t>(text_.tokens.size()) / options_.length - 1),

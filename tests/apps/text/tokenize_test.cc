@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/run_program.h"
+#include "sextant/core/safetensors.h"
 #include "core/json/json.h"
 #include "sextant/text/subword.h"
 #include "sextant/text/vocabulary.h"
@@ -115,6 +116,10 @@ TEST_F(Tokens, OfAPublishedModelHavePlacesInTheText) {
     EXPECT_THAT(sextant("tokenize a " + option + " --model " + file).err,
                 HasSubstr("must not be given with the tokenizer of a published model"));
   }
+  put(folder_ / "text", "a b a\n");
+  const std::string tokens = folder_ / "tokens.safetensors";
+  EXPECT_EQ(sextant("tokenize --file " + folder_ / "text" + " --model " + file + " -o " + tokens).code, 0);
+  EXPECT_EQ(load_safetensors(tokens).tensors.at("tokens").shape, Shape{3});
   put(file, R"({"version": "1.0", "model": {"type": "Other"}})");
   EXPECT_THAT(sextant("tokenize a --model " + folder).err,
               HasSubstr("as model.type, got \"Other\""));
