@@ -16,10 +16,9 @@ inline constexpr auto kMeanings<ModelKind> = meanings("the next token", "hidden 
                                                       "the translation of a source");
 
 template <>
-inline constexpr auto kMeanings<Activation> = meanings("max(x, 0)", "x Phi(x)",
-                                                       "gelu by its approximation with tanh",
-                                                       "x / (1 + exp(-x))",
-                                                       "silu(gate) times up, two inputs");
+inline constexpr auto kMeanings<Activation> =
+    meanings("max(x, 0)", "x Phi(x)", "gelu by its approximation with tanh", "x / (1 + exp(-x))",
+             "silu(gate) times up, two inputs", "gelu(gate) times up", "gelu_tanh(gate) times up");
 
 template <>
 inline constexpr auto kMeanings<NormKind> = meanings("(x - mean) / deviation, gain and bias",
