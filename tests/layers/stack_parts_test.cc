@@ -1,5 +1,5 @@
-// What stacks of others have: blocks side by side, norms of results, norms of q and k, scores with a
-// scale and a cap, layers that differ in their positions.
+// What stacks of others have: blocks side by side, norms of results, norms of q and k, scores with
+// a scale and a cap, layers that differ in their positions.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -80,14 +80,13 @@ TEST(StackParts, HaveTheirGradients) {
 }
 
 // The kinds of layers of a model: none at all, a rotation of its own, biases that learn.
-const PositionOptions kKinds = {.schemes = {"rotary", "t5"},
-                                .other_kinds = {{"none"},
-                                                {{"rotary", {{"base", "10"}}}, {"t5"}},
-                                                {"clipped", "shaw"}},
-                                .width = 8,
-                                .heads = 2,
-                                .head_dim = 4,
-                                .length = 5};
+const PositionOptions kKinds = {
+    .schemes = {"rotary", "t5"},
+    .other_kinds = {{"none"}, {{"rotary", {{"base", "10"}}}, {"t5"}}, {"clipped", "shaw"}},
+    .width = 8,
+    .heads = 2,
+    .head_dim = 4,
+    .length = 5};
 
 TEST(StackParts, HaveTheGradientsOfEachKindOfLayers) {
   Probe probe{small(), kKinds, 0};
@@ -117,8 +116,7 @@ void expect_decoded(const StackOptions& options, const PositionOptions& position
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
   const PositionTables<float> tables = positions.tables(segments);
-  const View<const float> all =
-      stack.infer(x, {.segments = segments, .positions = &tables}, pass);
+  const View<const float> all = stack.infer(x, {.segments = segments, .positions = &tables}, pass);
   StackDecoder decoder(stack, positions, 1, 7);
   for (std::int64_t first = 0; first < 7; first = 2 * first + 1) {
     const std::int64_t count = first + 1;

@@ -53,7 +53,7 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   // Takes the positions out of a trained model, to see what it does without; config says none then.
   void remove_positions();
 
-  // "embedding.weight", "positions.", "stack.", "output.weight".
+  // "embedding.weight", "positions.", "stack.", "output.".
   Parameters<T> parameters();
   Parameters<const T> parameters() const;
 };
