@@ -11,15 +11,15 @@ namespace sextant::hub {
 
 // The order of rows in one map for q, k and v.
 enum class Fused {
-  parts,   // all of q, then k, then v
-  groups,  // for each head of keys: its heads of queries, k, v
+  parts,    // all of q, then k, then v
+  groups,   // for each head of keys: its heads of queries, k, v
   codegen,  // four times: a quarter of q, of v, of k
 };
 
 // After the prefix; ".weight" and ".bias" follow. Empty: not there.
 struct DecoderNames {
   std::string_view embedding = "embed_tokens";
-  std::string_view positions{};  // a learned table
+  std::string_view positions{};     // a learned table
   std::int64_t first_position = 0;  // its rows before are of padding
   std::string_view embedding_norm{};
   std::string_view layers = "layers.";

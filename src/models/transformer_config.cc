@@ -69,6 +69,9 @@ namespace {
 void check_layers(const TransformerConfig& c) {
   std::vector<bool> seen(static_cast<std::size_t>(c.layers));
   for (const LayerSchemes& each : c.layer_positions) {
+    if (each.layers.empty()) {
+      throw Error("transformer.layer_positions", "must name the layers of each entry, got none");
+    }
     for (const std::int64_t layer : each.layers) {
       if (layer < 0 || layer >= c.layers || seen[static_cast<std::size_t>(layer)]) {
         throw Error("transformer.layer_positions",

@@ -91,6 +91,30 @@ TEST_P(PretrainedModelWithHead, GoesOnWithTheSameTokens) {
   EXPECT_EQ(made.tokens, expected.integers("greedy"));
 }
 
+// With a cache, beyond every window, as in one pass over all tokens.
+TEST_P(PretrainedModelWithHead, SaysOfEachTokenWhatItSaysOfAll) {
+  const auto model = load_pretrained(golden_folder(GetParam()));
+  std::vector<std::int64_t> ids = Expected(GetParam()).integers("ids");
+  std::vector<std::vector<float>> steps;
+  GenerateOptions options{.max_tokens = 20, .sampling = {.temperature = 0}, .never = {}};
+  options.watch = [&steps](const GeneratedToken& token) {
+    steps.emplace_back(token.logits.begin(), token.logits.end());
+  };
+  std::vector<std::int64_t> places(20);
+  std::iota(places.begin(), places.end(), std::ssize(ids) - 1);
+  const auto made = generate(model, ids, options).tokens;
+  ids.insert(ids.end(), made.begin(), made.end());
+  Workspace memory;
+  Pass pass{memory};
+  const auto logits = model.logits(TokenBatch::of(ids), places, pass);
+  const std::vector<double> all(logits.span().begin(), logits.span().end());
+  const std::size_t vocabulary = steps.at(0).size();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    SCOPED_TRACE(i);
+    expect_near(steps[i], std::span(all).subspan(i * vocabulary, vocabulary), model.config);
+  }
+}
+
 const auto name_of_case = [](const auto& each) { return std::string(each.param); };
 const auto kCausal = ::testing::Values(
     "bloom", "codegen", "cohere", "cohere2", "falcon", "falcon_heads", "falcon_new", "gemma",
@@ -186,6 +210,45 @@ TEST(PretrainedConfig, OfADecoderSeesNoLaterToken) {
   const auto x = a.back().span(), y = b.back().span();
   EXPECT_TRUE(std::ranges::equal(x.first(3 * 16), y.first(3 * 16)));
   EXPECT_FALSE(std::ranges::equal(x, y));
+}
+
+TEST(PretrainedPositions, OfPaddingAreLeftOut) {
+  EXPECT_EQ(load_pretrained(golden_folder("roberta")).positions.max_length(), 24 - 3);
+  EXPECT_EQ(load_pretrained(golden_folder("opt")).positions.max_length(), 128);
+  const auto model = load_pretrained(golden_folder("roberta"));
+  EXPECT_EQ(model.config.positions, (SchemeSpecs{"learned"}));
+}
+
+TEST(PretrainedPositions, DifferBetweenLayers) {
+  const auto gemma = load_pretrained(golden_folder("gemma3")).config;
+  const auto window = [](const SchemeSpecs& list) { return list.back(); };
+  const SchemeSpec four("window", {{"left", "4"}});
+  EXPECT_EQ(window(gemma.positions), four);
+  ASSERT_EQ(gemma.layer_positions.size(), 1u);
+  EXPECT_EQ(gemma.layer_positions[0].layers, std::vector<std::int64_t>{2});
+  EXPECT_EQ(gemma.layer_positions[0].positions.size(), 1u);
+  EXPECT_NE(gemma.layer_positions[0].positions[0], gemma.positions[0]);
+
+  const auto cohere = load_pretrained(golden_folder("cohere2")).config;
+  ASSERT_EQ(cohere.layer_positions.size(), 1u);
+  EXPECT_EQ(cohere.layer_positions[0].positions, SchemeSpecs{"none"});
+  EXPECT_EQ(window(cohere.positions), four);
+}
+
+TEST(PretrainedHead, OfAMaskedModelIsReadForItsClassAlone) {
+  ChangedModel roberta("roberta");
+  roberta.tensors["lm_head.decoder.bias"] = zeros({48});  // the bias once more
+  expect_model("roberta", load_pretrained(roberta.write()));
+  roberta.config["architectures"] = Json::array({"RobertaModel"});
+  EXPECT_FALSE(load_pretrained(roberta.write()).config.logits);
+
+  ChangedModel untied("bert_masked");
+  untied.config["tie_word_embeddings"] = false;
+  EXPECT_THAT([&] { load_pretrained(untied.write()); },
+              ThrowsMessage<Error>(HasSubstr("must hold the tensor cls.predictions.decoder")));
+  untied.tensors["cls.predictions.decoder.weight"] =
+      std::move(ChangedModel("bert_masked").tensors.at("bert.embeddings.word_embeddings.weight"));
+  expect_model("bert_masked", load_pretrained(untied.write()));
 }
 
 TEST(PretrainedPositions, EndWhereTheTableDoes) {

@@ -140,8 +140,8 @@ TEST(ModelParts, HaveOneKindOfLogits) {
     const TokenBatch batch{{1, 4, 6, 3}, {0, 4}, {4, 6, 3, 2}};
     const std::vector<std::int64_t> places = {0, 1, 2, 3};
     const Tensor<double> logits = model.logits(batch, places, pass);
-    EXPECT_TRUE(std::ranges::equal(model.layer_logits(batch.tokens, pass).back().span(),
-                                   logits.span()));
+    EXPECT_TRUE(
+        std::ranges::equal(model.layer_logits(batch.tokens, pass).back().span(), logits.span()));
     const Tensor<double> said = model.log_likelihoods(batch, pass);
     double loss = 0;
     for (std::int64_t i = 0; i < 4; ++i) {
@@ -205,10 +205,22 @@ TEST(ModelParts, ThatDoNotFitAreRefused) {
               c.parallel_blocks = ParallelBlocks::two_norms;
               c.output_norm = true;
             }},
-           {"layer_positions", [](auto& c) { c.layer_positions = {{{1}, {"none"}}}; }},
-           {"layer_positions", [](auto& c) { c.layer_positions = {{{-1}, {"none"}}}; }},
            {"layer_positions",
-            [](auto& c) { c.layer_positions = {{{0}, {"none"}}, {{0}, {"rotary"}}}; }},
+            [](auto& c) {
+              c.layer_positions = {{{1}, {"none"}}};
+            }},
+           {"layer_positions",
+            [](auto& c) {
+              c.layer_positions = {{{-1}, {"none"}}};
+            }},
+           {"layer_positions",
+            [](auto& c) {
+              c.layer_positions = {{{}, {"none"}}};
+            }},
+           {"layer_positions",
+            [](auto& c) {
+              c.layer_positions = {{{0}, {"none"}}, {{0}, {"rotary"}}};
+            }},
            {"attention_scale", [](auto& c) { c.attention_scale = -1; }},
            {"attention_softcap", [](auto& c) { c.attention_softcap = NAN; }},
            {"logits_scale", [](auto& c) { c.logits_scale = 0; }},
@@ -216,9 +228,13 @@ TEST(ModelParts, ThatDoNotFitAreRefused) {
            {"logits_bias", [](auto& c) { c.logits_bias = true; }, translator},
            {"logits_softcap", [](auto& c) { c.logits_softcap = 2; }, translator},
            {"logits_transform", [](auto& c) { c.logits_transform = true; }, translator},
-           {"layer_positions", [](auto& c) { c.layer_positions = {{{0}, {"none"}}}; }, translator},
-           {"parallel_blocks",
-            [](auto& c) { c.parallel_blocks = ParallelBlocks::one_norm; }, translator}}) {
+           {"layer_positions",
+            [](auto& c) {
+              c.layer_positions = {{{0}, {"none"}}};
+            },
+            translator},
+           {"parallel_blocks", [](auto& c) { c.parallel_blocks = ParallelBlocks::one_norm; },
+            translator}}) {
     SCOPED_TRACE(key);
     TransformerConfig config = tiny(kind);
     set(config);

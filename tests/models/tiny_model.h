@@ -23,7 +23,9 @@ inline TransformerConfig tiny(ModelKind kind) {
   return config;
 }
 
-inline TokenBatch two_sentences() { return {{1, 4, 6, 3, 5, 1, 7}, {0, 5, 7}, {4, 6, -1, 5, 2, 7, 2}}; }
+inline TokenBatch two_sentences() {
+  return {{1, 4, 6, 3, 5, 1, 7}, {0, 5, 7}, {4, 6, -1, 5, 2, 7, 2}};
+}
 
 template <class Model, class Batch>
 void expect_model_gradients(const TransformerConfig& config, const Batch& batch) {

@@ -47,7 +47,6 @@ constexpr std::string_view kSkipped[] = {"vocab_transform.", "vocab_layer_norm."
 
 }  // namespace
 
-const Family kDistilbert = {
-    "distilbert", {"distilbert.", kSkipped}, read_config, add_weights};
+const Family kDistilbert = {"distilbert", {"distilbert.", kSkipped}, read_config, add_weights};
 
 }  // namespace sextant::hub

@@ -37,10 +37,10 @@ void add_olmo(const ConfigObject& /*object*/, const TransformerConfig& c, Weight
 }
 
 void add_olmo2(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(c,
-              {.self_norm = "post_attention_layernorm",
-               .feed_forward_norm = "post_feedforward_layernorm"},
-              table);
+  add_decoder(
+      c,
+      {.self_norm = "post_attention_layernorm", .feed_forward_norm = "post_feedforward_layernorm"},
+      table);
 }
 
 constexpr NameRules kNames = {"model.", kRotations};

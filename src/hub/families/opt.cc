@@ -1,5 +1,5 @@
-// OPT (Zhang et al. 2022, 2205.01068): GPT-2 with ReLU and a table of positions whose first two rows
-// are of padding.
+// OPT (Zhang et al. 2022, 2205.01068): GPT-2 with ReLU and a table of positions whose first two
+// rows are of padding.
 #include "hub/families.h"
 
 namespace sextant::hub {

@@ -1,5 +1,5 @@
-// StableLM (Bellagente et al. 2024, 2402.17834): Llama with layer norms. StarCoder 2 (Lozhkov et al.
-// 2024, 2402.19173): with biases and without gates.
+// StableLM (Bellagente et al. 2024, 2402.17834): Llama with layer norms. StarCoder 2 (Lozhkov et
+// al. 2024, 2402.19173): with biases and without gates.
 #include "hub/families.h"
 
 namespace sextant::hub {
@@ -38,8 +38,8 @@ void add_stablelm(const ConfigObject& /*object*/, const TransformerConfig& c, We
 
 void add_starcoder2(const ConfigObject& /*object*/, const TransformerConfig& c,
                     WeightTable& table) {
-  add_decoder(
-      c, {.up = "mlp.c_fc", .down = "mlp.c_proj", .norms = NormParts::gain_and_bias}, table);
+  add_decoder(c, {.up = "mlp.c_fc", .down = "mlp.c_proj", .norms = NormParts::gain_and_bias},
+              table);
 }
 
 constexpr NameRules kNames = {"model.", kRotations};
