@@ -179,9 +179,9 @@ void refuse_foreign(const Json& json, std::string_view where) {
       where,
       "must be of a model that this library trained, got a Hugging Face model's" +
           (named ? ", model_type " + quoted_text(json["model_type"].get<std::string>()) : "") +
-          "; load_pretrained() opens GPT-2, Llama and BERT, and `sextant encode --config` shows "
-          "the "
-          "positions of many");
+          "; load_pretrained() opens such folders, and `sextant encode --config` shows the "
+          "positions "
+          "of many");
 }
 
 }  // namespace
