@@ -65,12 +65,18 @@ std::string described(ModelKind kind) {
 
 namespace {
 
-// Layers that are there, each once.
+// Layers that are there, each once, with schemes of attention.
 void check_layers(const TransformerConfig& c) {
   std::vector<bool> seen(static_cast<std::size_t>(c.layers));
   for (const LayerSchemes& each : c.layer_positions) {
     if (each.layers.empty()) {
       throw Error("transformer.layer_positions", "must name the layers of each entry, got none");
+    }
+    for (const SchemeSpec& given : each.positions) {
+      if (find_scheme(given.scheme).kind != SchemeKind::added) continue;
+      throw Error("transformer.layer_positions", "must be schemes that work in attention, got " +
+                                                     given.scheme +
+                                                     ", whose rows are added before all layers");
     }
     for (const std::int64_t layer : each.layers) {
       if (layer < 0 || layer >= c.layers || seen[static_cast<std::size_t>(layer)]) {

@@ -23,7 +23,7 @@ inline const std::vector<Wording> kModelWords = {
     {.field = "vocabulary", .hidden = true},
     {.field = "length", .hidden = true},
     {.field = "positions", .hidden = true},
-    {.field = "layer_positions", .hidden = true},
+    {.field = "layer_positions", .hidden = true, .tasks = kTextTasks},
     {.field = "seed", .hidden = true},
     {.field = "pre_norm",
      .option = "--post-norm",
