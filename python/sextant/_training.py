@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from . import _core
 from ._progress import Progress
-from ._sources import files_for, folder_of, layers_of, positions_of
+from ._sources import files_for, folder_of, layer_positions_of, positions_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,7 +122,7 @@ def train(
 ) -> Model:
     path = folder_of(folder, "train.folder")
     named = positions_of(positions, "train.positions")
-    layers = layers_of(data.get("layer_positions", ()), "train.layer_positions")
+    layers = layer_positions_of(data.get("layer_positions", ()), "train.layer_positions")
     with files_for(path) as files:
         sources: dict[str, list[str]] = {"files": [], "valid": [], "from": [], "tokenizer_from": [], "augment": []}
         if "text" in data:
