@@ -235,6 +235,16 @@ TEST(PretrainedPositions, DifferBetweenLayers) {
   EXPECT_EQ(window(cohere.positions), four);
 }
 
+TEST(PretrainedNames, OfRobertasKinAreTheSame) {
+  for (const auto& [type, head] : std::vector<std::pair<const char*, const char*>>{
+           {"xlm-roberta", "XLMRobertaForMaskedLM"}, {"camembert", "CamembertForMaskedLM"}}) {
+    ChangedModel roberta("roberta");
+    roberta.config["model_type"] = type;
+    roberta.config["architectures"] = Json::array({head});
+    expect_model("roberta", load_pretrained(roberta.write()));
+  }
+}
+
 TEST(PretrainedHead, OfAMaskedModelIsReadForItsClassAlone) {
   ChangedModel roberta("roberta");
   roberta.tensors["lm_head.decoder.bias"] = zeros({48});  // the bias once more
