@@ -94,6 +94,22 @@ void WeightTable::scale_linear(std::string_view ours, double factor) {
   }
 }
 
+void WeightTable::scale_rows(std::string_view ours, std::int64_t rows, double factor) {
+  for (const char* end : {".weight", ".bias"}) {
+    const auto found = sources_.find(ours_ + std::string(ours) + end);
+    if (found == sources_.end()) continue;
+    found->second.scaled_rows = rows;
+    found->second.factor = factor;
+  }
+}
+
+void WeightTable::scale(const Source& source, Tensor<float>& tensor) {
+  const std::int64_t columns = tensor.count() / tensor.size(0);
+  for (float& x : tensor.span().first(static_cast<std::size_t>(source.scaled_rows * columns))) {
+    x = static_cast<float>(source.factor * static_cast<double>(x));
+  }
+}
+
 void WeightTable::head(std::string_view theirs, std::string_view embedding,
                        const TransformerConfig& config, std::string_view bias) {
   if (!config.logits) return;
@@ -140,6 +156,7 @@ void WeightTable::read_into(const Parameters<float>& parameters) const {
       }
       rest = rest.subspan(size);
     }
+    scale(found->second, *tensor);
     const StoredTensor* added = found->second.first_row;
     if (added == nullptr) continue;
     std::vector<float> row(static_cast<std::size_t>(added->shape[1]));

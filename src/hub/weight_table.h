@@ -66,8 +66,9 @@ class WeightTable {
   };
   void linear(std::string_view ours, std::initializer_list<Map> theirs, std::int64_t columns,
               bool bias, Stored stored = Stored::rows);
-  // Multiplies weight and bias of a map.
+  // Multiplies weight and bias of a map, or their first rows alone.
   void scale_linear(std::string_view ours, double factor);
+  void scale_rows(std::string_view ours, std::int64_t rows, double factor);
   // What makes the logits, where the model has them: the matrix, which where it is tied need not be
   // there, but is the embedding; and `bias`.
   void head(std::string_view theirs, std::string_view embedding, const TransformerConfig& config,
@@ -90,6 +91,8 @@ class WeightTable {
   struct Source {
     std::vector<Part> parts;
     const StoredTensor* first_row = nullptr;  // is added to each row
+    std::int64_t scaled_rows = 0;             // how many are multiplied by `factor`
+    double factor = 1;
   };
 
   void put(std::string_view ours, Part part);
@@ -98,6 +101,7 @@ class WeightTable {
   Source& add(std::string_view ours);
   void check_equal(const StoredTensor& a, const StoredTensor& b) const;
   void read(const Part& part, std::span<float> to) const;
+  static void scale(const Source& source, Tensor<float>& tensor);
   void read_columns(const StoredTensor& from, std::span<float> to) const;
   [[noreturn]] void fail(const StoredTensor& tensor, const std::string& what) const;
 

@@ -28,8 +28,7 @@ TEST(PretrainedConfig, RefusesWhatModelsHereDoNotHave) {
     const char* said = nullptr;  // instead of the key
   };
   for (const auto& [name, key, value, said] : std::vector<Case>{
-           {"gpt2", "scale_attn_by_inverse_layer_idx", "true"},
-           {"gpt2", "scale_attn_weights", "false"},
+           {"gpt2", "scale_attn_weights", "1"},
            {"gpt2", "add_cross_attention", "true"},
            {"gpt2", "is_encoder_decoder", "true"},
            {"gpt2", "quantization_config", R"({"bits": 4})"},

@@ -4,10 +4,14 @@
 namespace sextant::hub {
 namespace {
 
-TransformerConfig read_config(const ConfigObject& object, const ModelConfig& model) {
-  refuse_flag(object, "scale_attn_by_inverse_layer_idx");
-  if (!object.flag_or("scale_attn_weights", true)) {
-    object.fail("scale_attn_weights", "must be true: scores are divided by the root of head_dim");
+bool divides_by_layer(const ConfigObject& object) {
+  return object.flag_or("scale_attn_by_inverse_layer_idx", false);
+}
+
+TransformerConfig read_config(const ConfigObject& object, const ModelConfig& given) {
+  ModelConfig model = given;
+  if (divides_by_layer(object)) {  // in the maps to q, where they are read
+    for (LayerPositions& layer : model.layers) layer.scale = model.layers.front().scale;
   }
   TransformerConfig config = shared_config(object, model);
   read_ends(object, config, 50257, true);
@@ -30,8 +34,12 @@ constexpr DecoderNames kNames = {.embedding = "wte",
                                  .norms = NormParts::gain_and_bias,
                                  .stored = Stored::columns};
 
-void add_weights(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
+void add_weights(const ConfigObject& object, const TransformerConfig& c, WeightTable& table) {
   add_decoder(c, kNames, table);
+  for (std::int64_t i = 1; i < c.layers && divides_by_layer(object); ++i) {
+    table.scale_rows("stack." + std::to_string(i) + ".self.in", c.heads * c.head_dim,
+                     1 / static_cast<double>(i + 1));
+  }
 }
 
 }  // namespace

@@ -82,6 +82,9 @@ MODELS = {
     "gpt_neox": ("GPTNeoXForCausalLM", transformers.GPTNeoXConfig(**NEOX_LIKE, rotary_pct=0.5), torch.float32, "1MB"),
     "gpt_neox_series": ("GPTNeoXForCausalLM", transformers.GPTNeoXConfig(
         **NEOX_LIKE, rotary_pct=1.0, use_parallel_residual=False, attention_bias=False, tie_word_embeddings=True), torch.float32, "1MB"),
+    "gpt2_by_layer": ("GPT2LMHeadModel", transformers.GPT2Config(
+        vocab_size=48, n_positions=80, n_embd=16, n_layer=2, n_head=4, scale_attn_by_inverse_layer_idx=True, scale_attn_weights=False, **NO_TOKENS),
+        torch.float32, "1MB"),
     "gptj": ("GPTJForCausalLM", transformers.GPTJConfig(**GPT_LIKE, rotary_dim=2), torch.float32, "1MB"),
     "granite": ("GraniteForCausalLM", transformers.GraniteConfig(
         **LLAMA_LIKE, embedding_multiplier=3.0, attention_multiplier=0.3, residual_multiplier=0.25, logits_scaling=2.0), torch.float32, "1MB"),
