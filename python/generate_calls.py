@@ -40,6 +40,8 @@ RUN = [
 ]
 POSITIONS = ("positions", "PositionNames", '"rotary"',
              "schemes of self attention: a name, or a dict from names to parameters, {'rotary': {'base': 500000.0}}")
+LAYERS = ("layer_positions", "Sequence[tuple[Sequence[int], PositionNames]]", "()",
+          "layers, counted from 0, whose schemes are others, with these: [([0, 2], {'rotary': {}, 'window': {'left': 127}})]")
 FROM = ("from_model", "str | os.PathLike[str] | None", "None", "the folder of a trained model to start from")
 TOKENIZER = ("tokenizer_from", "str | os.PathLike[str] | None", "None", "a folder whose tokenizer is taken, a model's; None: one is made from the data")
 INTERRUPT = ("Ctrl-C (KeyboardInterrupt) ends it after the step and saves, as on the command line; the exception has the model so far "
@@ -78,9 +80,9 @@ def train(name: str, idea: str, data: list[tuple[str, str, str]], result: str, m
 
 CALLS = [
     train("lm", "Trains a language model: the next token of a text.", [TEXTS], "LanguageModel",
-          INTERRUPT, [FROM, TOKENIZER]),
+          INTERRUPT, [LAYERS, FROM, TOKENIZER]),
     train("mlm", "Trains a masked language model: hidden tokens of a text.", [TEXTS],
-          "MaskedModel", INTERRUPT, [FROM, TOKENIZER]),
+          "MaskedModel", INTERRUPT, [LAYERS, FROM, TOKENIZER]),
     train("translate", "Trains a translator on pairs of sentences.", [PAIRS], "Translator", INTERRUPT,
           [FROM, TOKENIZER, ("valid", "Pairs | None", "None", "the held-out pairs; None: as held_out"),
            ("augment", "Sequence[str]", "()", "more pairs, where both sides are the same language: of 'swap' (both directions), "

@@ -19,6 +19,7 @@ def lm(
     text: Source | Sequence[Source],
     *,
     positions: PositionNames = "rotary",
+    layer_positions: Sequence[tuple[Sequence[int], PositionNames]] = (),
     from_model: str | os.PathLike[str] | None = None,
     tokenizer_from: str | os.PathLike[str] | None = None,
     folder: str | os.PathLike[str] | None = None,
@@ -42,16 +43,26 @@ def lm(
     head_dim: int = 0,
     layers: int = 4,
     ffn_width: int = 0,
-    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu"] = "gelu",
+    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu", "geglu_tanh"] = "gelu",
     norm: Literal["layer", "rms"] = "layer",
     norm_epsilon: float = 1e-05,
     pre_norm: bool = True,
+    output_norm: bool = False,
+    parallel_blocks: Literal["none", "one_norm", "two_norms"] = "none",
     embedding_norm: bool = False,
     bias: bool = True,
     qkv_bias: bool = False,
+    out_bias: bool = False,
     ffn_bias: bool = False,
+    qk_norm: Literal["none", "head", "all"] = "none",
+    attention_scale: float = 0.0,
+    attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
+    logits_bias: bool = False,
+    logits_scale: float = 1.0,
+    logits_softcap: float = 0.0,
+    logits_transform: bool = False,
     steps: int = 0,
     minutes: float = 0.0,
     patience: int = 0,
@@ -80,6 +91,8 @@ def lm(
         text: files of text: paths, or what has read(), one or a list of them
         positions: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
+        layer_positions: layers, counted from 0, whose schemes are others, with these: [([0, 2],
+            {'rotary': {}, 'window': {'left': 127}})]
         from_model: the folder of a trained model to start from
         tokenizer_from: a folder whose tokenizer is taken, a model's; None: one is made from the
             data
@@ -114,20 +127,37 @@ def lm(
         head_dim (0 .. 2^16): of queries, keys and values; 0: the width / the heads
         layers (1 .. 1000): of the decoder, or of the only stack
         ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
-        activation (relu | gelu | gelu_tanh | silu | swiglu): of feed-forward layers. relu: max(x,
-            0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh; silu: x / (1 +
-            exp(-x)); swiglu: silu(gate) times up, two inputs
+        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): of feed-forward
+            layers. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh;
+            silu: x / (1 + exp(-x)); swiglu: silu(gate) times up, two inputs; geglu: gelu(gate)
+            times up; geglu_tanh: gelu_tanh(gate) times up
         norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
             of the mean square, gain
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
+        output_norm (True | False): norms of what each block gives, before it is added: beside those
+            before, as in Gemma 2, or in place of those after the sum, as in OLMo 2
+        parallel_blocks (none | one_norm | two_norms): attention and feed-forward layer of what the
+            layer reads, side by side. none: one after the other; one_norm: with one norm before
+            both, as in GPT-J; two_norms: each with a norm, as in GPT-NeoX
         embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
         bias (True | False): of linear maps
         qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
+        out_bias (True | False): of attention's result where the others have none
         ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
+            each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
+        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
+        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
+        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        logits_scale (> 0, <= 1000000): factor of the logits
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
+            are
+        logits_transform (True | False): a linear map, the activation and a norm before the logits,
+            as in BERT
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
         patience (>= 0): end after so many validations without a new best loss; 0: no limit
@@ -163,13 +193,14 @@ def lm(
     """
     from ._training import train
 
-    return train("lm", {"text": text, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "ffn_bias": ffn_bias, "embedding_scale": embedding_scale, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("lm", {"text": text, "layer_positions": layer_positions, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def mlm(
     text: Source | Sequence[Source],
     *,
     positions: PositionNames = "rotary",
+    layer_positions: Sequence[tuple[Sequence[int], PositionNames]] = (),
     from_model: str | os.PathLike[str] | None = None,
     tokenizer_from: str | os.PathLike[str] | None = None,
     folder: str | os.PathLike[str] | None = None,
@@ -194,16 +225,26 @@ def mlm(
     head_dim: int = 0,
     layers: int = 4,
     ffn_width: int = 0,
-    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu"] = "gelu",
+    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu", "geglu_tanh"] = "gelu",
     norm: Literal["layer", "rms"] = "layer",
     norm_epsilon: float = 1e-05,
     pre_norm: bool = True,
+    output_norm: bool = False,
+    parallel_blocks: Literal["none", "one_norm", "two_norms"] = "none",
     embedding_norm: bool = False,
     bias: bool = True,
     qkv_bias: bool = False,
+    out_bias: bool = False,
     ffn_bias: bool = False,
+    qk_norm: Literal["none", "head", "all"] = "none",
+    attention_scale: float = 0.0,
+    attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
+    logits_bias: bool = False,
+    logits_scale: float = 1.0,
+    logits_softcap: float = 0.0,
+    logits_transform: bool = False,
     steps: int = 0,
     minutes: float = 0.0,
     patience: int = 0,
@@ -232,6 +273,8 @@ def mlm(
         text: files of text: paths, or what has read(), one or a list of them
         positions: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
+        layer_positions: layers, counted from 0, whose schemes are others, with these: [([0, 2],
+            {'rotary': {}, 'window': {'left': 127}})]
         from_model: the folder of a trained model to start from
         tokenizer_from: a folder whose tokenizer is taken, a model's; None: one is made from the
             data
@@ -267,20 +310,37 @@ def mlm(
         head_dim (0 .. 2^16): of queries, keys and values; 0: the width / the heads
         layers (1 .. 1000): of the decoder, or of the only stack
         ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
-        activation (relu | gelu | gelu_tanh | silu | swiglu): of feed-forward layers. relu: max(x,
-            0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh; silu: x / (1 +
-            exp(-x)); swiglu: silu(gate) times up, two inputs
+        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): of feed-forward
+            layers. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh;
+            silu: x / (1 + exp(-x)); swiglu: silu(gate) times up, two inputs; geglu: gelu(gate)
+            times up; geglu_tanh: gelu_tanh(gate) times up
         norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
             of the mean square, gain
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
+        output_norm (True | False): norms of what each block gives, before it is added: beside those
+            before, as in Gemma 2, or in place of those after the sum, as in OLMo 2
+        parallel_blocks (none | one_norm | two_norms): attention and feed-forward layer of what the
+            layer reads, side by side. none: one after the other; one_norm: with one norm before
+            both, as in GPT-J; two_norms: each with a norm, as in GPT-NeoX
         embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
         bias (True | False): of linear maps
         qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
+        out_bias (True | False): of attention's result where the others have none
         ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
+            each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
+        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
+        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
+        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        logits_scale (> 0, <= 1000000): factor of the logits
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
+            are
+        logits_transform (True | False): a linear map, the activation and a norm before the logits,
+            as in BERT
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
         patience (>= 0): end after so many validations without a new best loss; 0: no limit
@@ -316,7 +376,7 @@ def mlm(
     """
     from ._training import train
 
-    return train("mlm", {"text": text, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "ffn_bias": ffn_bias, "embedding_scale": embedding_scale, "tied": tied, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("mlm", {"text": text, "layer_positions": layer_positions, "tokenizer_from": tokenizer_from}, from_model, positions, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def translate(
@@ -349,14 +409,19 @@ def translate(
     layers: int = 3,
     encoder_layers: int = 0,
     ffn_width: int = 0,
-    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu"] = "gelu",
+    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu", "geglu_tanh"] = "gelu",
     norm: Literal["layer", "rms"] = "layer",
     norm_epsilon: float = 1e-05,
     pre_norm: bool = True,
+    output_norm: bool = False,
     embedding_norm: bool = False,
     bias: bool = True,
     qkv_bias: bool = False,
+    out_bias: bool = False,
     ffn_bias: bool = False,
+    qk_norm: Literal["none", "head", "all"] = "none",
+    attention_scale: float = 0.0,
+    attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
     pointer: bool = False,
@@ -425,18 +490,26 @@ def translate(
         layers (1 .. 1000): of the decoder, or of the only stack
         encoder_layers (0 .. 1000): of the encoder of a translator; 0: the layers
         ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
-        activation (relu | gelu | gelu_tanh | silu | swiglu): of feed-forward layers. relu: max(x,
-            0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh; silu: x / (1 +
-            exp(-x)); swiglu: silu(gate) times up, two inputs
+        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): of feed-forward
+            layers. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh;
+            silu: x / (1 + exp(-x)); swiglu: silu(gate) times up, two inputs; geglu: gelu(gate)
+            times up; geglu_tanh: gelu_tanh(gate) times up
         norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
             of the mean square, gain
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
+        output_norm (True | False): norms of what each block gives, before it is added: beside those
+            before, as in Gemma 2, or in place of those after the sum, as in OLMo 2
         embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
         bias (True | False): of linear maps
         qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
+        out_bias (True | False): of attention's result where the others have none
         ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
+            each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
+        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
+        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
         pointer (True | False): a translator may copy tokens of the source
@@ -475,7 +548,7 @@ def translate(
     """
     from ._training import train
 
-    return train("translate", {"pairs": pairs, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, positions, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "ffn_bias": ffn_bias, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("translate", {"pairs": pairs, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, positions, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def dates(
@@ -501,14 +574,19 @@ def dates(
     layers: int = 2,
     encoder_layers: int = 0,
     ffn_width: int = 0,
-    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu"] = "gelu",
+    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu", "geglu_tanh"] = "gelu",
     norm: Literal["layer", "rms"] = "layer",
     norm_epsilon: float = 1e-05,
     pre_norm: bool = True,
+    output_norm: bool = False,
     embedding_norm: bool = False,
     bias: bool = True,
     qkv_bias: bool = False,
+    out_bias: bool = False,
     ffn_bias: bool = False,
+    qk_norm: Literal["none", "head", "all"] = "none",
+    attention_scale: float = 0.0,
+    attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
     pointer: bool = False,
@@ -566,18 +644,26 @@ def dates(
         layers (1 .. 1000): of the decoder, or of the only stack
         encoder_layers (0 .. 1000): of the encoder of a translator; 0: the layers
         ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
-        activation (relu | gelu | gelu_tanh | silu | swiglu): of feed-forward layers. relu: max(x,
-            0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh; silu: x / (1 +
-            exp(-x)); swiglu: silu(gate) times up, two inputs
+        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): of feed-forward
+            layers. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh;
+            silu: x / (1 + exp(-x)); swiglu: silu(gate) times up, two inputs; geglu: gelu(gate)
+            times up; geglu_tanh: gelu_tanh(gate) times up
         norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
             of the mean square, gain
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
+        output_norm (True | False): norms of what each block gives, before it is added: beside those
+            before, as in Gemma 2, or in place of those after the sum, as in OLMo 2
         embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
         bias (True | False): of linear maps
         qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
+        out_bias (True | False): of attention's result where the others have none
         ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
+            each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
+        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
+        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
         pointer (True | False): a translator may copy tokens of the source
@@ -616,7 +702,7 @@ def dates(
     """
     from ._training import train
 
-    return train("dates", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "ffn_bias": ffn_bias, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("dates", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def copy(
@@ -642,14 +728,19 @@ def copy(
     layers: int = 1,
     encoder_layers: int = 0,
     ffn_width: int = 0,
-    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu"] = "gelu",
+    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu", "geglu_tanh"] = "gelu",
     norm: Literal["layer", "rms"] = "layer",
     norm_epsilon: float = 1e-05,
     pre_norm: bool = True,
+    output_norm: bool = False,
     embedding_norm: bool = False,
     bias: bool = True,
     qkv_bias: bool = False,
+    out_bias: bool = False,
     ffn_bias: bool = False,
+    qk_norm: Literal["none", "head", "all"] = "none",
+    attention_scale: float = 0.0,
+    attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
     pointer: bool = False,
@@ -707,18 +798,26 @@ def copy(
         layers (1 .. 1000): of the decoder, or of the only stack
         encoder_layers (0 .. 1000): of the encoder of a translator; 0: the layers
         ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
-        activation (relu | gelu | gelu_tanh | silu | swiglu): of feed-forward layers. relu: max(x,
-            0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh; silu: x / (1 +
-            exp(-x)); swiglu: silu(gate) times up, two inputs
+        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): of feed-forward
+            layers. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh;
+            silu: x / (1 + exp(-x)); swiglu: silu(gate) times up, two inputs; geglu: gelu(gate)
+            times up; geglu_tanh: gelu_tanh(gate) times up
         norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
             of the mean square, gain
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
+        output_norm (True | False): norms of what each block gives, before it is added: beside those
+            before, as in Gemma 2, or in place of those after the sum, as in OLMo 2
         embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
         bias (True | False): of linear maps
         qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
+        out_bias (True | False): of attention's result where the others have none
         ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
+            each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
+        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
+        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
         pointer (True | False): a translator may copy tokens of the source
@@ -757,7 +856,7 @@ def copy(
     """
     from ._training import train
 
-    return train("copy", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "ffn_bias": ffn_bias, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("copy", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def reverse(
@@ -783,14 +882,19 @@ def reverse(
     layers: int = 1,
     encoder_layers: int = 0,
     ffn_width: int = 0,
-    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu"] = "gelu",
+    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu", "geglu_tanh"] = "gelu",
     norm: Literal["layer", "rms"] = "layer",
     norm_epsilon: float = 1e-05,
     pre_norm: bool = True,
+    output_norm: bool = False,
     embedding_norm: bool = False,
     bias: bool = True,
     qkv_bias: bool = False,
+    out_bias: bool = False,
     ffn_bias: bool = False,
+    qk_norm: Literal["none", "head", "all"] = "none",
+    attention_scale: float = 0.0,
+    attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
     pointer: bool = False,
@@ -848,18 +952,26 @@ def reverse(
         layers (1 .. 1000): of the decoder, or of the only stack
         encoder_layers (0 .. 1000): of the encoder of a translator; 0: the layers
         ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
-        activation (relu | gelu | gelu_tanh | silu | swiglu): of feed-forward layers. relu: max(x,
-            0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh; silu: x / (1 +
-            exp(-x)); swiglu: silu(gate) times up, two inputs
+        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): of feed-forward
+            layers. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh;
+            silu: x / (1 + exp(-x)); swiglu: silu(gate) times up, two inputs; geglu: gelu(gate)
+            times up; geglu_tanh: gelu_tanh(gate) times up
         norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
             of the mean square, gain
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
+        output_norm (True | False): norms of what each block gives, before it is added: beside those
+            before, as in Gemma 2, or in place of those after the sum, as in OLMo 2
         embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
         bias (True | False): of linear maps
         qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
+        out_bias (True | False): of attention's result where the others have none
         ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
+            each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
+        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
+        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
         pointer (True | False): a translator may copy tokens of the source
@@ -898,7 +1010,7 @@ def reverse(
     """
     from ._training import train
 
-    return train("reverse", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "ffn_bias": ffn_bias, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("reverse", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def sort(
@@ -924,14 +1036,19 @@ def sort(
     layers: int = 1,
     encoder_layers: int = 0,
     ffn_width: int = 0,
-    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu"] = "gelu",
+    activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu", "geglu_tanh"] = "gelu",
     norm: Literal["layer", "rms"] = "layer",
     norm_epsilon: float = 1e-05,
     pre_norm: bool = True,
+    output_norm: bool = False,
     embedding_norm: bool = False,
     bias: bool = True,
     qkv_bias: bool = False,
+    out_bias: bool = False,
     ffn_bias: bool = False,
+    qk_norm: Literal["none", "head", "all"] = "none",
+    attention_scale: float = 0.0,
+    attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
     pointer: bool = False,
@@ -989,18 +1106,26 @@ def sort(
         layers (1 .. 1000): of the decoder, or of the only stack
         encoder_layers (0 .. 1000): of the encoder of a translator; 0: the layers
         ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
-        activation (relu | gelu | gelu_tanh | silu | swiglu): of feed-forward layers. relu: max(x,
-            0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh; silu: x / (1 +
-            exp(-x)); swiglu: silu(gate) times up, two inputs
+        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): of feed-forward
+            layers. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh;
+            silu: x / (1 + exp(-x)); swiglu: silu(gate) times up, two inputs; geglu: gelu(gate)
+            times up; geglu_tanh: gelu_tanh(gate) times up
         norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
             of the mean square, gain
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
+        output_norm (True | False): norms of what each block gives, before it is added: beside those
+            before, as in Gemma 2, or in place of those after the sum, as in OLMo 2
         embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
         bias (True | False): of linear maps
         qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
+        out_bias (True | False): of attention's result where the others have none
         ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
+            each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
+        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
+        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
         pointer (True | False): a translator may copy tokens of the source
@@ -1039,7 +1164,7 @@ def sort(
     """
     from ._training import train
 
-    return train("sort", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "ffn_bias": ffn_bias, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("sort", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def resume(

@@ -187,3 +187,13 @@ def positions_of(given: Any, argument: str) -> list[tuple[str, dict[str, Any]]]:
                 raise TypeError(f"[{argument}] must be a dict from names of schemes to dicts of parameters, got {given!r}")
         return list(given.items())
     raise TypeError(f"[{argument}] must be a scheme's name, or a dict from names to parameters, got {type(given).__name__}")
+
+
+def layer_positions_of(given: Any, argument: str) -> list[tuple[list[Any], list[tuple[str, dict[str, Any]]]]]:
+    """Numbers of layers with the schemes that they have."""
+    try:
+        return [(list(layers), positions_of(positions, argument)) for layers, positions in given]
+    except (TypeError, ValueError) as error:
+        if str(error).startswith("["):
+            raise
+        raise TypeError(f"[{argument}] must be a list of tuples of layers and schemes, got {given!r}") from None

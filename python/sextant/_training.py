@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from . import _core
 from ._progress import Progress
-from ._sources import files_for, folder_of, positions_of
+from ._sources import files_for, folder_of, layer_positions_of, positions_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,6 +122,7 @@ def train(
 ) -> Model:
     path = folder_of(folder, "train.folder")
     named = positions_of(positions, "train.positions")
+    layers = layer_positions_of(data.get("layer_positions", ()), "train.layer_positions")
     with files_for(path) as files:
         sources: dict[str, list[str]] = {"files": [], "valid": [], "from": [], "tokenizer_from": [], "augment": []}
         if "text" in data:
@@ -137,7 +138,7 @@ def train(
         augment = data.get("augment", ())
         sources["augment"] = [augment] if isinstance(augment, str) else list(augment)
         bar = Progress(progress, options["steps"], options["minutes"], kind)
-        return carry_out(lambda step: _core.train(kind, sources, named, options, path, step), path, on_step, bar, "train")
+        return carry_out(lambda step: _core.train(kind, sources, named, layers, options, path, step), path, on_step, bar, "train")
 
 
 def resume(

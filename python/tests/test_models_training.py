@@ -345,3 +345,24 @@ def test_data_that_moved_is_named(tmp_path: Path, text: Path) -> None:
     (tmp_path / "other.txt").write_text("another text\n")
     with pytest.raises(ValueError, match="but has changed"):
         sextant.train.resume(tmp_path / "run", text=tmp_path / "other.txt", steps=4)
+
+
+def test_layers_may_have_positions_of_their_own(text: Path) -> None:
+    def of(layers: Any) -> sextant.LanguageModel:
+        return sextant.train.lm(text, layer_positions=layers, layers=2, steps=1, width=16, heads=2, length=32, tokenizer="character")
+
+    model = of([([1], {"rotary": {}, "window": {"left": 3}}), ((0,), "t5")])
+    assert "positions.2.t5.table" in model.weights
+    assert not any(name.startswith("positions.") for name in of(()).weights)
+    for layers, said in (
+        ([([2], "none")], "must have each of the layers 0 .. 1 once at most, got 2"),
+        ([([0], "sinusoidal")], "must be schemes that work in attention"),
+        ([([0.5], "none")], "train.layer_positions"),
+        ([([0], "nothing")], "nothing"),
+        ([([0], {"window": {"sides": 1}})], "window has left, right, dilation, got sides"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=said):
+            of(layers)
+    for layers in ("none", [1], [([0],)], 3):
+        with pytest.raises(TypeError, match="train.layer_positions"):
+            of(layers)

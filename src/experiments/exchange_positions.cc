@@ -15,17 +15,22 @@ namespace {
 class OwnPositions {
  public:
   explicit OwnPositions(LanguageModel<float>& model)
-      : model_(model), schemes_(model.config.positions), positions_(std::move(model.positions)) {}
+      : model_(model),
+        config_(model.config),
+        kinds_(model.stack.options.kinds),
+        positions_(std::move(model.positions)) {}
   OwnPositions(const OwnPositions&) = delete;
   OwnPositions& operator=(const OwnPositions&) = delete;
   ~OwnPositions() {
-    model_.config.positions = std::move(schemes_);
+    model_.config = std::move(config_);
+    model_.stack.options.kinds = std::move(kinds_);
     model_.positions = std::move(positions_);
   }
 
  private:
   LanguageModel<float>& model_;
-  SchemeSpecs schemes_;
+  TransformerConfig config_;
+  decltype(StackOptions::kinds) kinds_;
   PositionModule<float> positions_;
 };
 

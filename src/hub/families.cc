@@ -2,18 +2,112 @@
 #include "hub/families.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "core/text/quoted_text.h"
 
 namespace sextant::hub {
 
+namespace {
+
+constexpr const Family* kFamilies[] = {
+    &kBert,    &kBloom,  &kCamembert, &kCodegen, &kCohere,  &kCohere2,  &kDistilbert, &kFalcon,
+    &kGemma,   &kGemma2, &kGemma3,    &kGlm,     &kGlm4,    &kGpt2,     &kGptNeox,    &kGptj,
+    &kGranite, &kLlama,  &kMistral,   &kMpt,     &kOlmo,    &kOlmo2,    &kOpt,        &kPhi,
+    &kPhi3,    &kQwen2,  &kQwen3,     &kRoberta, &kSmollm3, &kStablelm, &kStarcoder2, &kXlmRoberta};
+
+// Types that others ask for, and why they are not there.
+struct Refused {
+  std::string_view model_type, why;
+};
+constexpr std::string_view kExperts = "feed-forward layers that are mixtures of experts";
+constexpr std::string_view kLatent = "latent attention and mixtures of experts";
+constexpr std::string_view kCross = "an encoder and a decoder";
+constexpr std::string_view kImages = "images beside the text";
+constexpr Refused kRefused[] = {
+    {"mixtral", kExperts},
+    {"qwen2_moe", kExperts},
+    {"qwen3_moe", kExperts},
+    {"gpt_oss", kExperts},
+    {"llama4_text", kExperts},
+    {"llama4", kExperts},
+    {"deepseek_v2", kLatent},
+    {"deepseek_v3", kLatent},
+    {"t5", kCross},
+    {"mt5", kCross},
+    {"umt5", kCross},
+    {"bart", kCross},
+    {"qwen2_vl", kImages},
+    {"qwen2_5_vl", kImages},
+    {"qwen3_vl", kImages},
+    {"gemma3", kImages},
+    {"deberta", "norms and maps of its table of positions"},
+    {"deberta-v2", "norms and maps of its table of positions"},
+    {"modernbert", "a first layer without norm"},
+};
+
+std::string listed() {
+  std::string names;
+  for (const Family* each : kFamilies) {
+    if (!names.empty()) names += each == kFamilies[std::size(kFamilies) - 1] ? " or " : ", ";
+    names += each->model_type;
+  }
+  return names;
+}
+
+// What a kind of layers has: a scheme that does something, and a window.
+SchemeSpecs schemes_of(const LayerPositions& layer) {
+  SchemeSpecs list;
+  const bool windowed = layer.window_left >= 0 || layer.window_right >= 0;
+  if (layer.scheme != "none" || !windowed) list.push_back({layer.scheme, layer.parameters});
+  // The rows of padding are left out where the table is read.
+  if (layer.scheme == "learned") list.back().parameters.erase("offset");
+  if (!windowed) return list;
+  list.push_back({"window", {{"left", std::to_string(layer.window_left)}}});
+  if (layer.window_right >= 0) {
+    list.back().parameters["right"] = std::to_string(layer.window_right);
+  }
+  return list;
+}
+
+void add_positions(const ModelConfig& model, TransformerConfig& config) {
+  config.positions = schemes_of(model.layers.front());
+  std::int64_t number = 0;
+  for (const LayerPositions& layer : model.layers) {
+    const SchemeSpecs own = schemes_of(layer);
+    const std::int64_t i = number++;
+    if (own == config.positions) continue;
+    auto& others = config.layer_positions;
+    auto kind = std::ranges::find(others, own, &LayerSchemes::positions);
+    if (kind == others.end()) kind = others.insert(kind, {{}, own});
+    kind->layers.push_back(i);
+  }
+}
+
+void refuse_positions(const ConfigObject& object, const ModelConfig& model) {
+  const LayerPositions& first = model.layers.front();
+  if (first.bias_factor != 1) {
+    object.fail("alibi", "must be false: biases here are added after the scores are scaled");
+  }
+  for (const LayerPositions& layer : model.layers) {
+    if (layer.sinks) object.fail("model_type", "must have no sinks, as models here have none");
+    if (layer.chunk != 0) object.fail("attention_chunk_size", "must be null: no chunks are read");
+    if (layer.scale == first.scale && layer.softcap == first.softcap) continue;
+    object.fail("model_type", "must have the same scale and cap of scores in all layers");
+  }
+}
+
+}  // namespace
+
 const Family& find_family(const ConfigObject& object) {
   const std::string type = object.need(object.text("model_type"), "model_type");
-  for (const Family* family : {&kBert, &kGpt2, &kLlama, &kMistral, &kQwen2}) {
+  for (const Family* family : kFamilies) {
     if (family->model_type == type) return *family;
   }
-  object.fail("model_type",
-              "must be bert, gpt2, llama, mistral or qwen2, got " + quoted_text(type));
+  const auto* refused = std::ranges::find(kRefused, type, &Refused::model_type);
+  const std::string why =
+      refused == std::end(kRefused) ? "" : ", which has " + std::string(refused->why);
+  object.fail("model_type", "must be " + listed() + ", got " + quoted_text(type) + why);
 }
 
 TransformerConfig shared_config(const ConfigObject& object, const ModelConfig& model) {
@@ -25,14 +119,8 @@ TransformerConfig shared_config(const ConfigObject& object, const ModelConfig& m
   if (object.has("pruned_heads") && !object.json()["pruned_heads"].empty()) {
     object.fail("pruned_heads", "must be empty: all layers have the same heads");
   }
+  refuse_positions(object, model);
   const LayerPositions& layer = model.layers.front();
-  if (model.layers_differ()) {
-    object.fail(object.has("layer_types") ? "layer_types" : "max_window_layers",
-                "must give all layers the same window: a model here has one for all");
-  }
-  if (layer.scale || layer.softcap != 0 || layer.sinks || layer.chunk != 0) {
-    object.fail("model_type", "must have plain scores, as models here do");
-  }
   TransformerConfig config;
   config.kind = layer.causal ? ModelKind::causal : ModelKind::masked;
   config.width = layer.width;
@@ -41,17 +129,32 @@ TransformerConfig shared_config(const ConfigObject& object, const ModelConfig& m
   config.head_dim = layer.head_dim;
   config.layers = static_cast<std::int64_t>(model.layers.size());
   config.embedding_scale = 1;
-  config.positions = {{layer.scheme, layer.parameters}};
-  if (layer.window_left >= 0) {
-    config.positions.push_back({"window", {{"left", std::to_string(layer.window_left)}}});
+  config.attention_scale = layer.scale.value_or(0);
+  config.attention_softcap = layer.softcap;
+  add_positions(model, config);
+  if (layer.table_rows > 0) {
+    const auto offset = layer.parameters.find("offset");
+    config.length =
+        layer.table_rows - (offset == layer.parameters.end() ? 0 : std::stoll(offset->second));
+  } else if (model.max_positions > 0) {
+    config.length = model.max_positions;
   }
-  const std::int64_t length = layer.table_rows > 0 ? layer.table_rows : model.max_positions;
-  if (length > 0) config.length = length;
   return config;
+}
+
+void read_ends(const ConfigObject& object, TransformerConfig& config, std::int64_t vocabulary,
+               bool tied) {
+  config.vocabulary = object.integer_or("vocab_size", vocabulary);
+  config.tied = object.flag_or("tie_word_embeddings", tied);
+  config.logits = config.tied || !is_bare(object);
 }
 
 void refuse_flag(const ConfigObject& object, std::string_view key) {
   if (object.flag(key).value_or(false)) object.fail(key, "must be false: models here have none");
+}
+
+void refuse_key(const ConfigObject& object, std::string_view key, const std::string& why) {
+  if (object.has(key)) object.fail(key, "must be null: " + why);
 }
 
 Activation activation_of(const ConfigObject& object, std::string_view key,
@@ -65,6 +168,24 @@ Activation activation_of(const ConfigObject& object, std::string_view key,
   if (is({"silu", "swish"})) return Activation::silu;
   if (is({"relu"})) return Activation::relu;
   object.fail(key, "must be relu, gelu, gelu_new or silu, got " + quoted_text(name));
+}
+
+Activation gate_of(const ConfigObject& object, std::string_view key, std::string_view by_default) {
+  switch (activation_of(object, key, by_default)) {
+    case Activation::gelu:
+      return Activation::geglu;
+    case Activation::gelu_tanh:
+      return Activation::geglu_tanh;
+    case Activation::silu:
+      return Activation::swiglu;
+    default:
+      object.fail(key, "must be gelu, gelu_new or silu, which gates here have");
+  }
+}
+
+bool is_class(const ConfigObject& object, std::initializer_list<std::string_view> names) {
+  const auto given = object.texts("architectures");
+  return given && !given->empty() && std::ranges::find(names, given->front()) != names.end();
 }
 
 bool is_bare(const ConfigObject& object) {

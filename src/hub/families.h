@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "hub/decoder_names.h"
 #include "hub/weight_table.h"
 #include "interop/config/object.h"
 #include "sextant/interop/model_config.h"
@@ -21,23 +22,42 @@ struct Family {
   void (*weights)(const ConfigObject& object, const TransformerConfig& config, WeightTable& table);
 };
 
-extern const Family kBert, kGpt2, kLlama, kMistral, kQwen2;
+extern const Family kBert, kBloom, kCamembert, kCodegen, kCohere, kCohere2, kDistilbert, kFalcon,
+    kGemma, kGemma2, kGemma3, kGlm, kGlm4, kGpt2, kGptNeox, kGptj, kGranite, kLlama, kMistral, kMpt,
+    kOlmo, kOlmo2, kOpt, kPhi, kPhi3, kQwen2, kQwen3, kRoberta, kSmollm3, kStablelm, kStarcoder2,
+    kXlmRoberta;
 
 // Throws Error for a model type that is not one of these.
 const Family& find_family(const ConfigObject& object);
 
-// Sizes and positions, which families have alike. Throws Error for what a stack does not have:
-// layers whose positions differ, a scale of the scores.
+// Sizes, positions and the scale of the scores, which families have alike. Throws Error for what a
+// stack does not have: sinks, chunks, a scale that differs between layers.
 TransformerConfig shared_config(const ConfigObject& object, const ModelConfig& model);
 
-// Throws Error where the flag is set.
+// Reads vocab_size and tie_word_embeddings; whether there are logits: a head that is not tied is
+// that of a class with one.
+void read_ends(const ConfigObject& object, TransformerConfig& config, std::int64_t vocabulary,
+               bool tied);
+
+// Throws Error where the flag is set, or the key is not null.
 void refuse_flag(const ConfigObject& object, std::string_view key);
+void refuse_key(const ConfigObject& object, std::string_view key, const std::string& why);
 // Of the keys hidden_act and activation_function. Throws Error for others than relu, gelu, silu
 // and their spellings.
 Activation activation_of(const ConfigObject& object, std::string_view key,
                          std::string_view by_default);
+// The same of a gate. Throws Error for relu.
+Activation gate_of(const ConfigObject& object, std::string_view key, std::string_view by_default);
 // Whether the first of `architectures` is a model without a head: LlamaModel, not
 // LlamaForCausalLM, nor GPT2LMHeadModel.
 bool is_bare(const ConfigObject& object);
+// Whether the first of `architectures` is one of these.
+bool is_class(const ConfigObject& object, std::initializer_list<std::string_view> names);
+
+// Names that are known and not read: rotations, which config.json gives, and masks.
+inline constexpr std::string_view kRotations[] = {".rotary_emb.inv_freq"};
+inline constexpr std::string_view kMasks[] = {".attn.bias",           ".attn.masked_bias",
+                                              ".attention.bias",      ".attention.masked_bias",
+                                              ".rotary_emb.inv_freq", ".attn.causal_mask"};
 
 }  // namespace sextant::hub

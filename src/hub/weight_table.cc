@@ -40,18 +40,38 @@ void WeightTable::enter(std::string ours, std::string theirs) {
 void WeightTable::matrix(std::string_view ours, std::string_view theirs, std::int64_t rows,
                          std::int64_t columns, Stored stored) {
   const Shape shape = stored == Stored::rows ? Shape{rows, columns} : Shape{columns, rows};
-  add(ours).parts.push_back({&take(theirs, shape), stored});
+  put(ours, {&take(theirs, shape), stored});
 }
 
 void WeightTable::add_first_row(std::string_view theirs, std::int64_t rows, std::int64_t columns) {
   last_->first_row = &take(theirs, {rows, columns});
 }
 
+void WeightTable::take_rows(std::string_view ours, std::string_view theirs, const Shape& shape,
+                            std::vector<StoredRows> rows) {
+  std::int64_t count = 0;
+  for (const StoredRows& each : rows) count += each.count;
+  put(ours, {.tensor = &take(theirs, shape),
+             .rows = std::move(rows),
+             .count = count * (shape.count() / shape[0])});
+}
+
 void WeightTable::norm(std::string_view ours, std::string_view theirs, std::int64_t width,
-                       bool bias) {
-  const std::string to(ours), from(theirs);
-  add(to + ".gain").parts.push_back({&take(from + ".weight", {width})});
-  if (bias) add(to + ".bias").parts.push_back({&take(from + ".bias", {width})});
+                       NormKind kind, NormParts parts) {
+  const std::string gain = std::string(ours) + ".gain", bias = std::string(ours) + ".bias";
+  const std::string from(theirs);
+  if (parts == NormParts::nothing) {
+    put(gain, {.tensor = nullptr, .added = 1, .count = width});
+  } else {
+    const double added = parts == NormParts::gain_less_one ? 1 : 0;
+    put(gain, {.tensor = &take(from + ".weight", {width}), .added = added});
+  }
+  if (kind != NormKind::layer) return;
+  if (parts == NormParts::gain_and_bias) {
+    put(bias, {.tensor = &take(from + ".bias", {width})});
+  } else {
+    put(bias, {.tensor = nullptr, .count = width});
+  }
 }
 
 void WeightTable::linear(std::string_view ours, std::initializer_list<Map> theirs,
@@ -62,13 +82,40 @@ void WeightTable::linear(std::string_view ours, std::initializer_list<Map> their
   }
   if (!bias) return;
   for (const auto& [name, rows] : theirs) {
-    add(to + ".bias").parts.push_back({&take(std::string(name) + ".bias", {rows})});
+    put(to + ".bias", {.tensor = &take(std::string(name) + ".bias", {rows})});
+  }
+}
+
+void WeightTable::scale_linear(std::string_view ours, double factor) {
+  for (const char* end : {".weight", ".bias"}) {
+    const auto found = sources_.find(ours_ + std::string(ours) + end);
+    if (found == sources_.end()) continue;
+    for (Part& part : found->second.parts) part.factor *= factor;
+  }
+}
+
+void WeightTable::scale_rows(std::string_view ours, std::int64_t rows, double factor) {
+  for (const char* end : {".weight", ".bias"}) {
+    const auto found = sources_.find(ours_ + std::string(ours) + end);
+    if (found == sources_.end()) continue;
+    found->second.scaled_rows = rows;
+    found->second.factor = factor;
+  }
+}
+
+void WeightTable::scale(const Source& source, Tensor<float>& tensor) {
+  const std::int64_t columns = tensor.count() / tensor.size(0);
+  for (float& x : tensor.span().first(static_cast<std::size_t>(source.scaled_rows * columns))) {
+    x = static_cast<float>(source.factor * static_cast<double>(x));
   }
 }
 
 void WeightTable::head(std::string_view theirs, std::string_view embedding,
-                       const TransformerConfig& config) {
+                       const TransformerConfig& config, std::string_view bias) {
   if (!config.logits) return;
+  if (config.logits_bias) {
+    put("output.bias", {.tensor = &take(bias, {config.vocabulary})});
+  }
   if (!config.tied) return matrix("output.weight", theirs, config.vocabulary, config.width);
   if (find(theirs) == nullptr) return;
   check_equal(take(theirs, {config.vocabulary, config.width}), *find(embedding));
@@ -92,7 +139,7 @@ void WeightTable::read_into(const Parameters<float>& parameters) const {
     const auto found = sources_.find(name);
     std::int64_t count = 0;
     if (found != sources_.end()) {
-      for (const Part& part : found->second.parts) count += part.tensor->count();
+      for (const Part& part : found->second.parts) count += part.count;
     }
     if (count != tensor->count()) {
       throw Error(file_.path(), "must hold all of " + name + ", got " + std::to_string(count) +
@@ -101,14 +148,15 @@ void WeightTable::read_into(const Parameters<float>& parameters) const {
     std::span<float> rest = tensor->span();
     ask_for_large_pages(std::as_writable_bytes(rest).data(), rest.size_bytes());
     for (const Part& part : found->second.parts) {
-      const auto size = static_cast<std::size_t>(part.tensor->count());
+      const auto size = static_cast<std::size_t>(part.count);
       read(part, rest.first(size));
       const auto finite = [](float x) { return std::isfinite(x); };
-      if (!std::ranges::all_of(rest.first(size), finite)) {
+      if (part.tensor != nullptr && !std::ranges::all_of(rest.first(size), finite)) {
         fail(*part.tensor, "must hold finite numbers, got others in " + part.tensor->name);
       }
       rest = rest.subspan(size);
     }
+    scale(found->second, *tensor);
     const StoredTensor* added = found->second.first_row;
     if (added == nullptr) continue;
     std::vector<float> row(static_cast<std::size_t>(added->shape[1]));
@@ -121,6 +169,15 @@ void WeightTable::read_into(const Parameters<float>& parameters) const {
       fail(*added, "must hold finite numbers, got others in " + added->name);
     }
   }
+}
+
+void WeightTable::put(std::string_view ours, Part part) {
+  if (part.count == 0) part.count = part.tensor->count();
+  add(ours).parts.push_back(std::move(part));
+}
+
+bool WeightTable::has(std::string_view theirs) const {
+  return find(theirs_ + std::string(theirs)) != nullptr;
 }
 
 const StoredTensor* WeightTable::find(std::string_view theirs) const {
@@ -165,8 +222,27 @@ void WeightTable::check_equal(const StoredTensor& a, const StoredTensor& b) cons
 }
 
 void WeightTable::read(const Part& part, std::span<float> to) const {
+  if (part.tensor == nullptr) {
+    std::ranges::fill(to, static_cast<float>(part.added));
+    return;
+  }
   const StoredTensor& from = *part.tensor;
-  if (part.stored == Stored::rows) return file_.read<float>(from, 0, to);
+  std::span<float> rest = to;
+  for (const StoredRows& each : part.rows) {
+    const std::int64_t columns = from.count() / from.shape[0];
+    const auto size = static_cast<std::size_t>(each.count * columns);
+    file_.read<float>(from, each.first * columns, rest.first(size));
+    rest = rest.subspan(size);
+  }
+  if (part.rows.empty() && part.stored == Stored::rows) file_.read<float>(from, 0, to);
+  if (part.stored == Stored::columns) read_columns(from, to);
+  if (part.factor == 1 && part.added == 0) return;
+  for (float& x : to) {
+    x = static_cast<float>(part.factor * static_cast<double>(x) + part.added);
+  }
+}
+
+void WeightTable::read_columns(const StoredTensor& from, std::span<float> to) const {
   constexpr std::int64_t kRows = 16;  // a line of the cache of each row of the result
   const std::int64_t in = from.shape[0], out = from.shape[1];
   std::vector<float> rows(static_cast<std::size_t>(std::min(kRows, in) * out));

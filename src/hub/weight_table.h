@@ -27,6 +27,19 @@ struct NameRules {
 
 enum class Stored { rows, columns };  // of a matrix [out, in]: as it is, or as [in, out]
 
+// What a file has of a norm; what it lacks is the gain 1 and the bias 0.
+enum class NormParts {
+  nothing,
+  gain,
+  gain_less_one,  // Gemma: x (1 + weight)
+  gain_and_bias,
+};
+
+// Rows [first, first + count) of what is stored.
+struct StoredRows {
+  std::int64_t first, count;
+};
+
 class WeightTable {
  public:
   // Borrows both. Throws Error for a name that is there with the prefix and without.
@@ -41,7 +54,11 @@ class WeightTable {
               std::int64_t columns, Stored stored = Stored::rows);
   // Adds the first row of a matrix to each row of the last one.
   void add_first_row(std::string_view theirs, std::int64_t rows, std::int64_t columns);
-  void norm(std::string_view ours, std::string_view theirs, std::int64_t width, bool bias);
+  // Takes of a matrix or a vector these rows alone, in this order.
+  void take_rows(std::string_view ours, std::string_view theirs, const Shape& shape,
+                 std::vector<StoredRows> rows);
+  void norm(std::string_view ours, std::string_view theirs, std::int64_t width, NormKind kind,
+            NormParts parts);
   // One map [rows, columns] of several in the file, whose rows lie one below the other.
   struct Map {
     std::string_view name;
@@ -49,8 +66,14 @@ class WeightTable {
   };
   void linear(std::string_view ours, std::initializer_list<Map> theirs, std::int64_t columns,
               bool bias, Stored stored = Stored::rows);
-  // The matrix of the logits: where the model is tied it need not be there, but is the embedding.
-  void head(std::string_view theirs, std::string_view embedding, const TransformerConfig& config);
+  // Multiplies weight and bias of a map, or their first rows alone.
+  void scale_linear(std::string_view ours, double factor);
+  void scale_rows(std::string_view ours, std::int64_t rows, double factor);
+  // What makes the logits, where the model has them: the matrix, which where it is tied need not be
+  // there, but is the embedding; and `bias`.
+  void head(std::string_view theirs, std::string_view embedding, const TransformerConfig& config,
+            std::string_view bias = "");
+  bool has(std::string_view theirs) const;
 
   // Throws Error for a tensor that is neither read nor known to be left out.
   void check_rest() const;
@@ -59,19 +82,27 @@ class WeightTable {
 
  private:
   struct Part {
-    const StoredTensor* tensor;
+    const StoredTensor* tensor;  // null: `count` numbers that are `added`
     Stored stored = Stored::rows;
+    std::vector<StoredRows> rows{};  // empty: all
+    double factor = 1, added = 0;    // x becomes factor x + added
+    std::int64_t count = 0;          // of numbers
   };
   struct Source {
     std::vector<Part> parts;
     const StoredTensor* first_row = nullptr;  // is added to each row
+    std::int64_t scaled_rows = 0;             // how many are multiplied by `factor`
+    double factor = 1;
   };
 
+  void put(std::string_view ours, Part part);
   const StoredTensor* find(std::string_view theirs) const;
   const StoredTensor& take(std::string_view theirs, const Shape& shape);
   Source& add(std::string_view ours);
   void check_equal(const StoredTensor& a, const StoredTensor& b) const;
   void read(const Part& part, std::span<float> to) const;
+  static void scale(const Source& source, Tensor<float>& tensor);
+  void read_columns(const StoredTensor& from, std::span<float> to) const;
   [[noreturn]] void fail(const StoredTensor& tensor, const std::string& what) const;
 
   const TensorFile& file_;

@@ -6,7 +6,8 @@
 namespace sextant {
 
 std::string_view name_of(Activation activation) noexcept {
-  return enum_name(activation, {"relu", "gelu", "gelu_tanh", "silu", "swiglu"});
+  return enum_name(activation,
+                   {"relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu", "geglu_tanh"});
 }
 
 }  // namespace sextant

@@ -4,11 +4,16 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/options/enum_names.h"
 #include "layers/attend.h"
 #include "layers/ops.h"
 #include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
 
 namespace sextant {
+
+std::string_view name_of(QkNorm kind) noexcept { return enum_name(kind, {"none", "head", "all"}); }
+
 namespace {
 
 AttentionLayerOptions checked(AttentionLayerOptions options) {
@@ -31,6 +36,10 @@ AttentionLayerOptions checked(AttentionLayerOptions options) {
     options.head_dim = options.width / options.heads;
   }
   positive("attention_layer.head_dim", options.head_dim);
+  for (const auto& [name, value] : {std::pair("attention_layer.scale", options.scale),
+                                    std::pair("attention_layer.softcap", options.softcap)}) {
+    if (!(value >= 0)) throw Error(name, "must not be negative, got " + shortest(value));
+  }
   return options;
 }
 
@@ -65,9 +74,51 @@ View<const T> checked_context(View<const T> context, const AttentionLayerOptions
   return context;
 }
 
+// Columns of a matrix, [tokens, heads head_dim], with rows of their own, in the pass's memory; and
+// back. Norms take rows that lie one after the other.
 template <class T>
-AttentionOptions<T> options_of(const AttentionCall<T>& call, bool cross) {
-  AttentionOptions<T> options;
+View<T> packed(View<const T> columns, std::int64_t norm_width, Pass& pass) {
+  const std::int64_t width = columns.size(1);
+  const View<T> rows = pass.memory.take<T>({columns.size(0) * (width / norm_width), norm_width});
+  for (std::int64_t i = 0; i < columns.size(0); ++i) {
+    std::copy_n(&columns(i, 0), width, rows.data() + i * width);
+  }
+  return rows;
+}
+template <class T>
+void unpack(View<const T> rows, View<T> columns) {
+  const std::int64_t width = columns.size(1);
+  for (std::int64_t i = 0; i < columns.size(0); ++i) {
+    std::copy_n(rows.data() + i * width, width, &columns(i, 0));
+  }
+}
+
+// Norms columns of a matrix in place; nothing where there is no norm.
+template <class T>
+std::optional<typename Norm<T>::Saved> norm_columns(const std::optional<Norm<T>>& norm,
+                                                    View<T> columns, Pass& pass) {
+  if (!norm) return {};
+  const View<const T> x = packed<T>(columns, norm->gain.count(), pass);
+  const View<T> y = pass.memory.take<T>(x.shape());
+  const auto saved = norm->forward(x, y, pass);
+  unpack<T>(y, columns);
+  return saved;
+}
+// d: of the normed columns, becomes that of the columns.
+template <class T>
+void norm_columns_backward(const std::optional<Norm<T>>& norm,
+                           const std::optional<typename Norm<T>::Saved>& saved, View<T> d,
+                           std::optional<Norm<T>>& gradient, Pass& pass) {
+  if (!norm) return;
+  const View<T> rows = packed<T>(d, norm->gain.count(), pass);
+  norm->backward(*saved, rows, rows, false, *gradient, pass);
+  unpack<T>(rows, d);
+}
+
+template <class T>
+AttentionOptions<T> options_of(const AttentionLayer<T>& layer, const AttentionCall<T>& call) {
+  const bool cross = layer.options.cross;
+  AttentionOptions<T> options = layer.operator_options();
   if (call.causal) options.causal = Causal::top_left;
   options.segments = call.segments;
   if (cross) options.key_segments = call.key_segments;
@@ -94,10 +145,11 @@ struct Part {
 
 // use(part) for all sequences at once, or for one run after the other where positions want it.
 template <class T, class Use>
-void each_part(const AttentionCall<T>& call, bool cross, std::int64_t queries, std::int64_t keys,
-               const Pass& pass, const Use& use) {
+void each_part(const AttentionLayer<T>& layer, const AttentionCall<T>& call, std::int64_t queries,
+               std::int64_t keys, const Pass& pass, const Use& use) {
+  const bool cross = layer.options.cross;
   if (cross) layers::check_whole(pass, "attention_layer.context");
-  Part<T> whole{options_of(call, cross), 0, 0, queries, 0, keys};
+  Part<T> whole{options_of(layer, call), 0, 0, queries, 0, keys};
   whole.options.threads = pass.threads;
   if (call.positions == nullptr) return use(whole);
   const std::int64_t all_queries[] = {0, queries}, all_keys[] = {0, keys};
@@ -109,7 +161,7 @@ void each_part(const AttentionCall<T>& call, bool cross, std::int64_t queries, s
   const auto runs = call.positions->runs(q, k);
   if (runs.size() <= 1) {
     whole.length = runs.empty() ? 0 : runs[0].length;
-    if (!runs.empty()) call.positions->set(whole.options, whole.length);
+    if (!runs.empty()) call.positions->set(whole.options, whole.length, call.kind);
     return use(whole);
   }
   if (pass.context_parallel != nullptr) {
@@ -129,7 +181,7 @@ void each_part(const AttentionCall<T>& call, bool cross, std::int64_t queries, s
                  q_ends.back(), k[run.first], k_ends.back()};
     part.options.segments = q_ends;
     if (cross) part.options.key_segments = k_ends;
-    call.positions->set(part.options, run.length);
+    call.positions->set(part.options, run.length, call.kind);
     use(part);
   }
 }
@@ -142,8 +194,32 @@ AttentionLayer<T>::AttentionLayer(const AttentionLayerOptions& given, FirstWeigh
     : options(checked(given)),
       in(Linear<T>::glorot(options.width, (options.heads + 2 * options.kv_heads) * options.head_dim,
                            weights, options.bias || options.qkv_bias)),
-      out(Linear<T>::glorot(options.heads * options.head_dim, options.width, weights, options.bias,
-                            out_gain)) {}
+      out(Linear<T>::glorot(options.heads * options.head_dim, options.width, weights,
+                            options.bias || options.out_bias, out_gain)) {
+  if (options.qk_norm == QkNorm::none) return;
+  const bool all = options.qk_norm == QkNorm::all;
+  q_norm.emplace(options.norm, (all ? options.heads : 1) * options.head_dim, options.epsilon);
+  k_norm.emplace(options.norm, (all ? options.kv_heads : 1) * options.head_dim, options.epsilon);
+}
+
+template <class T>
+View<T> AttentionLayer<T>::project(View<const T> x, Pass& pass) const {
+  const std::int64_t q_width = options.heads * options.head_dim,
+                     k_width = options.kv_heads * options.head_dim;
+  const View<T> all = pass.memory.take<T>({x.size(0), in.weight.size(0)});
+  in.forward(x, all, pass);
+  norm_columns<T>(q_norm, all.narrow(1, 0, q_width), pass);
+  norm_columns<T>(k_norm, all.narrow(1, q_width, k_width), pass);
+  return all;
+}
+
+template <class T>
+AttentionOptions<T> AttentionLayer<T>::operator_options() const {
+  AttentionOptions<T> told;
+  if (options.scale > 0) told.scale = options.scale;
+  told.softcap = options.softcap;
+  return told;
+}
 
 template <class T>
 typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, View<const T> given,
@@ -158,14 +234,16 @@ typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, Vi
   const View<T> projected = pass.memory.take<T>({tokens, cross ? q_width : q_width + 2 * k_width});
   ops::linear<T>(x, part(in, 0, projected.size(1)), bias_of(in, 0), projected, pass.threads);
   const View<T> keys =
-      cross ? project_context(context, pass) : projected.narrow(1, q_width, 2 * k_width);
+      cross ? project_keys(context, pass) : projected.narrow(1, q_width, 2 * k_width);
+  saved.q_norm = norm_columns<T>(q_norm, projected.narrow(1, 0, q_width), pass);
+  saved.k_norm = norm_columns<T>(k_norm, keys.narrow(1, 0, k_width), pass);
   saved.q = heads_of(projected, 0, heads, head_dim);
   saved.k = heads_of(keys, 0, kv_heads, head_dim);
   saved.v = heads_of(keys, k_width, kv_heads, head_dim);
   const View<T> mixed = pass.memory.take<T>({tokens, q_width});
   saved.mixed = heads_of(mixed, 0, heads, head_dim);
   saved.log_sum_exp = pass.memory.take<float>({1, heads, tokens});
-  each_part(call, cross, tokens, keys.size(0), pass, [&](const Part<T>& part) {
+  each_part(*this, call, tokens, keys.size(0), pass, [&](const Part<T>& part) {
     layers::attend<T>(pass, part.of_queries(saved.q), part.of_keys(saved.k), part.of_keys(saved.v),
                       part.of_queries(saved.mixed), part.options,
                       part.of_queries(saved.log_sum_exp));
@@ -176,6 +254,13 @@ typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, Vi
 
 template <class T>
 View<T> AttentionLayer<T>::project_context(View<const T> context, Pass& pass) const {
+  const View<T> keys = project_keys(context, pass);
+  norm_columns<T>(k_norm, keys.narrow(1, 0, options.kv_heads * options.head_dim), pass);
+  return keys;
+}
+
+template <class T>
+View<T> AttentionLayer<T>::project_keys(View<const T> context, Pass& pass) const {
   const std::int64_t q_width = options.heads * options.head_dim,
                      k_width = options.kv_heads * options.head_dim;
   const View<T> keys = pass.memory.take<T>({context.size(0), 2 * k_width});
@@ -192,11 +277,12 @@ void AttentionLayer<T>::attend_context(View<const T> x, View<T> keys, const Atte
   const View<T> q = pass.memory.take<T>({x.size(0), heads * head_dim});
   const View<T> mixed = pass.memory.take<T>(q.shape());
   ops::linear<T>(x, part(in, 0, heads * head_dim), bias_of(in, 0), q, pass.threads);
+  norm_columns<T>(q_norm, q, pass);
   const View<T> q_heads = heads_of(q, 0, heads, head_dim);
   const View<T> k_heads = heads_of(keys, 0, kv_heads, head_dim);
   const View<T> v_heads = heads_of(keys, kv_heads * head_dim, kv_heads, head_dim);
   const View<T> out_heads = heads_of(mixed, 0, heads, head_dim);
-  each_part(call, true, x.size(0), keys.size(0), pass, [&](const Part<T>& part) {
+  each_part(*this, call, x.size(0), keys.size(0), pass, [&](const Part<T>& part) {
     attention<T>(part.of_queries(q_heads), part.of_keys(k_heads), part.of_keys(v_heads),
                  part.of_queries(out_heads), part.options);
   });
@@ -221,20 +307,25 @@ void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> d
                               : dprojected.narrow(1, q_width, 2 * k_width);
   const PositionTables<T>* positions = positions_gradient ? saved.call.positions : nullptr;
   const bool collects = pass.context_parallel == nullptr || pass.context_parallel->is_first();
-  each_part(saved.call, cross, tokens, dkeys.size(0), pass, [&](const Part<T>& part) {
+  each_part(*this, saved.call, tokens, dkeys.size(0), pass, [&](const Part<T>& part) {
     AttentionGradients<T> gradients;
     gradients.q = part.of_queries(heads_of(dprojected, 0, heads, head_dim));
     gradients.k = part.of_keys(heads_of(dkeys, 0, kv_heads, head_dim));
     gradients.v = part.of_keys(heads_of(dkeys, k_width, kv_heads, head_dim));
-    if (positions != nullptr) positions->request_gradients(gradients, part.length, pass);
+    if (positions != nullptr)
+      positions->request_gradients(gradients, part.length, saved.call.kind, pass);
     layers::attend_backward<T>(pass, part.of_queries(saved.q), part.of_keys(saved.k),
                                part.of_keys(saved.v), part.of_queries(saved.mixed),
                                part.of_queries(heads_of(dmixed, 0, heads, head_dim)), gradients,
                                part.options, part.of_queries(saved.log_sum_exp));
     if (positions == nullptr || !collects) return;
-    positions->accumulate(gradients, part.length, *positions_gradient);
+    positions->accumulate(gradients, part.length, saved.call.kind, *positions_gradient);
   });
 
+  norm_columns_backward<T>(q_norm, saved.q_norm, dprojected.narrow(1, 0, q_width), gradient.q_norm,
+                           pass);
+  norm_columns_backward<T>(k_norm, saved.k_norm, dkeys.narrow(1, 0, k_width), gradient.k_norm,
+                           pass);
   const auto weight_gradient = [&](View<const T> x, View<const T> d, std::int64_t first) {
     ops::linear_weight_gradient<T>(
         x, d, gradient.in.weight.view().narrow(0, first, d.size(1)),
@@ -260,10 +351,10 @@ Tensor<T> AttentionLayer<T>::weights(const Saved& saved, std::int64_t sequence) 
   const auto key_segments =
       cross && !saved.call.key_segments.empty() ? saved.call.key_segments : saved.call.segments;
   const View<const T> q = cut(saved.q, saved.call.segments), k = cut(saved.k, key_segments);
-  AttentionOptions<T> attention_options = options_of(saved.call, cross);
+  AttentionOptions<T> attention_options = options_of(*this, saved.call);
   attention_options.segments = attention_options.key_segments = {};
   if (saved.call.positions != nullptr) {
-    saved.call.positions->set(attention_options, std::max(q.size(2), k.size(2)));
+    saved.call.positions->set(attention_options, std::max(q.size(2), k.size(2)), saved.call.kind);
   }
   const Tensor<T> all = attention_weights<T>(q, k, attention_options);
   return copy_of(all.view().select(0, 0));
@@ -273,6 +364,8 @@ template <class T>
 void AttentionLayer<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
   in.append_parameters(to, prefix + "in.");
   out.append_parameters(to, prefix + "out.");
+  if (q_norm) q_norm->append_parameters(to, prefix + "q_norm.");
+  if (k_norm) k_norm->append_parameters(to, prefix + "k_norm.");
 }
 
 template struct AttentionLayer<float>;

@@ -9,8 +9,8 @@ template <class T>
 FeedForward<T>::FeedForward(std::int64_t width, std::int64_t ffn_width, Activation function,
                             bool with_bias, FirstWeights weights, double out_gain)
     : activation(function),
-      in(Linear<T>::glorot(width, function == Activation::swiglu ? 2 * ffn_width : ffn_width,
-                           weights, with_bias)),
+      in(Linear<T>::glorot(width, is_gated(function) ? 2 * ffn_width : ffn_width, weights,
+                           with_bias)),
       out(Linear<T>::glorot(ffn_width, width, weights, with_bias, out_gain)) {}
 
 template <class T>
@@ -53,7 +53,7 @@ void FeedForward<T>::backward(const Saved& saved, View<const T> dy, View<T> dx,
     ops::dropout<T>(nullptr, dafter.data(), dafter.data(), dafter.size(0), dafter.size(1),
                     pass.dropout, saved.key, pass.threads);
   }
-  const bool gated = activation == Activation::swiglu;
+  const bool gated = is_gated(activation);
   const View<T> dbefore = gated ? pass.memory.take<T>(saved.before.shape()) : dafter;
   if (!relu) ops::activate_gradient<T>(activation, saved.before, dafter, dbefore, pass.threads);
   in.backward(saved.x, dbefore, dx, gradient.in, pass);

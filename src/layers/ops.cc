@@ -66,7 +66,7 @@ void weight_and_bias_gradient(Rows<const float> x, Rows<const float> dy, Rows<fl
 kernels::RowShape shape_of(const Shape& shape) { return {shape[0], shape[1]}; }
 
 RowActivation row_activation(Activation f) {
-  switch (f) {
+  switch (function_of(f)) {
     case Activation::relu:
       return RowActivation::relu;
     case Activation::gelu:
@@ -172,9 +172,9 @@ void norm_gradient(View<const T> x, View<const T> stats, const T* gain, bool rms
 template <class T>
 void activate(Activation f, View<const T> x, View<T> y, int threads) {
   if constexpr (kIsFast<T>) {
-    if (f == Activation::swiglu) {
-      return kernels::swiglu(shape_of(y.shape()), x.data(), x.data() + y.size(1), x.size(1),
-                             y.data(), threads);
+    if (is_gated(f)) {
+      return kernels::gated(row_activation(f), shape_of(y.shape()), x.data(), x.data() + y.size(1),
+                            x.size(1), y.data(), threads);
     }
     kernels::activate(row_activation(f), x.data(), x.count(), y.data(), threads);
   } else {
@@ -185,10 +185,10 @@ void activate(Activation f, View<const T> x, View<T> y, int threads) {
 template <class T>
 void activate_gradient(Activation f, View<const T> x, View<const T> dy, View<T> dx, int threads) {
   if constexpr (kIsFast<T>) {
-    if (f == Activation::swiglu) {
+    if (is_gated(f)) {
       const std::int64_t n = dy.size(1);
-      return kernels::swiglu_backward(shape_of(dy.shape()), dy.data(), x.data(), x.data() + n,
-                                      x.size(1), dx.data(), dx.data() + n, threads);
+      return kernels::gated_backward(row_activation(f), shape_of(dy.shape()), dy.data(), x.data(),
+                                     x.data() + n, x.size(1), dx.data(), dx.data() + n, threads);
     }
     kernels::activate_backward(row_activation(f), dy.data(), x.data(), x.count(), dx.data(),
                                threads);

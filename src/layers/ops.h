@@ -58,8 +58,8 @@ template <class T>
 void norm_gradient(View<const T> x, View<const T> stats, const T* gain, bool rms, View<const T> dy,
                    View<T> dx, bool add, T* dgain, T* dbias, int threads);
 
-// y = f(x) and dx = dy f'(x), which may be dy itself. For swiglu x is [rows, 2 n], gate first, and
-// y [rows, n].
+// y = f(x) and dx = dy f'(x), which may be dy itself. Of gated ones x is [rows, 2 n], gate first,
+// and y [rows, n].
 template <class T>
 void activate(Activation f, View<const T> x, View<T> y, int threads);
 template <class T>

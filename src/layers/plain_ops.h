@@ -90,7 +90,7 @@ inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
 // f(x) and f'(x) of functions of one number.
 inline double value(Activation f, double x) {
-  switch (f) {
+  switch (function_of(f)) {
     case Activation::relu:
       return x > 0 ? x : 0;
     case Activation::gelu:
@@ -102,7 +102,7 @@ inline double value(Activation f, double x) {
   }
 }
 inline double slope(Activation f, double x) {
-  switch (f) {
+  switch (function_of(f)) {
     case Activation::relu:
       return x > 0 ? 1 : 0;
     case Activation::gelu:
@@ -122,7 +122,7 @@ inline double slope(Activation f, double x) {
 
 template <class T>
 void activate(Activation f, View<const T> x, View<T> y) {
-  if (f != Activation::swiglu) {
+  if (!is_gated(f)) {
     for (std::int64_t i = 0; i < x.count(); ++i) {
       y.data()[i] = static_cast<T>(value(f, static_cast<double>(x.data()[i])));
     }
@@ -139,7 +139,7 @@ void activate(Activation f, View<const T> x, View<T> y) {
 
 template <class T>
 void activate_gradient(Activation f, View<const T> x, View<const T> dy, View<T> dx) {
-  if (f != Activation::swiglu) {
+  if (!is_gated(f)) {
     for (std::int64_t i = 0; i < x.count(); ++i) {
       dx.data()[i] = static_cast<T>(static_cast<double>(dy.data()[i]) *
                                     slope(f, static_cast<double>(x.data()[i])));

@@ -35,54 +35,68 @@ struct PositionModule<T>::Cache {
 
 template <class T>
 PositionModule<T>::PositionModule(PositionOptions options) : options_(std::move(options)) {
-  const SchemeSpecs& list = options_.schemes;
-  for (const SchemeSpec& each : list) {
-    schemes_.push_back({&find_scheme(each.scheme), {}});
-    if (std::ranges::count(list, each.scheme, &SchemeSpec::scheme) > 1) {
-      throw Error("positions.scheme", "must not be there twice, got " + names_of(list));
-    }
+  add_kind(options_.schemes, 0);
+  for (std::size_t kind = 1; kind <= options_.other_kinds.size(); ++kind) {
+    add_kind(options_.other_kinds[kind - 1], kind);
   }
-  for (std::size_t i = 0; i < list.size(); ++i) start_with_weights(i);
   const auto ids = first_positions(std::max<std::int64_t>(options_.length, 1));
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    const auto end = schemes_[i].scheme->max_length;
+  for (const TrainedScheme& each : schemes_) {
+    const auto end = each.scheme->max_length;
     if (end == nullptr) continue;
-    max_length_ = std::min(max_length_, end(options_.request(list[i], ids)));
+    max_length_ = std::min(max_length_, end(options_.request(each.given, ids)));
   }
   if (std::ranges::none_of(schemes_, &TrainedScheme::trainable)) cache_ = std::make_shared<Cache>();
   // Throws for schemes that do not go together. At position 0 a rotation is none.
-  if (list.size() > 1) (void)tables(std::min<std::int64_t>(options_.length, 2));
+  if (schemes_.size() > 1) (void)tables(std::min<std::int64_t>(options_.length, 2));
+}
+
+// Files are taken out of the list, as the weights are here then.
+template <class T>
+void PositionModule<T>::add_kind(SchemeSpecs& list, std::size_t kind) {
+  for (SchemeSpec& given : list) {
+    TrainedScheme each{&find_scheme(given.scheme), given, kind};
+    if (std::ranges::count(list, given.scheme, &SchemeSpec::scheme) > 1) {
+      throw Error("positions.scheme", "must not be there twice, got " + names_of(list));
+    }
+    if (kind > 0 && each.scheme->kind == SchemeKind::added) {
+      throw Error("positions.scheme",
+                  "must be one that works in attention for some of the layers, "
+                  "got " +
+                      given.scheme + ", whose rows are added before all");
+    }
+    start_with_weights(each);
+    given = each.given;
+    schemes_.push_back(std::move(each));
+  }
 }
 
 template <class T>
-void PositionModule<T>::start_with_weights(std::size_t i) {
-  const SchemeSpec& given = options_.schemes[i];
-  auto& [scheme, weights] = schemes_[i];
+void PositionModule<T>::start_with_weights(TrainedScheme& each) {
+  const Scheme* scheme = each.scheme;
   if (scheme->initial_weights == nullptr || scheme->kind == SchemeKind::rotated) return;
   if (options_.length < 1) {
     throw Error("positions.length", "must be at least 1, got " + std::to_string(options_.length));
   }
   const auto ids = first_positions(options_.length), one = first_positions(1);
-  const SchemeWeights of_one = scheme->initial_weights(options_.request(given, one));
-  for (const auto& [name, tensor] : scheme->initial_weights(options_.request(given, ids))) {
+  const SchemeWeights of_one = scheme->initial_weights(options_.request(each.given, one));
+  for (const auto& [name, tensor] : scheme->initial_weights(options_.request(each.given, ids))) {
     if (scheme->kind == SchemeKind::content && tensor.shape() != of_one.at(name).shape()) {
-      throw Error("positions.scheme", "must not be " + given.scheme + ", whose " + name +
+      throw Error("positions.scheme", "must not be " + each.given.scheme + ", whose " + name +
                                           " are computed from the tokens");
     }
-    weights.emplace(name, converted<T>(tensor));
+    each.weights.emplace(name, converted<T>(tensor));
   }
-  start_with_file(i);
+  start_with_file(each);
 }
 
 template <class T>
-void PositionModule<T>::start_with_file(std::size_t i) {
-  SchemeSpec& given = options_.schemes[i];
-  const auto file = given.parameters.extract("file");
+void PositionModule<T>::start_with_file(TrainedScheme& each) {
+  const auto file = each.given.parameters.extract("file");
   if (file.empty()) return;
   const auto ids = first_positions(options_.length);
   for (const auto& [name, tensor] :
-       schemes_[i].scheme->initial_weights(options_.request(given, ids))) {
-    const Shape& found = schemes_[i].weights.at(name).shape();
+       each.scheme->initial_weights(options_.request(each.given, ids))) {
+    const Shape& found = each.weights.at(name).shape();
     if (found == tensor.shape()) continue;
     throw Error("positions.length", "must be the positions of " + file.mapped() + ", whose " +
                                         name + " is " + found.to_string() + ", got " +
@@ -98,25 +112,25 @@ bool PositionModule<T>::has(SchemeKind kind) const noexcept {
 }
 
 template <class T>
-bool PositionModule<T>::trainable(SchemeKind kind) const noexcept {
-  return std::ranges::any_of(schemes_, [kind](const TrainedScheme& each) {
-    return each.scheme->kind == kind && each.trainable();
+bool PositionModule<T>::trainable(SchemeKind kind, std::size_t layers) const noexcept {
+  return std::ranges::any_of(schemes_, [kind, layers](const TrainedScheme& each) {
+    return each.scheme->kind == kind && each.kind == layers && each.trainable();
   });
 }
 
 template <class T>
-std::int64_t PositionModule<T>::class_of_ids(std::size_t i, std::int64_t length) const {
-  const auto number = schemes_[i].scheme->length_class;
-  return number == nullptr ? 0 : number(options_.request(options_.schemes[i], {}), length);
+std::int64_t PositionModule<T>::class_of_ids(const TrainedScheme& each, std::int64_t length) const {
+  const auto number = each.scheme->length_class;
+  return number == nullptr ? 0 : number(options_.request(each.given, {}), length);
 }
 
 template <class T>
 TableKey PositionModule<T>::table_key(std::int64_t length) const {
   TableKey key;
-  for (std::size_t i = 0; i < schemes_.size(); ++i) {
-    if (schemes_[i].scheme->length_class == nullptr) continue;
-    const bool trainable = schemes_[i].trainable();
-    key.push_back(class_of_ids(i, trainable ? std::max(length, options_.length) : length));
+  for (const TrainedScheme& each : schemes_) {
+    if (each.scheme->length_class == nullptr) continue;
+    const bool trainable = each.trainable();
+    key.push_back(class_of_ids(each, trainable ? std::max(length, options_.length) : length));
   }
   return key;
 }
@@ -132,21 +146,20 @@ typename PositionModule<T>::Tables PositionModule<T>::make(const TableKey& key,
     if (more > length && table_key(more) == key) length = more;
   }
   Tables made{.length = length, .applied = {}, .sources = {}};
-  std::vector<SchemeTable> tables;
+  std::vector<std::vector<SchemeTable>> tables(1 + options_.other_kinds.size());
   auto its_class = key.begin();
-  for (std::size_t i = 0; i < schemes_.size(); ++i) {
-    const auto& [scheme, its_weights] = schemes_[i];
+  for (const TrainedScheme& each : schemes_) {
     std::int64_t rows = length;
-    if (scheme->length_class != nullptr) {
-      const bool is_shorter = schemes_[i].trainable() && class_of_ids(i, rows) != *its_class;
+    if (each.scheme->length_class != nullptr) {
+      const bool is_shorter = each.trainable() && class_of_ids(each, rows) != *its_class;
       if (is_shorter) rows = std::max(rows, options_.length);  // for which its weights are made
       ++its_class;
     }
-    const SchemeWeights weights = widened(its_weights);
-    tables.push_back(
-        options_.table(options_.schemes[i], rows, weights.empty() ? nullptr : &weights));
+    const SchemeWeights weights = widened(each.weights);
+    const SchemeTable& table = tables[each.kind].emplace_back(
+        options_.table(each.given, rows, weights.empty() ? nullptr : &weights));
     typename PositionTables<T>::Source source{rows};
-    if (const auto* bias = std::get_if<DistanceBias>(&tables.back()); bias && bias->has_table()) {
+    if (const auto* bias = std::get_if<DistanceBias>(&table); bias && bias->has_table()) {
       source.columns = bias->values.size(1);
       source.origin = bias->origin;
     }
@@ -154,7 +167,7 @@ typename PositionModule<T>::Tables PositionModule<T>::make(const TableKey& key,
   }
   // A single scheme's table may serve more.
   if (made.sources.size() == 1) made.length = made.sources[0].length;
-  made.applied = AppliedPositions<T, float>(std::move(tables));
+  for (auto& of_kind : tables) made.applied.emplace_back(std::move(of_kind));
   return made;
 }
 
@@ -193,10 +206,11 @@ PositionTables<T> PositionModule<T>::tables(std::span<const std::int64_t> segmen
 
 template <class T>
 void PositionModule<T>::append_parameters(Parameters<T>& to, const std::string& prefix) {
-  for (auto& [scheme, weights] : schemes_) {
-    const std::string own =
-        schemes_.size() == 1 ? prefix : prefix + std::string(scheme->name) + ".";
-    for (auto& [name, tensor] : weights) to.push_back({own + name, &tensor, false});
+  for (TrainedScheme& each : schemes_) {
+    const std::string its_kind = each.kind == 0 ? prefix : prefix + std::to_string(each.kind) + ".";
+    const bool alone = each.kind == 0 && options_.schemes.size() == 1;
+    const std::string own = alone ? prefix : its_kind + each.given.scheme + ".";
+    for (auto& [name, tensor] : each.weights) to.push_back({own + name, &tensor, false});
   }
 }
 

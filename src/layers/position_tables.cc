@@ -65,7 +65,7 @@ std::vector<typename PositionTables<T>::Run> PositionTables<T>::runs(
 template <class T>
 void PositionTables<T>::add_row(std::int64_t position, std::int64_t length, T* x) const {
   if (!positions_->has(SchemeKind::added)) return;
-  const Tensor<T>& rows = *tables_of(length).applied.added;
+  const Tensor<T>& rows = *tables_of(length).applied[0].added;
   add(&rows(position, 0), rows.size(1), x);
 }
 
@@ -76,15 +76,16 @@ void PositionTables<T>::add_to(View<T> x, std::span<const std::int64_t> segments
   const auto pieces = layers::sequence_pieces(segments, rows);
   parallel_for(static_cast<std::int64_t>(pieces.size()), pass.threads, [&](std::int64_t i) {
     const auto& [length, position, row, count] = pieces[static_cast<std::size_t>(i)];
-    const Tensor<T>& table = *tables_of(length).applied.added;
+    const Tensor<T>& table = *tables_of(length).applied[0].added;
     const std::int64_t width = table.size(1);
     add(table.data() + position * width, count * width, x.data() + row * width);
   });
 }
 
 template <class T>
-void PositionTables<T>::set(AttentionOptions<T>& options, std::int64_t length) const {
-  tables_of(length).applied.set(options);
+void PositionTables<T>::set(AttentionOptions<T>& options, std::int64_t length,
+                            std::size_t kind) const {
+  tables_of(length).applied.at(kind).set(options);
 }
 
 template class PositionTables<float>;

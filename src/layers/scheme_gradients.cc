@@ -31,10 +31,10 @@ template <class T>
 void PositionTables<T>::add_gradient(View<const T> dx, std::span<const std::int64_t> segments,
                                      std::span<const RowRange> rows,
                                      PositionModule<T>& gradient) const {
-  if (!positions_->trainable(SchemeKind::added)) return;
+  if (!positions_->trainable(SchemeKind::added, 0)) return;
   for (const auto& [length, position, row, count] : layers::sequence_pieces(segments, rows)) {
-    const Shape& shape = tables_of(length).applied.added->shape();
-    Tensor<double>& sum = gradient.sums_[{table_key(length), SchemeKind::added}];
+    const Shape& shape = tables_of(length).applied[0].added->shape();
+    Tensor<double>& sum = gradient.sums_[{table_key(length), 0, SchemeKind::added}];
     if (sum.shape() != shape) sum = Tensor<double>(shape);
     const T* from = dx.data() + row * shape[1];
     double* to = sum.data() + position * shape[1];
@@ -44,18 +44,18 @@ void PositionTables<T>::add_gradient(View<const T> dx, std::span<const std::int6
 
 template <class T>
 void PositionTables<T>::request_gradients(AttentionGradients<T>& gradients, std::int64_t length,
-                                          Pass& pass) const {
+                                          std::size_t layers, Pass& pass) const {
   using Wide = typename AttentionGradients<T>::Wide;
   if (!positions_->trainable()) return;
-  const AppliedPositions<T, float>& tables = tables_of(length).applied;
-  if (positions_->trainable(SchemeKind::distance_bias)) {
+  const AppliedPositions<T, float>& tables = tables_of(length).applied[layers];
+  if (positions_->trainable(SchemeKind::distance_bias, layers)) {
     gradients.bias.values = pass.memory.take<Wide>(tables.bias->values.shape());
   }
   gradients.terms.clear();
   for (const auto& [term, kind] : {std::pair(tables.indexed, SchemeKind::indexed_bias),
                                    std::pair(tables.content, SchemeKind::content)}) {
     if (!term) continue;
-    const std::int64_t count = positions_->trainable(kind) ? term->needs().parameters : 0;
+    const std::int64_t count = positions_->trainable(kind, layers) ? term->needs().parameters : 0;
     MemberView<double>& wanted = gradients.terms.emplace_back();
     if (count > 0) wanted = pass.memory.take<double>({count});
   }
@@ -63,10 +63,10 @@ void PositionTables<T>::request_gradients(AttentionGradients<T>& gradients, std:
 
 template <class T>
 void PositionTables<T>::accumulate(const AttentionGradients<T>& gradients, std::int64_t length,
-                                   PositionModule<T>& gradient) const {
+                                   std::size_t layers, PositionModule<T>& gradient) const {
   const auto sum_up = [&](SchemeKind kind, const auto& view, const Shape& shape) {
     if (view.count() == 0) return;
-    Tensor<double>& sum = gradient.sums_[{table_key(length), kind}];
+    Tensor<double>& sum = gradient.sums_[{table_key(length), layers, kind}];
     if (sum.shape() != shape) sum = Tensor<double>(shape);
     for (std::int64_t i = 0; i < view.count(); ++i) {
       sum.data()[i] += static_cast<double>(view.data()[i]);
@@ -74,7 +74,7 @@ void PositionTables<T>::accumulate(const AttentionGradients<T>& gradients, std::
   };
   sum_up(SchemeKind::distance_bias, gradients.bias.values, gradients.bias.values.shape());
   if (gradients.terms.empty()) return;
-  const auto& applied = tables_of(length).applied;
+  const auto& applied = tables_of(length).applied[layers];
   std::size_t n = 0;  // as request_gradients() lists them
   for (const SchemeKind kind : {SchemeKind::indexed_bias, SchemeKind::content}) {
     if (!(kind == SchemeKind::content ? applied.content : applied.indexed)) continue;
@@ -85,20 +85,20 @@ void PositionTables<T>::accumulate(const AttentionGradients<T>& gradients, std::
 
 template <class T>
 void PositionTables<T>::backward(PositionModule<T>& gradient) const {
-  for (const auto& [key, sum] : gradient.sums_) {
-    const Tables& tables = *tables_.at(key.first);
+  for (const auto& [place, sum] : gradient.sums_) {
+    const auto& [key, layers, kind] = place;
+    const Tables& tables = *tables_.at(key);
     for (std::size_t i = 0; i < tables.sources.size(); ++i) {
-      const auto& [scheme, learned] = positions_->schemes_[i];
-      if (learned.empty() || scheme->kind != key.second) continue;
+      const auto& [scheme, given, its_layers, learned] = positions_->schemes_[i];
+      if (learned.empty() || scheme->kind != kind || its_layers != layers) continue;
       const Source& source = tables.sources[i];
       Tensor<double> own;
       if (scheme->kind == SchemeKind::distance_bias) {
-        own = columns_of(sum, tables.applied.bias->origin - source.origin, source.columns);
+        own = columns_of(sum, tables.applied[layers].bias->origin - source.origin, source.columns);
       }
       const auto ids = first_positions(source.length);
       const SchemeWeights weights = widened(learned);
-      const SchemeRequest request =
-          positions_->options_.request(positions_->options_.schemes[i], ids, &weights);
+      const SchemeRequest request = positions_->options_.request(given, ids, &weights);
       for (const auto& [weight, slope] :
            scheme->backward(request, own.count() > 0 ? own.view() : sum.view())) {
         Tensor<T>& to = gradient.schemes_[i].weights.at(weight);
@@ -111,14 +111,14 @@ void PositionTables<T>::backward(PositionModule<T>& gradient) const {
   gradient.sums_.clear();
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                    \
-  template void PositionTables<T>::add_gradient(View<const T>, std::span<const std::int64_t>,     \
-                                                std::span<const RowRange>, PositionModule<T>&)    \
-      const;                                                                                      \
-  template void PositionTables<T>::request_gradients(AttentionGradients<T>&, std::int64_t, Pass&) \
-      const;                                                                                      \
-  template void PositionTables<T>::accumulate(const AttentionGradients<T>&, std::int64_t,         \
-                                              PositionModule<T>&) const;                          \
+#define SEXTANT_INSTANTIATE(T)                                                                 \
+  template void PositionTables<T>::add_gradient(View<const T>, std::span<const std::int64_t>,  \
+                                                std::span<const RowRange>, PositionModule<T>&) \
+      const;                                                                                   \
+  template void PositionTables<T>::request_gradients(AttentionGradients<T>&, std::int64_t,     \
+                                                     std::size_t, Pass&) const;                \
+  template void PositionTables<T>::accumulate(const AttentionGradients<T>&, std::int64_t,      \
+                                              std::size_t, PositionModule<T>&) const;          \
   template void PositionTables<T>::backward(PositionModule<T>&) const;
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

@@ -142,17 +142,16 @@ View<const float> StackDecoder::append(View<const float> x, Pass& pass) {
     const AttentionLayer<float>& layer = stack_.layers[i].self;
     const std::int64_t heads = layer.options.heads, kv_heads = layer.options.kv_heads,
                        head_dim = layer.options.head_dim;
-    const View<float> all = pass.memory.take<float>({from.size(0), layer.in.weight.size(0)});
+    const View<float> all = layer.project(from, pass);
     const View<float> mixed = pass.memory.take<float>({from.size(0), heads * head_dim});
-    layer.in.forward(from, all, pass);
     const auto part = [&](std::int64_t first, std::int64_t of) {
       return by_row(all.narrow(1, first * head_dim, of * head_dim), rows(), of);
     };
     caches_[i].append(View<const float>(part(heads, kv_heads)),
                       View<const float>(part(heads + kv_heads, kv_heads)));
-    AttentionOptions<float> options;
+    AttentionOptions<float> options = layer.operator_options();
     options.threads = pass.threads;
-    tables_.set(options, length);
+    tables_.set(options, length, stack_.kind_of(i));
     caches_[i].attend(View<const float>(part(0, heads)), by_row(mixed, rows(), heads), options);
     layer.out.forward(mixed, to, pass);
     return Saved{};

@@ -8,6 +8,7 @@
 #include "layers/ops.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/parallel.h"
 
 namespace sextant {
 namespace layers {
@@ -42,34 +43,80 @@ std::int64_t logit_rows(std::int64_t vocabulary) noexcept {
 
 }  // namespace layers
 
+namespace {
+
+// y = f(x) of all elements, some at a time in each thread.
+template <class T, class F>
+void each_element(View<T> x, int threads, const F& f) {
+  constexpr std::int64_t kAtOnce = 4096;
+  parallel_for((x.count() + kAtOnce - 1) / kAtOnce, threads, [&](std::int64_t i) {
+    const std::int64_t end = std::min(x.count(), (i + 1) * kAtOnce);
+    for (std::int64_t at = i * kAtOnce; at < end; ++at) f(at);
+  });
+}
+
+// d: the gradient of the logits, becomes that of h weight^T + bias. `logits` are of a softcap.
+template <class T>
+void logits_backward(View<const T> logits, const LogitOptions<T>& options, View<T> d, int threads) {
+  if (options.scale == 1 && options.softcap == 0) return;
+  each_element(d, threads, [&](std::int64_t i) {
+    double slope = options.scale;
+    if (options.softcap > 0) {
+      const double part = static_cast<double>(logits.data()[i]) / options.softcap;
+      slope *= 1 - part * part;
+    }
+    d.data()[i] = static_cast<T>(static_cast<double>(d.data()[i]) * slope);
+  });
+}
+
+}  // namespace
+
+template <class T>
+void make_logits(View<const T> h, View<const T> weight, const LogitOptions<T>& options,
+                 View<T> logits, const Pass& pass) {
+  ops::linear<T>(h, weight, options.bias, logits, pass.threads);
+  if (options.scale == 1 && options.softcap == 0) return;
+  each_element(logits, pass.threads, [&](std::int64_t i) {
+    const double scaled = static_cast<double>(logits.data()[i]) * options.scale;
+    const double cap = options.softcap;
+    logits.data()[i] = static_cast<T>(cap > 0 ? cap * std::tanh(scaled / cap) : scaled);
+  });
+}
+
 template <class T>
 LossSum token_loss(View<const T> h, View<const T> weight, std::span<const std::int64_t> targets,
-                   const TokenLossOptions& options, View<T> dh, View<T> dweight, Pass& pass) {
+                   const TokenLossOptions& options, View<T> dh, View<T> dweight, Pass& pass,
+                   const LogitOptions<T>& of_logits, T* dbias) {
   layers::check_token_loss(h.shape(), weight.shape(), targets, options);
   const std::int64_t rows = h.size(0), vocabulary = weight.size(0);
   const std::int64_t block = std::min(rows, layers::logit_rows(vocabulary));
   const bool want_gradient = dh.count() > 0;
   const Workspace::Scope scope(pass.memory);
   const View<T> logits = pass.memory.take<T>({block, vocabulary});
+  const bool capped = want_gradient && of_logits.softcap > 0;
+  const View<T> kept = pass.memory.take<T>({capped ? block : 0, vocabulary});
   LossSum sum;
   for (std::int64_t first = 0; first < rows; first += block) {
     const std::int64_t count = std::min(block, rows - first);
     const View<const T> x = h.narrow(0, first, count);
     const View<T> part = logits.narrow(0, 0, count);
-    ops::linear<T>(x, weight, nullptr, part, pass.threads);
+    make_logits<T>(x, weight, of_logits, part, pass);
+    if (capped) std::copy_n(part.data(), part.count(), kept.data());
     sum.add(ops::cross_entropy<T>(part, targets.data() + first, options.label_smoothing,
                                   options.scale, want_gradient, pass.threads));
     if (!want_gradient) continue;
+    logits_backward<T>(kept, of_logits, part, pass.threads);
     ops::linear_input_gradient<T>(View<const T>(part), weight, dh.narrow(0, first, count), false,
                                   pass.threads);
-    ops::linear_weight_gradient<T>(x, View<const T>(part), dweight, nullptr, pass.threads);
+    ops::linear_weight_gradient<T>(x, View<const T>(part), dweight, dbias, pass.threads);
   }
   return sum;
 }
 
 template <class T>
 Tensor<double> token_log_likelihoods(View<const T> h, View<const T> weight,
-                                     std::span<const std::int64_t> targets, Pass& pass) {
+                                     std::span<const std::int64_t> targets, Pass& pass,
+                                     const LogitOptions<T>& of_logits) {
   layers::check_token_loss(h.shape(), weight.shape(), targets, {});
   const std::int64_t rows = h.size(0), vocabulary = weight.size(0);
   const std::int64_t block = std::min(rows, layers::logit_rows(vocabulary));
@@ -79,7 +126,7 @@ Tensor<double> token_log_likelihoods(View<const T> h, View<const T> weight,
   for (std::int64_t first = 0; first < rows; first += block) {
     const std::int64_t count = std::min(block, rows - first);
     const View<T> part = logits.narrow(0, 0, count);
-    ops::linear<T>(h.narrow(0, first, count), weight, nullptr, part, pass.threads);
+    make_logits<T>(h.narrow(0, first, count), weight, of_logits, part, pass);
     for (std::int64_t i = 0; i < count; ++i) {
       const std::int64_t target = targets[static_cast<std::size_t>(first + i)];
       if (target < 0) continue;
@@ -91,10 +138,13 @@ Tensor<double> token_log_likelihoods(View<const T> h, View<const T> weight,
 }
 
 #define SEXTANT_TOKEN_LOSS(T)                                                              \
+  template void make_logits(View<const T>, View<const T>, const LogitOptions<T>&, View<T>, \
+                            const Pass&);                                                  \
   template LossSum token_loss(View<const T>, View<const T>, std::span<const std::int64_t>, \
-                              const TokenLossOptions&, View<T>, View<T>, Pass&);           \
-  template Tensor<double> token_log_likelihoods(View<const T>, View<const T>,              \
-                                                std::span<const std::int64_t>, Pass&);
+                              const TokenLossOptions&, View<T>, View<T>, Pass&,            \
+                              const LogitOptions<T>&, T*);                                 \
+  template Tensor<double> token_log_likelihoods(                                           \
+      View<const T>, View<const T>, std::span<const std::int64_t>, Pass&, const LogitOptions<T>&);
 SEXTANT_TOKEN_LOSS(float)
 SEXTANT_TOKEN_LOSS(double)
 #undef SEXTANT_TOKEN_LOSS

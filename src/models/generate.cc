@@ -5,7 +5,6 @@
 #include <cmath>
 #include <string>
 
-#include "layers/ops.h"
 #include "models/check_kind.h"
 #include "models/embed_tokens.h"
 #include "models/generation_fields.h"
@@ -80,8 +79,8 @@ GeneratedTokens generate(const LanguageModel<float>& model, std::span<const std:
     const View<const float> x =
         models::embed<float>(model.embedding, unread, model.config.embedding_factor(), pass);
     const View<const float> h = decoder.read(x, pass);
-    ops::linear<float>(h.narrow(0, h.size(0) - 1, 1), model.logits_matrix(), nullptr,
-                       View<float>(logits.data(), {1, model.config.vocabulary}), pass.threads);
+    model.make_logits(h.narrow(0, h.size(0) - 1, 1),
+                      View<float>(logits.data(), {1, model.config.vocabulary}), pass);
     std::vector<float> possible = logits;
     forbid(options.never, possible);
     const std::vector<double> probabilities =

@@ -5,7 +5,6 @@
 #include <type_traits>
 
 #include "layers/attend.h"
-#include "layers/ops.h"
 #include "models/stack_pass.h"
 #include "sextant/core/error.h"
 
@@ -56,7 +55,11 @@ LanguageModel<T>::LanguageModel(const TransformerConfig& given, std::optional<Un
         return TransformerStack<T>(config.stack(config.kind == ModelKind::masked),
                                    unset ? FirstWeights(*unset) : FirstWeights(random));
       }()) {
-  config.positions = positions.options().schemes;  // what is in the weights now is not
+  // What is in the weights now is not in the config.
+  config.positions = positions.options().schemes;
+  for (std::size_t i = 0; i < config.layer_positions.size(); ++i) {
+    config.layer_positions[i].positions = positions.options().other_kinds[i];
+  }
   NumpyRandom random(config.seed + 2);
   this->start_output(unset ? FirstWeights(*unset) : FirstWeights(random));
 }
@@ -69,13 +72,19 @@ LossSum LanguageModel<T>::loss(const TokenBatch& batch, const TokenLossOptions& 
   const auto tokens = rows_of(batch.tokens, rows), targets = rows_of(batch.targets, rows);
   const models::PackedTokens<T> from{tokens, batch.segments, batch.first_row, rows};
   if (gradient == nullptr) {
-    const View<const T> y = models::infer<T>(token_stack(*this), from, pass);
-    return token_loss<T>(y, logits_matrix(), targets, options, {}, {}, pass);
+    View<const T> y = models::infer<T>(token_stack(*this), from, pass);
+    if (this->transform) y = this->transform->forward(y, pass).y;
+    return token_loss<T>(y, logits_matrix(), targets, options, {}, {}, pass, this->logit_options());
   }
   const models::StackPass<T> run(token_stack(*this), from, pass);
   const View<T> d = pass.memory.take<T>(run.y().shape());
-  const LossSum sum = token_loss<T>(run.y(), logits_matrix(), targets, options, d,
-                                    gradient->output_gradient(), pass);
+  typename HeadTransform<T>::Saved transformed{.x = {}, .before = {}, .norm = {}, .y = run.y()};
+  if (this->transform) transformed = this->transform->forward(run.y(), pass);
+  const LossSum sum =
+      token_loss<T>(transformed.y, logits_matrix(), targets, options, d,
+                    gradient->output_gradient(), pass, this->logit_options(),
+                    gradient->output_bias.count() > 0 ? gradient->output_bias.data() : nullptr);
+  if (this->transform) this->transform->backward(transformed, d, *gradient->transform, pass);
   run.backward(d, {}, gradient->embedding, gradient->positions, gradient->stack, pass);
   return sum;
 }
@@ -84,8 +93,9 @@ template <class T>
 Tensor<double> LanguageModel<T>::log_likelihoods(const TokenBatch& batch, Pass& pass) const {
   const auto from = all_of<T>(batch, config.vocabulary, pass, "log_likelihoods.batch");
   const Workspace::Scope scope(pass.memory);
-  const View<const T> y = models::infer<T>(token_stack(*this), from, pass);
-  return token_log_likelihoods<T>(y, logits_matrix(), batch.targets, pass);
+  View<const T> y = models::infer<T>(token_stack(*this), from, pass);
+  if (this->transform) y = this->transform->forward(y, pass).y;
+  return token_log_likelihoods<T>(y, logits_matrix(), batch.targets, pass, this->logit_options());
 }
 
 template <class T>
@@ -104,8 +114,8 @@ Tensor<T> LanguageModel<T>::logits(const TokenBatch& batch, std::span<const std:
   auto result =
       Tensor<T>::uninitialized({static_cast<std::int64_t>(places.size()), config.vocabulary});
   for (std::size_t i = 0; i < places.size(); ++i) {
-    ops::linear<T>(y.narrow(0, places[i], 1), logits_matrix(), nullptr,
-                   result.view().narrow(0, static_cast<std::int64_t>(i), 1), pass.threads);
+    this->make_logits(y.narrow(0, places[i], 1),
+                      result.view().narrow(0, static_cast<std::int64_t>(i), 1), pass);
   }
   return result;
 }
@@ -116,8 +126,10 @@ std::vector<Tensor<T>> LanguageModel<T>::layer_logits(std::span<const std::int64
   const TokenBatch batch = TokenBatch::of(tokens);
   const auto from = all_of<T>(batch, config.vocabulary, pass, "layer_logits.tokens");
   const Workspace::Scope scope(pass.memory);
-  return models::layer_logits<T>(token_stack(*this), from, logits_matrix(), pass,
-                                 [](View<const T>, View<T>) {});
+  (void)logits_matrix();  // throws where there are none
+  return models::layer_logits<T>(
+      token_stack(*this), from, pass,
+      [&](View<const T> h, View<T> logits) { this->make_logits(h, logits, pass); });
 }
 
 template <class T>
@@ -160,8 +172,10 @@ std::vector<Tensor<T>> LanguageModel<T>::attention_maps(
 
 template <class T>
 void LanguageModel<T>::replace_positions(const SchemeSpecs& schemes) {
-  positions = PositionModule<T>(with_positions(config, schemes).position_options());
-  config.positions = schemes;
+  const TransformerConfig changed = with_positions(config, schemes);
+  positions = PositionModule<T>(changed.position_options());
+  config = changed;
+  stack.options.kinds.clear();
 }
 
 template <class T>
@@ -170,7 +184,7 @@ Parameters<T> LanguageModel<T>::parameters() {
   embedding.append_parameters(list, "embedding.");
   positions.append_parameters(list, "positions.");
   stack.append_parameters(list, "stack.");
-  if (!config.tied && config.logits) list.push_back({"output.weight", &output, true});
+  this->append_output(list);
   return list;
 }
 

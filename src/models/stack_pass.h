@@ -65,18 +65,17 @@ View<const T> infer(const TokenStack<T>& of, const PackedTokens<T>& from, Pass& 
 }
 
 // What each layer would give if it were the last: before any layer and after each,
-// [layers + 1][tokens, vocabulary]. finish(h, logits) may change the logits of hidden states h.
-template <class T, class Finish>
+// [layers + 1][tokens, vocabulary]. make(h, logits) makes the logits of hidden states h.
+template <class T, class Make>
 std::vector<Tensor<T>> layer_logits(const TokenStack<T>& of, const PackedTokens<T>& from,
-                                    View<const T> matrix, Pass& pass, const Finish& finish) {
+                                    Pass& pass, const Make& make) {
   std::vector<Tensor<T>> result;
   infer<T>(of, from, pass, {.residual = [&](View<const T> x) {
              const Workspace::Scope scope(pass.memory);
              const View<const T> h = of.stack.apply_final_norm(x, pass);
-             Tensor<T>& logits =
-                 result.emplace_back(Tensor<T>::uninitialized({x.size(0), matrix.size(0)}));
-             ops::linear<T>(h, matrix, nullptr, logits.view(), pass.threads);
-             finish(h, logits.view());
+             Tensor<T>& logits = result.emplace_back(
+                 Tensor<T>::uninitialized({x.size(0), of.embedding.table().size(0)}));
+             make(h, logits.view());
            }});
   return result;
 }

@@ -44,7 +44,11 @@ void check_size(const ModelFolder& folder, const TensorFile& weights) {
   double numbers =
       static_cast<double>(c.vocabulary) * width +
       layers * 2 * width * (static_cast<double>(c.heads * c.attention_head_dim()) + hidden);
+  if (c.logits_transform) numbers += width * width;
   for (const SchemeSpec& scheme : c.positions) numbers += weight_count(scheme, c);
+  for (const LayerSchemes& some : c.layer_positions) {
+    for (const SchemeSpec& scheme : some.positions) numbers += weight_count(scheme, c);
+  }
   constexpr double kLeastBytes = 2;  // of a number
   std::uint64_t bytes = 0;
   for (const StoredTensor& tensor : weights.tensors()) bytes += tensor.size();

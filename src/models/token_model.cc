@@ -64,9 +64,35 @@ View<const T> TokenModel<T>::logits_matrix() const {
 }
 
 template <class T>
+LogitOptions<T> TokenModel<T>::logit_options() const {
+  return {.bias = output_bias.count() > 0 ? output_bias.data() : nullptr,
+          .scale = config.logits_scale,
+          .softcap = config.logits_softcap};
+}
+
+template <class T>
+void TokenModel<T>::make_logits(View<const T> h, View<T> logits, Pass& pass) const {
+  const Workspace::Scope scope(pass.memory);
+  const View<const T> from = transform ? transform->forward(h, pass).y : h;
+  sextant::make_logits<T>(from, logits_matrix(), logit_options(), logits, pass);
+}
+
+template <class T>
 void TokenModel<T>::start_output(FirstWeights weights) {
-  if (config.tied || !config.logits) return;
-  output = std::move(Linear<T>::glorot(config.width, config.vocabulary, weights, false).weight);
+  if (!config.logits) return;
+  if (!config.tied) {
+    output = std::move(Linear<T>::glorot(config.width, config.vocabulary, weights, false).weight);
+  }
+  if (config.logits_bias) output_bias = Tensor<T>({config.vocabulary});
+  if (!config.logits_transform) return;
+  transform.emplace(config.width, config.activation, config.norm, config.norm_epsilon, weights);
+}
+
+template <class T>
+void TokenModel<T>::append_output(Parameters<T>& to) {
+  if (output.count() > 0) to.push_back({"output.weight", &output, true});
+  if (output_bias.count() > 0) to.push_back({"output.bias", &output_bias, false});
+  if (transform) transform->append_parameters(to, "output.transform.");
 }
 
 template struct TokenModel<float>;

@@ -2,6 +2,7 @@
 #include "sextant/models/transformer_config.h"
 
 #include <cmath>
+#include <utility>
 
 #include "core/json/fields_json.h"
 #include "core/text/quoted_text.h"
@@ -19,9 +20,12 @@ constexpr std::string_view kRequired[] = {"kind",   "vocabulary", "width", "head
                                           "layers", "positions",  "length"};
 
 // What earlier versions did not have: not written where it is as they were, so that they read it.
-constexpr std::string_view kLater[] = {"final_norm",      "head_dim", "norm_epsilon",
-                                       "embedding_norm",  "qkv_bias", "ffn_bias",
-                                       "embedding_scale", "logits"};
+constexpr std::string_view kLater[] = {
+    "final_norm",      "head_dim",          "norm_epsilon",    "embedding_norm",
+    "qkv_bias",        "out_bias",          "ffn_bias",        "embedding_scale",
+    "logits",          "output_norm",       "parallel_blocks", "qk_norm",
+    "attention_scale", "attention_softcap", "logits_bias",     "logits_scale",
+    "logits_softcap",  "logits_transform",  "layer_positions"};
 
 // Throws for a format that is newer than this program. The oldest files have no number.
 void check_format(const Json& json, const std::string& where) {
@@ -59,6 +63,48 @@ std::string described(ModelKind kind) {
   return "a " + std::string(name_of(kind)) + " language model";
 }
 
+namespace {
+
+// Layers that are there, each once, with schemes of attention.
+void check_layers(const TransformerConfig& c) {
+  std::vector<bool> seen(static_cast<std::size_t>(c.layers));
+  for (const LayerSchemes& each : c.layer_positions) {
+    if (each.layers.empty()) {
+      throw Error("transformer.layer_positions", "must name the layers of each entry, got none");
+    }
+    for (const SchemeSpec& given : each.positions) {
+      if (find_scheme(given.scheme).kind != SchemeKind::added) continue;
+      throw Error("transformer.layer_positions", "must be schemes that work in attention, got " +
+                                                     given.scheme +
+                                                     ", whose rows are added before all layers");
+    }
+    for (const std::int64_t layer : each.layers) {
+      if (layer < 0 || layer >= c.layers || seen[static_cast<std::size_t>(layer)]) {
+        throw Error("transformer.layer_positions",
+                    "must have each of the layers 0 .. " + std::to_string(c.layers - 1) +
+                        " once at most, got " + std::to_string(layer));
+      }
+      seen[static_cast<std::size_t>(layer)] = true;
+    }
+  }
+}
+
+// What translators do not have: their stacks differ, and pointers mix the logits.
+void check_translator(const TransformerConfig& c) {
+  const auto refuse = [](bool there, const char* name, const char* wanted) {
+    if (there) throw Error(name, std::string("must be ") + wanted + " for a translator");
+  };
+  refuse(!c.logits, "transformer.logits", "true");
+  refuse(c.logits_bias, "transformer.logits_bias", "false");
+  refuse(c.logits_scale != 1, "transformer.logits_scale", "1");
+  refuse(c.logits_softcap != 0, "transformer.logits_softcap", "0");
+  refuse(c.logits_transform, "transformer.logits_transform", "false");
+  refuse(c.parallel_blocks != ParallelBlocks::none, "transformer.parallel_blocks", "none");
+  refuse(!c.layer_positions.empty(), "transformer.layer_positions", "empty");
+}
+
+}  // namespace
+
 void check_config(const TransformerConfig& c) {
   check_fields("transformer", c);
   if (c.head_dim == 0 && c.width % c.heads != 0) {
@@ -72,27 +118,44 @@ void check_config(const TransformerConfig& c) {
   if (c.pointer && c.kind != ModelKind::translator) {
     throw Error("transformer.pointer", "must be false for a model that is not a translator");
   }
-  if (!c.logits && c.kind == ModelKind::translator) {
-    throw Error("transformer.logits", "must be true for a translator");
+  if (c.parallel_blocks != ParallelBlocks::none && (!c.pre_norm || c.output_norm)) {
+    throw Error("transformer.parallel_blocks",
+                "must be none unless norms are before the blocks alone, got " +
+                    std::string(name_of(c.parallel_blocks)));
   }
+  check_layers(c);
+  if (c.kind == ModelKind::translator) check_translator(c);
 }
 
 StackOptions TransformerConfig::stack(bool encoder) const {
   StackOptions options;
   options.layers = encoder && encoder_layers > 0 ? encoder_layers : layers;
   options.attention = {.width = width, .heads = heads, .kv_heads = kv_heads, .head_dim = head_dim};
+  options.attention.qk_norm = qk_norm;
+  options.attention.scale = attention_scale;
+  options.attention.softcap = attention_softcap;
   options.ffn_width = ffn_width;
   options.activation = activation;
   options.norm = norm;
   options.epsilon = norm_epsilon;
   options.pre_norm = pre_norm;
+  options.output_norm = output_norm;
+  options.parallel = parallel_blocks;
   options.final_norm = final_norm;
   options.causal = !encoder;
   options.cross = !encoder && kind == ModelKind::translator;
   options.bias = bias;
   options.qkv_bias = qkv_bias;
+  options.out_bias = out_bias;
   options.ffn_bias = ffn_bias;
   options.embedding_norm = embedding_norm;
+  if (layer_positions.empty()) return options;
+  options.kinds.resize(static_cast<std::size_t>(layers));
+  for (std::size_t i = 0; i < layer_positions.size(); ++i) {
+    for (const std::int64_t layer : layer_positions[i].layers) {
+      options.kinds[static_cast<std::size_t>(layer)] = i + 1;
+    }
+  }
   return options;
 }
 
@@ -101,7 +164,10 @@ double TransformerConfig::embedding_factor() const {
 }
 
 PositionOptions TransformerConfig::position_options() const {
+  std::vector<SchemeSpecs> others;
+  for (const LayerSchemes& each : layer_positions) others.push_back(each.positions);
   return {.schemes = positions,
+          .other_kinds = std::move(others),
           .width = width,
           .heads = heads,
           .head_dim = attention_head_dim(),
@@ -119,9 +185,9 @@ void refuse_foreign(const Json& json, std::string_view where) {
       where,
       "must be of a model that this library trained, got a Hugging Face model's" +
           (named ? ", model_type " + quoted_text(json["model_type"].get<std::string>()) : "") +
-          "; load_pretrained() opens GPT-2, Llama and BERT, and `sextant encode --config` shows "
-          "the "
-          "positions of many");
+          "; load_pretrained() opens such folders, and `sextant encode --config` shows the "
+          "positions "
+          "of many");
 }
 
 }  // namespace

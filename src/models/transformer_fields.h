@@ -12,18 +12,33 @@ inline constexpr auto kFields<SchemeSpec> = std::tuple{
     field(&SchemeSpec::parameters, "parameters", TextRange{"names and values"}, "of the scheme")};
 
 template <>
+inline constexpr auto kFields<LayerSchemes> =
+    std::tuple{field(&LayerSchemes::layers, "layers", ListRange{IntegerRange{0, 999}},
+                     "their numbers, from 0"),
+               field(&LayerSchemes::positions, "positions",
+                     TextRange{"schemes and their parameters"}, "of these layers")};
+
+template <>
 inline constexpr auto kMeanings<ModelKind> = meanings("the next token", "hidden tokens",
                                                       "the translation of a source");
 
 template <>
-inline constexpr auto kMeanings<Activation> = meanings("max(x, 0)", "x Phi(x)",
-                                                       "gelu by its approximation with tanh",
-                                                       "x / (1 + exp(-x))",
-                                                       "silu(gate) times up, two inputs");
+inline constexpr auto kMeanings<Activation> =
+    meanings("max(x, 0)", "x Phi(x)", "gelu by its approximation with tanh", "x / (1 + exp(-x))",
+             "silu(gate) times up, two inputs", "gelu(gate) times up", "gelu_tanh(gate) times up");
 
 template <>
 inline constexpr auto kMeanings<NormKind> = meanings("(x - mean) / deviation, gain and bias",
                                                      "x / root of the mean square, gain");
+
+template <>
+inline constexpr auto kMeanings<QkNorm> = meanings("none", "of each head, as in Qwen 3 and Gemma 3",
+                                                   "of all heads together, as in OLMo 2");
+
+template <>
+inline constexpr auto kMeanings<ParallelBlocks> = meanings("one after the other",
+                                                           "with one norm before both, as in GPT-J",
+                                                           "each with a norm, as in GPT-NeoX");
 
 template <>
 inline constexpr auto kFields<TransformerConfig> = std::tuple{
@@ -52,23 +67,45 @@ inline constexpr auto kFields<TransformerConfig> = std::tuple{
     field(
         &TransformerConfig::pre_norm, "pre_norm",
         "norms before each block; no: after it and none after the last, as in Vaswani et al. 2017"),
+    field(&TransformerConfig::output_norm, "output_norm",
+          "norms of what each block gives, before it is added: beside those before, as in Gemma 2, "
+          "or in place of those after the sum, as in OLMo 2"),
+    field(&TransformerConfig::parallel_blocks, "parallel_blocks",
+          "attention and feed-forward layer of what the layer reads, side by side")
+        .with_condition("with norms before the blocks alone"),
     field(&TransformerConfig::final_norm, "final_norm", "a norm after the last block"),
     field(&TransformerConfig::embedding_norm, "embedding_norm",
           "a norm of what the first layer reads, as in BERT and BLOOM"),
     field(&TransformerConfig::bias, "bias", "of linear maps"),
     field(&TransformerConfig::qkv_bias, "qkv_bias",
           "of the maps to q, k and v where the others have none, as in Qwen 2"),
+    field(&TransformerConfig::out_bias, "out_bias",
+          "of attention's result where the others have none"),
     field(&TransformerConfig::ffn_bias, "ffn_bias",
           "of feed-forward layers where the others have none, as in GPT-J"),
+    field(&TransformerConfig::qk_norm, "qk_norm", "norms of q and k, before they are rotated"),
+    field(&TransformerConfig::attention_scale, "attention_scale", NumberRange{0, 1e6},
+          "factor of the scores; 0: 1 / root of head_dim"),
+    field(&TransformerConfig::attention_softcap, "attention_softcap", NumberRange{0, 1e6},
+          "c: scores become c tanh(score / c); 0: as they are"),
     field(&TransformerConfig::embedding_scale, "embedding_scale", NumberRange{0, 1e6},
           "factor of the embedding; 0: the root of the width"),
     field(&TransformerConfig::tied, "tied",
           "logits are products with the embedding; no: with a separate matrix"),
     field(&TransformerConfig::logits, "logits",
           "it has logits; no: hidden states alone, as BertModel has"),
+    field(&TransformerConfig::logits_bias, "logits_bias", "of the logits, as in GPT-J and BERT"),
+    field(&TransformerConfig::logits_scale, "logits_scale", NumberRange{0, 1e6, true},
+          "factor of the logits"),
+    field(&TransformerConfig::logits_softcap, "logits_softcap", NumberRange{0, 1e6},
+          "c: logits become c tanh(logit / c), as in Gemma 2; 0: as they are"),
+    field(&TransformerConfig::logits_transform, "logits_transform",
+          "a linear map, the activation and a norm before the logits, as in BERT"),
     field(&TransformerConfig::pointer, "pointer", "a translator may copy tokens of the source"),
     field(&TransformerConfig::positions, "positions", TextRange{"schemes and their parameters"},
           "of self attention"),
+    field(&TransformerConfig::layer_positions, "layer_positions",
+          TextRange{"schemes and their parameters"}, "of the layers that differ"),
     field(&TransformerConfig::length, "length", IntegerRange{1, 1 << 24},
           "positions of learned tables"),
     field(&TransformerConfig::seed, "seed", kSeeds, "of the first weights")};

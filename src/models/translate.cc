@@ -88,7 +88,7 @@ class BatchDecoder {
                             pass_);
     auto logits =
         Tensor<float>::uninitialized({std::ssize(tokens), member.model.config.vocabulary});
-    ops::linear<float>(h, member.model.logits_matrix(), nullptr, logits.view(), pass_.threads);
+    member.model.make_logits(h, logits.view(), pass_);
     if (member.model.pointer) {
       mix(member, h, logits);
       return logits;

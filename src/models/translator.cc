@@ -143,11 +143,11 @@ std::vector<Tensor<T>> Translator<T>::layer_logits(std::span<const std::int64_t>
   const View<const T> context = models::infer<T>(encoder_of(*this), source_of<T>(batch), pass);
   View<const T> keys;
   if (pointer) keys = pointer->keys(context, pass);
-  const auto finish = [&](View<const T> h, View<T> logits) {
+  const auto make = [&](View<const T> h, View<T> logits) {
+    this->make_logits(h, logits, pass);
     if (pointer) pointer->mix(h, keys, batch.source, logits, {}, pass);
   };
-  return models::layer_logits<T>(decoder_of(*this), target_of<T>(batch, context), logits_matrix(),
-                                 pass, finish);
+  return models::layer_logits<T>(decoder_of(*this), target_of<T>(batch, context), pass, make);
 }
 
 template <class T>
@@ -167,7 +167,7 @@ Parameters<T> Translator<T>::parameters() {
   decoder_positions.append_parameters(list, "decoder_positions.");
   encoder.append_parameters(list, "encoder.");
   decoder.append_parameters(list, "decoder.");
-  if (!config.tied) list.push_back({"output.weight", &output, true});
+  this->append_output(list);
   if (pointer) pointer->append_parameters(list, "pointer.");
   return list;
 }

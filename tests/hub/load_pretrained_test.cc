@@ -91,14 +91,42 @@ TEST_P(PretrainedModelWithHead, GoesOnWithTheSameTokens) {
   EXPECT_EQ(made.tokens, expected.integers("greedy"));
 }
 
+// With a cache, beyond every window, as in one pass over all tokens.
+TEST_P(PretrainedModelWithHead, SaysOfEachTokenWhatItSaysOfAll) {
+  const auto model = load_pretrained(golden_folder(GetParam()));
+  std::vector<std::int64_t> ids = Expected(GetParam()).integers("ids");
+  std::vector<std::vector<float>> steps;
+  GenerateOptions options{.max_tokens = 20, .sampling = {.temperature = 0}, .never = {}};
+  options.watch = [&steps](const GeneratedToken& token) {
+    steps.emplace_back(token.logits.begin(), token.logits.end());
+  };
+  std::vector<std::int64_t> places(20);
+  std::iota(places.begin(), places.end(), std::ssize(ids) - 1);
+  const auto made = generate(model, ids, options).tokens;
+  ids.insert(ids.end(), made.begin(), made.end());
+  Workspace memory;
+  Pass pass{memory};
+  const auto logits = model.logits(TokenBatch::of(ids), places, pass);
+  const std::vector<double> all(logits.span().begin(), logits.span().end());
+  const std::size_t vocabulary = steps.at(0).size();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    SCOPED_TRACE(i);
+    expect_near(steps[i], std::span(all).subspan(i * vocabulary, vocabulary), model.config);
+  }
+}
+
 const auto name_of_case = [](const auto& each) { return std::string(each.param); };
-INSTANTIATE_TEST_SUITE_P(Families, PretrainedModel,
-                         ::testing::Values("bert", "gpt2", "llama", "llama_bias", "mistral",
-                                           "qwen2"),
+const auto kCausal = ::testing::Values(
+    "bloom", "codegen", "cohere", "cohere2", "falcon", "falcon_heads", "falcon_new", "gemma",
+    "gemma2", "gemma3", "glm", "glm4", "gpt2", "gpt2_by_layer", "gpt_neox", "gpt_neox_series",
+    "gptj", "granite", "llama", "llama_bias", "llama_out_bias", "mistral", "mpt", "olmo", "olmo2",
+    "opt", "opt_post", "phi", "phi3", "qwen2", "qwen2_windows", "qwen3", "smollm3", "stablelm",
+    "stablelm_parallel", "starcoder2");
+INSTANTIATE_TEST_SUITE_P(Families, PretrainedModel, kCausal, name_of_case);
+INSTANTIATE_TEST_SUITE_P(Encoders, PretrainedModel,
+                         ::testing::Values("bert", "bert_masked", "distilbert", "roberta"),
                          name_of_case);
-INSTANTIATE_TEST_SUITE_P(Families, PretrainedModelWithHead,
-                         ::testing::Values("gpt2", "llama", "llama_bias", "mistral", "qwen2"),
-                         name_of_case);
+INSTANTIATE_TEST_SUITE_P(Families, PretrainedModelWithHead, kCausal, name_of_case);
 
 TEST(PretrainedNames, MayLackThePrefixOrHaveIt) {
   ChangedModel gpt2("gpt2"), llama("llama"), bert("bert");
@@ -182,6 +210,55 @@ TEST(PretrainedConfig, OfADecoderSeesNoLaterToken) {
   const auto x = a.back().span(), y = b.back().span();
   EXPECT_TRUE(std::ranges::equal(x.first(3 * 16), y.first(3 * 16)));
   EXPECT_FALSE(std::ranges::equal(x, y));
+}
+
+TEST(PretrainedPositions, OfPaddingAreLeftOut) {
+  EXPECT_EQ(load_pretrained(golden_folder("roberta")).positions.max_length(), 24 - 3);
+  EXPECT_EQ(load_pretrained(golden_folder("opt")).positions.max_length(), 128);
+  const auto model = load_pretrained(golden_folder("roberta"));
+  EXPECT_EQ(model.config.positions, (SchemeSpecs{"learned"}));
+}
+
+TEST(PretrainedPositions, DifferBetweenLayers) {
+  const auto gemma = load_pretrained(golden_folder("gemma3")).config;
+  const auto window = [](const SchemeSpecs& list) { return list.back(); };
+  const SchemeSpec four("window", {{"left", "4"}});
+  EXPECT_EQ(window(gemma.positions), four);
+  ASSERT_EQ(gemma.layer_positions.size(), 1u);
+  EXPECT_EQ(gemma.layer_positions[0].layers, std::vector<std::int64_t>{2});
+  EXPECT_EQ(gemma.layer_positions[0].positions.size(), 1u);
+  EXPECT_NE(gemma.layer_positions[0].positions[0], gemma.positions[0]);
+
+  const auto cohere = load_pretrained(golden_folder("cohere2")).config;
+  ASSERT_EQ(cohere.layer_positions.size(), 1u);
+  EXPECT_EQ(cohere.layer_positions[0].positions, SchemeSpecs{"none"});
+  EXPECT_EQ(window(cohere.positions), four);
+}
+
+TEST(PretrainedNames, OfRobertasKinAreTheSame) {
+  for (const auto& [type, head] : std::vector<std::pair<const char*, const char*>>{
+           {"xlm-roberta", "XLMRobertaForMaskedLM"}, {"camembert", "CamembertForMaskedLM"}}) {
+    ChangedModel roberta("roberta");
+    roberta.config["model_type"] = type;
+    roberta.config["architectures"] = Json::array({head});
+    expect_model("roberta", load_pretrained(roberta.write()));
+  }
+}
+
+TEST(PretrainedHead, OfAMaskedModelIsReadForItsClassAlone) {
+  ChangedModel roberta("roberta");
+  roberta.tensors["lm_head.decoder.bias"] = zeros({48});  // the bias once more
+  expect_model("roberta", load_pretrained(roberta.write()));
+  roberta.config["architectures"] = Json::array({"RobertaModel"});
+  EXPECT_FALSE(load_pretrained(roberta.write()).config.logits);
+
+  ChangedModel untied("bert_masked");
+  untied.config["tie_word_embeddings"] = false;
+  EXPECT_THAT([&] { load_pretrained(untied.write()); },
+              ThrowsMessage<Error>(HasSubstr("must hold the tensor cls.predictions.decoder")));
+  untied.tensors["cls.predictions.decoder.weight"] =
+      std::move(ChangedModel("bert_masked").tensors.at("bert.embeddings.word_embeddings.weight"));
+  expect_model("bert_masked", load_pretrained(untied.write()));
 }
 
 TEST(PretrainedPositions, EndWhereTheTableDoes) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <vector>
 
 #include "gradient_checks.h"
@@ -69,6 +70,39 @@ TEST(AttentionLayer, RefusesAContextThatDoesNotFit) {
   Tensor<double> y({5, 8});
   EXPECT_THROW(layer_of(false).forward(x, x, {.segments = segments}, y, pass), Error);
   EXPECT_THROW(layer_of(true).forward(x, narrow, {.segments = segments}, y, pass), Error);
+}
+
+TEST(AttentionLayer, ScalesAndCapsItsScores) {
+  NumpyRandom random(3);
+  const AttentionLayer<double> layer({.width = 8, .heads = 2, .scale = 0.7, .softcap = 1.5},
+                                     random);
+  const Tensor<double> x = random_tensor({5, 8}, 4);
+  const std::int64_t segments[] = {0, 5};
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  Tensor<double> y({5, 8});
+  const auto saved = layer.forward(x, {}, {.segments = segments}, y, pass);
+  const Tensor<double> weights = layer.weights(saved, 0);
+  for (std::int64_t head = 0; head < 2; ++head) {
+    for (std::int64_t i = 0; i < 5; ++i) {
+      std::vector<double> exponentials;
+      double sum = 0;
+      for (std::int64_t j = 0; j < 5; ++j) {
+        double score = 0;
+        for (std::int64_t c = 0; c < 4; ++c) {
+          score += saved.q(0, head, i, c) * saved.k(0, head, j, c);
+        }
+        sum += exponentials.emplace_back(std::exp(1.5 * std::tanh(0.7 * score / 1.5)));
+      }
+      double mixed = 0;
+      for (std::int64_t j = 0; j < 5; ++j) {
+        const double weight = exponentials[static_cast<std::size_t>(j)] / sum;
+        EXPECT_NEAR(weights(head, i, j), weight, 1e-12);
+        mixed += weight * saved.v(0, head, j, 0);
+      }
+      EXPECT_NEAR(saved.mixed(0, head, i, 0), mixed, 1e-12);
+    }
+  }
 }
 
 }  // namespace

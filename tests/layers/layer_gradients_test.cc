@@ -56,8 +56,9 @@ TEST(Layers, NormsHaveTheGradientOfTheirStatistics) {
 }
 
 TEST(Layers, FeedForwardLayersHaveTheGradientOfEveryActivation) {
-  for (const Activation f : {Activation::relu, Activation::gelu, Activation::gelu_tanh,
-                             Activation::silu, Activation::swiglu}) {
+  for (const Activation f :
+       {Activation::relu, Activation::gelu, Activation::gelu_tanh, Activation::silu,
+        Activation::swiglu, Activation::geglu, Activation::geglu_tanh}) {
     NumpyRandom random(7);
     FeedForward<double> layer(4, 10, f, true, random), gradient(4, 10, f, true, random);
     set_to_zero(listed(gradient));

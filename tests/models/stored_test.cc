@@ -126,7 +126,8 @@ TEST_F(StoredModel, WithValuesOfOtherTypesIsRefused) {
     return std::string("no error");
   };
   EXPECT_EQ(error("\"gelu\"", "\"tanh\""),
-            "[c.activation] must be one of relu, gelu, gelu_tanh, silu, swiglu, got 'tanh'");
+            "[c.activation] must be one of relu, gelu, gelu_tanh, silu, swiglu, geglu, "
+            "geglu_tanh, got 'tanh'");
   EXPECT_THAT(error("\"gelu\"", "3"),
               HasSubstr("[c.activation] must have a value of kind string, got number"));
   EXPECT_THAT(error("16", "16.5"),

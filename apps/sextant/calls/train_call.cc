@@ -55,6 +55,21 @@ PrintedCall TrainOptions::call(const CLI::App& command) const {
     python.add("positions", python_schemes(choice_.positions()));
     cpp += "plan.settings.model.positions = " + cpp_schemes(choice_.positions()) + ";\n";
   }
+  if (!layer_positions_.empty()) {
+    const auto layers = [](const LayerSchemes& some) {
+      return joined(some.layers, ", ", [](std::int64_t layer) { return std::to_string(layer); });
+    };
+    python.add("layer_positions",
+               "[" + joined(layer_positions_, ", ", [&](const LayerSchemes& some) {
+                 return "([" + layers(some) + "], " + python_schemes(some.positions) + ")";
+               }) + "]");
+    cpp += "plan.settings.model.layer_positions = {" +
+           joined(layer_positions_, ", ",
+                  [&](const LayerSchemes& some) {
+                    return "{{" + layers(some) + "}, " + cpp_schemes(some.positions) + "}";
+                  }) +
+           "};\n";
+  }
   each_part([&](const auto& part) {
     each_given(command, part,
                [&](const std::string& member, const std::string& name, const Option& option,

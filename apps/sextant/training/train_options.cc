@@ -7,6 +7,7 @@
 #include "options/choices.h"
 #include "options/field_options.h"
 #include "options/options.h"
+#include "options/scheme_text.h"
 #include "sextant/core/error.h"
 #include "sextant/core/names.h"
 
@@ -16,6 +17,24 @@ namespace {
 
 std::string why_it_cannot_learn(const Scheme& scheme) {
   return scheme.name == "forgetting" ? "must be one whose weights do not depend on the tokens" : "";
+}
+
+LayerSchemes parse_layers(std::string_view text) {
+  const std::string where = "train.layer-positions";
+  const auto equals = text.find('=');
+  if (equals == text.npos) {
+    throw Error(where, "must be layers and schemes, as in 0,2=rotary+window:left=127, got '" +
+                           std::string(text) + "'");
+  }
+  LayerSchemes some{read_option<std::vector<std::int64_t>>(text.substr(0, equals), where),
+                    parse_position_schemes(text.substr(equals + 1), where)};
+  for (const auto& [name, parameters] : some.positions) {
+    const Scheme& scheme = find_scheme(name);
+    const std::string why = why_it_cannot_learn(scheme);
+    if (!why.empty()) throw Error(where, why + ", got '" + name + "'");
+    check_parameters(scheme, parameters, where);
+  }
+  return some;
 }
 
 bool is_one_of(const std::string& name, std::initializer_list<const char*> names) {
@@ -105,6 +124,18 @@ void TrainOptions::add_to(CLI::App& command) {
               "for texts whose activations do not fit one (a divisor of the ranks; default 1)")
       ->group(kSteps);
   choice_.add_to(command, "rotary", why_it_cannot_learn, true);
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--layer-positions",
+          [this](const std::vector<std::string>& texts) {
+            layer_positions_.clear();
+            for (const std::string& text : texts) layer_positions_.push_back(parse_layers(text));
+          },
+          "lm, mlm: layers, counted from 0, that have other schemes than --scheme says; may be "
+          "given again for more: 0,2=rotary+window:left=127")
+      ->allow_extra_args(false)
+      ->type_name("LAYERS=NAME")
+      ->group(kSchemeGroup);
   print_call.add_to(command);
 }
 
@@ -199,6 +230,7 @@ TrainingPlan TrainOptions::plan(const CLI::App& command) const {
   if (!from_.empty()) settings.from.push_back(data_file(from_));
   if (!tokenizer_from_.empty()) settings.tokenizer_from.push_back(data_file(tokenizer_from_));
   settings.model.positions = choice_.positions();
+  settings.model.layer_positions = layer_positions_;
   if (plan.trainer.steps == 0 && plan.trainer.minutes == 0 && plan.epochs.epochs == 0) {
     throw Error("train.steps", "must be above 0 when there are no --epochs or --minutes");
   }

@@ -41,6 +41,7 @@ struct TrainOptions {
   std::vector<std::string> texts_;
   std::string pairs_, valid_, from_, tokenizer_from_;
   SchemeChoice choice_;
+  std::vector<LayerSchemes> layer_positions_;
   std::vector<std::function<void(TrainingPlan&)>> given_;
   std::set<std::string> of_model_;  // options that say what a model and its tokenizer are
   std::set<std::string> of_tokenizer_;

@@ -9,12 +9,13 @@
 namespace sextant {
 
 // Reads config.json and model.safetensors (or its shards with model.safetensors.index.json) of the
-// model types bert, gpt2, llama, mistral and qwen2. Takes the memory of the weights as float32 and
-// no more: tensors of float16, bfloat16 and float64 are converted as they are read.
+// model types that docs/pretrained.md lists: BERT and its kin, GPT-2, Llama, Qwen, Gemma, Phi and
+// others. Takes the memory of the weights as float32 and no more: tensors of float16, bfloat16 and
+// float64 are converted as they are read.
 //
-// Causal models give logits; bert gives hidden_states() alone: its pooler and heads are not read,
-// and all tokens are of type 0. So does a model without lm_head whose `architectures` says so
-// (LlamaModel).
+// Causal models give logits, masked ones where `architectures` says that the model has the head
+// (BertForMaskedLM). Others give hidden_states() alone: poolers are not read, and all tokens are of
+// type 0. So does a model without lm_head whose `architectures` says so (LlamaModel).
 //
 // Throws Error naming the file and the key or tensor for: another model type, a key of config.json
 // that changes the result in a way that models here do not have, tensors that are missing, unknown,

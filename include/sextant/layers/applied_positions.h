@@ -21,6 +21,9 @@ namespace sextant {
 // The schemes of a model and their other arguments.
 struct PositionOptions {
   SchemeSpecs schemes;  // empty: none
+  // Of layers that have others: the kinds 1, 2, ... of layers; those with `schemes` are of kind 0.
+  // None of them adds rows to embeddings. PositionModule alone looks at them.
+  std::vector<SchemeSpecs> other_kinds{};
   std::int64_t width = 0, heads = 1, head_dim = 0;
   std::int64_t length = 512;  // positions that a learned table has
   std::int64_t first = 0;     // the position of the first token

@@ -3,13 +3,24 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "sextant/layers/linear.h"
+#include "sextant/layers/norm.h"
 #include "sextant/layers/position_module.h"
 
 namespace sextant {
+
+// Norms of queries and of keys, before they are rotated (Henry et al. 2020, 2010.04245).
+enum class QkNorm {
+  none,
+  head,  // each head by itself, all with the same gains [head_dim]: Qwen 3, Gemma 3
+  all,   // all heads of a token together, gains [heads head_dim]: OLMo 2
+};
+std::string_view name_of(QkNorm kind) noexcept;
 
 struct AttentionLayerOptions {
   std::int64_t width = 0;     // of x and of the result
@@ -17,8 +28,14 @@ struct AttentionLayerOptions {
   std::int64_t kv_heads = 0;  // of keys and values, a divisor of heads; 0: heads
   std::int64_t head_dim = 0;  // 0: width / heads, which must divide
   bool bias = true;           // of the linear maps
-  bool qkv_bias = false;      // of the map to q, k and v, where the other has none
-  bool cross = false;         // keys and values are of a context, not of x
+  // Of the map to q, k and v, or of the map of the result, where the other has none.
+  bool qkv_bias = false, out_bias = false;
+  QkNorm qk_norm = QkNorm::none;
+  NormKind norm = NormKind::layer;  // of the norms of q and k
+  double epsilon = 1e-5;            // likewise
+  double scale = 0;                 // of the scores; 0: 1 / sqrt(head_dim)
+  double softcap = 0;  // > 0: scaled scores become softcap tanh(score / softcap); 0: off
+  bool cross = false;  // keys and values are of a context, not of x
 };
 
 // What a call attends over: the sequences of x and, for cross attention, of the context.
@@ -28,6 +45,7 @@ struct AttentionCall {
   std::span<const std::int64_t> segments{};      // of the queries, [sequences + 1]
   std::span<const std::int64_t> key_segments{};  // of the context's keys; empty: as the queries
   const PositionTables<T>* positions = nullptr;  // of the queries' lengths; null: none
+  std::size_t kind = 0;                          // which of the tables: PositionTables::set()
 };
 
 // out(attention(q, k, v)) with q, k, v = in(x), or k, v = in(context) (Vaswani et al. 2017, section
@@ -37,15 +55,18 @@ struct AttentionLayer {
   AttentionLayerOptions options;  // without zeros
   Linear<T> in;  // [(heads + 2 kv_heads) head_dim, width]: rows of q, of k, of v, each head by head
   Linear<T> out;  // [width, heads head_dim]
+  std::optional<Norm<T>> q_norm, k_norm;
 
-  // Throws Error unless sizes are positive, heads divide width (or head_dim is given), and kv_heads
-  // divides heads. `out_gain`: of the last map's first weights.
+  // Throws Error unless sizes are positive, heads divide width (or head_dim is given), kv_heads
+  // divides heads, and scale and softcap are not negative. `out_gain`: of the last map's first
+  // weights.
   AttentionLayer(const AttentionLayerOptions& options, FirstWeights weights, double out_gain = 1);
 
   struct Saved {
     View<const T> x, context;  // [tokens, width]
-    View<T> q, k, v, mixed;    // [1, heads or kv_heads, tokens, head_dim], strided
-    View<float> log_sum_exp;   // [1, heads, tokens]
+    std::optional<typename Norm<T>::Saved> q_norm, k_norm;
+    View<T> q, k, v, mixed;   // [1, heads or kv_heads, tokens, head_dim], strided
+    View<float> log_sum_exp;  // [1, heads, tokens]
     AttentionCall<T> call;
   };
   // x, y: [tokens, width]; context: [context tokens, width] of cross attention, else empty. A
@@ -64,11 +85,19 @@ struct AttentionLayer {
   void attend_context(View<const T> x, View<T> keys, const AttentionCall<T>& call, View<T> y,
                       Pass& pass) const;
 
+  // What a decoder does in place of forward(): q, k and v of x, [tokens, (heads + 2 kv_heads)
+  // head_dim], after the norms of q and k, and what the operator is told.
+  View<T> project(View<const T> x, Pass& pass) const;
+  AttentionOptions<T> operator_options() const;
+
   // The attention weights of one sequence of a call, [heads, its queries, its keys], for pictures.
   Tensor<T> weights(const Saved& saved, std::int64_t sequence) const;
 
-  // prefix + "in.", prefix + "out.".
+  // prefix + "in.", "out.", "q_norm.", "k_norm.".
   void append_parameters(Parameters<T>& to, const std::string& prefix);
+
+ private:
+  View<T> project_keys(View<const T> context, Pass& pass) const;  // before the norm
 };
 
 }  // namespace sextant

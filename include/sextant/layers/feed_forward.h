@@ -9,8 +9,8 @@
 
 namespace sextant {
 
-// out(dropout(activation(in(x)))) (Vaswani et al. 2017, section 3.3). For swiglu `in` makes gate
-// and up, [2 ffn_width, width], gate first.
+// out(dropout(activation(in(x)))) (Vaswani et al. 2017, section 3.3). Of gated ones `in` makes
+// gate and up, [2 ffn_width, width], gate first.
 template <class T>
 struct FeedForward {
   Activation activation;

@@ -7,7 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "sextant/core/tensor.h"
@@ -18,10 +18,10 @@
 
 namespace sextant {
 
-// The same schemes for all layers of a stack, as T5 shares its biases. Every sequence counts from
-// 0. Their weights are trained, except the angles of rotary_mixed, which keep their initial values.
-// T: float or double; rotations and distance biases are of float32 in both. Any number of threads
-// may use a const one.
+// The same schemes for all layers of a stack, as T5 shares its biases, or for all of a kind, as
+// Gemma 3 has two rotations. Every sequence counts from 0. Their weights are trained, except the
+// angles of rotary_mixed, which keep their initial values. T: float or double; rotations and
+// distance biases are of float32 in both. Any number of threads may use a const one.
 //
 // Some schemes take something from the length of the text (Scheme::length_class): a base, a list, a
 // grid. Every sequence then has the tables of its own length, whatever it is packed with. For a
@@ -32,9 +32,9 @@ class PositionModule {
  public:
   // Weights start from a scheme's initial weights, or from the file of its parameter `file`, which
   // is not among options() afterwards: the model contains the weights. Throws Error for an unknown
-  // scheme, a bad parameter, schemes that do not go together, one that is there twice, a length
-  // below 1, a file of another length, and for a scheme whose weights are made of the tokens
-  // (forgetting).
+  // scheme, a bad parameter, schemes that do not go together, one that a kind of layers has twice,
+  // one of another kind than 0 that adds rows, a length below 1, a file of another length, and for
+  // a scheme whose weights are made of the tokens (forgetting).
   explicit PositionModule(PositionOptions options);
 
   const PositionOptions& options() const noexcept { return options_; }
@@ -54,7 +54,7 @@ class PositionModule {
   TableKey table_key(std::int64_t length) const;
 
   // prefix + the names of the scheme's weights, which weight decay leaves alone; of several schemes
-  // prefix + SCHEME + "." + the names.
+  // prefix + SCHEME + "." + the names, of kind 1 prefix + "1." + SCHEME + "." + the names.
   void append_parameters(Parameters<T>& to, const std::string& prefix);
 
  private:
@@ -62,25 +62,29 @@ class PositionModule {
   struct Cache;
   struct TrainedScheme {
     const Scheme* scheme;
-    std::map<std::string, Tensor<T>> weights;  // those that are trained
+    SchemeSpec given;
+    std::size_t kind;                            // of layers
+    std::map<std::string, Tensor<T>> weights{};  // those that are trained
     bool trainable() const noexcept { return !weights.empty(); }
   };
   using Tables = typename PositionTables<T>::Tables;
 
-  void start_with_weights(std::size_t i);
-  void start_with_file(std::size_t i);
+  void add_kind(SchemeSpecs& list, std::size_t kind);
+  void start_with_weights(TrainedScheme& each);
+  void start_with_file(TrainedScheme& each);
   bool trainable() const noexcept { return cache_ == nullptr; }
-  bool trainable(SchemeKind kind) const noexcept;  // whether one of the kind does
+  // Whether one of the kind does, in these layers.
+  bool trainable(SchemeKind kind, std::size_t layers) const noexcept;
   // Of the ids 0 .. length - 1, as the scheme has it.
-  std::int64_t class_of_ids(std::size_t i, std::int64_t length) const;
+  std::int64_t class_of_ids(const TrainedScheme& each, std::int64_t length) const;
   Tables make(const TableKey& number, std::int64_t length) const;
 
   PositionOptions options_;
-  std::vector<TrainedScheme> schemes_;  // in the order of the options
+  std::vector<TrainedScheme> schemes_;  // of all kinds, in the order of the options
   std::int64_t max_length_ = kAnyLength;
   std::shared_ptr<Cache> cache_;  // null where there are weights; copies of this share it
-  // Of gradients of tables, by key and kind.
-  std::map<std::pair<TableKey, SchemeKind>, Tensor<double>> sums_;
+  // Of gradients of tables, by key, kind of layers, and kind.
+  std::map<std::tuple<TableKey, std::size_t, SchemeKind>, Tensor<double>> sums_;
 };
 
 }  // namespace sextant

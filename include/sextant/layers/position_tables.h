@@ -45,18 +45,19 @@ class PositionTables {
               const Pass& pass) const;
   // Row `position` of the added table of a sequence of this length alone, or nothing.
   void add_row(std::int64_t position, std::int64_t length, T* x) const;
-  // Rotation, biases and terms for sequences of up to this length, with its key, into the options
-  // of a call.
-  void set(AttentionOptions<T>& options, std::int64_t length) const;
+  // Rotation, biases and terms of a kind of layers for sequences of up to this length, with its
+  // key, into the options of a call.
+  void set(AttentionOptions<T>& options, std::int64_t length, std::size_t kind = 0) const;
 
   // Gradients go into another PositionModule of the same options. dx [tokens, width] is that of
   // add_to(): sums are kept for added tables.
   void add_gradient(View<const T> dx, std::span<const std::int64_t> segments,
                     std::span<const RowRange> rows, PositionModule<T>& gradient) const;
-  // Which gradients an attention call with the tables of this length is asked for, with memory of
-  // the pass; accumulate() adds what it gave.
-  void request_gradients(AttentionGradients<T>& gradients, std::int64_t length, Pass& pass) const;
-  void accumulate(const AttentionGradients<T>& gradients, std::int64_t length,
+  // Which gradients an attention call with the tables of this length and kind is asked for, with
+  // memory of the pass; accumulate() adds what it gave.
+  void request_gradients(AttentionGradients<T>& gradients, std::int64_t length, std::size_t kind,
+                         Pass& pass) const;
+  void accumulate(const AttentionGradients<T>& gradients, std::int64_t length, std::size_t kind,
                   PositionModule<T>& gradient) const;
   // Turns the sums of all calls of the pass into gradients of the weights, and clears them.
   void backward(PositionModule<T>& gradient) const;
@@ -70,8 +71,8 @@ class PositionTables {
   };
   struct Tables {
     std::int64_t length;
-    AppliedPositions<T, float> applied;
-    std::vector<Source> sources;  // of each scheme
+    std::vector<AppliedPositions<T, float>> applied;  // of each kind of layers
+    std::vector<Source> sources;                      // of each scheme
   };
   using TablesByKey = std::map<TableKey, std::shared_ptr<const Tables>>;
 

@@ -7,6 +7,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sextant/layers/attention_layer.h"
@@ -14,6 +15,15 @@
 #include "sextant/layers/norm.h"
 
 namespace sextant {
+
+// Whether attention and feed-forward of a layer read the same: x + self(norm(x)) +
+// feed_forward(norm(x)) (Wang and Komatsuzaki 2021).
+enum class ParallelBlocks {
+  none,
+  one_norm,   // one norm for both: GPT-J, Phi, Cohere
+  two_norms,  // each has its own: GPT-NeoX
+};
+std::string_view name_of(ParallelBlocks blocks) noexcept;
 
 struct StackOptions {
   std::int64_t layers = 6;
@@ -25,32 +35,43 @@ struct StackOptions {
   // Norms before each layer (Xiong et al. 2020, 2002.04745); false: after each residual sum, as in
   // Vaswani et al. 2017.
   bool pre_norm = true;
-  bool final_norm = true;  // after the stack; Vaswani et al. 2017 have none
-  bool causal = false;     // causal self attention
-  bool cross = false;      // with cross attention between: a decoder
-  bool bias = true;        // of the linear maps
-  // Where they have none: of the maps to q, k and v, of those of the feed-forward layers.
-  bool qkv_bias = false, ffn_bias = false;
+  // Norms of what each layer gives, before it is added: beside those before it, as in Gemma 2, or
+  // in place of those after the sum, as in OLMo 2.
+  bool output_norm = false;
+  ParallelBlocks parallel = ParallelBlocks::none;  // only with norms before alone, without cross
+  bool final_norm = true;                          // after the stack; Vaswani et al. 2017 have none
+  bool causal = false;                             // causal self attention
+  bool cross = false;                              // with cross attention between: a decoder
+  bool bias = true;                                // of the linear maps
+  // Where they have none: of the maps to q, k and v, of attention's result, of those of the
+  // feed-forward layers.
+  bool qkv_bias = false, out_bias = false, ffn_bias = false;
   bool embedding_norm = false;  // of x, before the first layer
+  // Which tables of the positions each layer has; empty: kind 0.
+  std::vector<std::size_t> kinds{};
 };
 
 // One layer: x + self(x), + cross(x, context), + feed_forward(x), with norms and dropout as the
 // options say.
 template <class T>
 struct TransformerLayer {
+  // Each with its norm, before it, of what it gives, or after the sum, and where there are norms
+  // before and of the result, that of the result.
   AttentionLayer<T> self;
   Norm<T> self_norm;
+  std::optional<Norm<T>> self_output_norm;
   std::optional<AttentionLayer<T>> cross;
-  std::optional<Norm<T>> cross_norm;
+  std::optional<Norm<T>> cross_norm, cross_output_norm;
   FeedForward<T> feed_forward;
-  Norm<T> feed_forward_norm;
+  std::optional<Norm<T>> feed_forward_norm;  // empty: it reads what self reads
+  std::optional<Norm<T>> feed_forward_output_norm;
 
   TransformerLayer(const StackOptions& options, FirstWeights weights);
 
   // What a residual block keeps.
   template <class Inner>
   struct Block {
-    typename Norm<T>::Saved norm;
+    typename Norm<T>::Saved norm, output_norm;  // before or after; of the result
     typename Inner::Saved inner;
     RandomKey key;
   };
@@ -60,8 +81,8 @@ struct TransformerLayer {
     Block<FeedForward<T>> feed_forward;
   };
 
-  // prefix + "self.", "self_norm.", "cross.", "cross_norm.", "feed_forward.",
-  // "feed_forward_norm.".
+  // prefix + "self.", "self_norm.", "self_output_norm.", and the same with "cross" and
+  // "feed_forward".
   void append_parameters(Parameters<T>& to, const std::string& prefix);
 };
 
@@ -115,6 +136,11 @@ struct TransformerStack {
 
   // prefix + "embedding_norm.", "0.", "1.", ..., "final_norm.".
   void append_parameters(Parameters<T>& to, const std::string& prefix);
+
+  // Which tables of the positions a layer has.
+  std::size_t kind_of(std::size_t layer) const {
+    return options.kinds.empty() ? 0 : options.kinds[layer];
+  }
 
  private:
   View<const T> run(View<const T> x, const Input& input, Saved* saved, const Observer& observer,

@@ -57,7 +57,7 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   // schemes that learn weights, and as PositionModule.
   void replace_positions(const SchemeSpecs& schemes);
 
-  // "embedding.weight", "positions.", "stack.", "output.weight".
+  // "embedding.weight", "positions.", "stack.", "output.".
   Parameters<T> parameters();
   Parameters<const T> parameters() const;
 };

@@ -8,7 +8,9 @@
 
 #include "sextant/layers/embedding.h"
 #include "sextant/layers/first_weights.h"
+#include "sextant/layers/head_transform.h"
 #include "sextant/layers/parameters.h"
+#include "sextant/layers/token_loss.h"
 #include "sextant/models/transformer_config.h"
 
 namespace sextant {
@@ -32,9 +34,14 @@ struct TokenModel {
   TransformerConfig config;
   Embedding<T> embedding;  // [vocabulary, width]
   Tensor<T> output;        // [vocabulary, width], or empty where it is the embedding
+  Tensor<T> output_bias;   // [vocabulary], or empty
+  std::optional<HeadTransform<T>> transform;  // of hidden states before the logits
 
   // [vocabulary, width]. Throws Error where config says that the model has no logits.
   View<const T> logits_matrix() const;
+  LogitOptions<T> logit_options() const;
+  // The logits of hidden states h [rows, width] that a stack gave. Throws Error as logits_matrix().
+  void make_logits(View<const T> h, View<T> logits, Pass& pass) const;
 
  protected:
   // Weights from config.seed, or not set where the model has UnsetWeights.
@@ -42,7 +49,8 @@ struct TokenModel {
   // The embedding. Throws Error as check_config(), and for a translator's config of another model,
   // or the other way round.
   TokenModel(const TransformerConfig& config, bool translates, Unset unset);
-  void start_output(FirstWeights weights);  // unless it is the embedding
+  void start_output(FirstWeights weights);  // what is not the embedding
+  void append_output(Parameters<T>& to);    // "output.weight", "output.bias", "output.transform."
   // Of a gradient: where that of logits_matrix() goes.
   View<T> output_gradient() { return config.tied ? embedding.table().view() : output.view(); }
 };

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sextant/core/names.h"
 #include "sextant/layers/position_module.h"
@@ -19,6 +20,12 @@ enum class ModelKind {
 std::string_view name_of(ModelKind kind) noexcept;
 std::string described(ModelKind kind);  // "a causal language model"
 
+// The schemes of some layers, in place of those that the others have.
+struct LayerSchemes {
+  std::vector<std::int64_t> layers;  // from 0 on, ascending
+  SchemeSpecs positions;             // none that adds rows to embeddings: those are of all layers
+};
+
 struct TransformerConfig {
   ModelKind kind = ModelKind::causal;
   std::int64_t vocabulary = 0;  // tokens; source and target of a translator share them
@@ -33,20 +40,34 @@ struct TransformerConfig {
   NormKind norm = NormKind::layer;
   double norm_epsilon = 1e-5;
   bool pre_norm = true;
+  // Of what each block gives, before it is added: beside the norms before the blocks, as in Gemma
+  // 2, or without them in place of those after the sums, as in OLMo 2.
+  bool output_norm = false;
+  ParallelBlocks parallel_blocks = ParallelBlocks::none;
   // Of each stack, after its last block. `sextant train --post-norm` makes models without, as in
   // Vaswani et al. 2017; a post-norm model with one is torch.nn.Transformer's.
   bool final_norm = true;
   bool embedding_norm = false;  // of what the first layer reads, as in BERT and BLOOM
   bool bias = true;             // of linear maps
-  // Where they have none: of the maps to q, k and v, as in Qwen 2, and of feed-forward layers.
-  bool qkv_bias = false, ffn_bias = false;
-  double embedding_scale = 0;  // factor of the embedding; 0: sqrt(width)
-  bool tied = true;      // logits are products with the embedding; false: a matrix of their own
-  bool logits = true;    // false: hidden states alone, as BertModel has
-  bool pointer = false;  // of a translator: it may copy (pointer.h)
-  SchemeSpecs positions = {"rotary"};  // of self attention; cross attention has none
-  std::int64_t length = 512;           // positions of learned tables
-  std::uint32_t seed = 1;              // of the first weights
+  // Where they have none: of the maps to q, k and v, as in Qwen 2, of attention's result, and of
+  // feed-forward layers.
+  bool qkv_bias = false, out_bias = false, ffn_bias = false;
+  QkNorm qk_norm = QkNorm::none;
+  double attention_scale = 0;    // of the scores; 0: 1 / sqrt(head_dim)
+  double attention_softcap = 0;  // of the scaled scores; 0: none
+  double embedding_scale = 0;    // factor of the embedding; 0: sqrt(width)
+  bool tied = true;    // logits are products with the embedding; false: a matrix of their own
+  bool logits = true;  // false: hidden states alone, as BertModel has
+  // Of a model that is not a translator: a bias; a factor; a cap after it, 0: none; and a layer
+  // before (head_transform.h), as masked language models have.
+  bool logits_bias = false;
+  double logits_scale = 1, logits_softcap = 0;
+  bool logits_transform = false;
+  bool pointer = false;                         // of a translator: it may copy (pointer.h)
+  SchemeSpecs positions = {"rotary"};           // of self attention; cross attention has none
+  std::vector<LayerSchemes> layer_positions{};  // of the layers that differ; not of a translator
+  std::int64_t length = 512;                    // positions of learned tables
+  std::uint32_t seed = 1;                       // of the first weights
 
   std::int64_t attention_head_dim() const { return head_dim > 0 ? head_dim : width / heads; }
   double embedding_factor() const;  // of the embedding's rows
@@ -61,7 +82,7 @@ void check_config(const TransformerConfig& config);
 // Throws Error naming `where` for schemes that have weights, which a trained model has none of for
 // other positions than its own.
 void check_replacement(const SchemeSpecs& schemes, std::string_view where = "model.positions");
-// The config with other positions. Throws Error as check_replacement().
+// The config with these positions in all layers; windows of layers are positions too. Throws Error as check_replacement().
 TransformerConfig with_positions(TransformerConfig config, const SchemeSpecs& schemes);
 
 // JSON with all fields; files of earlier versions are read. Parsing throws Error naming `where` and

@@ -53,6 +53,20 @@ SchemeSpecs read_positions(const Argument& argument) {
 
 namespace {
 
+// A list of tuples: numbers of layers, and what read_positions() reads.
+std::vector<LayerSchemes> read_layers(const Argument& argument) {
+  std::vector<LayerSchemes> all;
+  constexpr std::string_view kWanted = "a list of layers with their schemes";
+  for (const nb::handle each : argument.as<nb::list>(kWanted)) {
+    const auto both = Argument{each, argument.scope, argument.name}.as<nb::tuple>(kWanted);
+    if (both.size() != 2) throw Error(argument.where(), "must be " + std::string(kWanted));
+    const nb::object layers = both[0], positions = both[1];
+    all.push_back({Argument{layers, argument.scope, argument.name}.integers(),
+                   read_positions({positions, argument.scope, argument.name})});
+  }
+  return all;
+}
+
 std::vector<DataFile> data_files(const std::vector<std::string>& paths) {
   std::vector<DataFile> files;
   for (const std::string& path : paths) files.push_back(data_file(path));
@@ -64,7 +78,7 @@ std::vector<std::string> paths_of(const nb::dict& given, const char* name) {
 }
 
 TrainingPlan plan_of(const std::string& kind, const nb::dict& sources, nb::handle positions,
-                     const nb::dict& options) {
+                     nb::handle layers, const nb::dict& options) {
   TrainingPlan plan = default_plan(kind);
   visit_training(plan, taking({options, "train"}));
   TrainingSettings& settings = plan.settings;
@@ -80,6 +94,7 @@ TrainingPlan plan_of(const std::string& kind, const nb::dict& sources, nb::handl
     });
   }
   settings.model.positions = read_positions({positions, "train", "positions"});
+  settings.model.layer_positions = read_layers({layers, "train", "layer_positions"});
   if (plan.trainer.steps == 0 && plan.trainer.minutes == 0 && plan.epochs.epochs == 0) {
     throw Error("train.steps", "must be above 0 when there are no epochs or minutes");
   }
@@ -193,8 +208,9 @@ nb::dict run_plan(TrainingPlan& plan, const std::string& folder, bool resume, nb
 }
 
 nb::dict train_new(const std::string& kind, const nb::dict& sources, nb::handle positions,
-                   const nb::dict& options, const std::string& folder, nb::handle on_step) {
-  TrainingPlan plan = plan_of(kind, sources, positions, options);
+                   nb::handle layers, const nb::dict& options, const std::string& folder,
+                   nb::handle on_step) {
+  TrainingPlan plan = plan_of(kind, sources, positions, layers, options);
   return run_plan(plan, folder, false, on_step, options);
 }
 
@@ -244,9 +260,11 @@ void bind_training(nb::module_& module) {
           [](const StepMetrics& self) { return optional_number(self.validation_accuracy); },
           nb::sig("def validation_accuracy(self) -> float | None"));
   module.def("train", &train_new, nb::arg("kind"), nb::arg("sources"), nb::arg("positions").none(),
-             nb::arg("options"), nb::arg("folder"), nb::arg("on_step").none(),
+             nb::arg("layers").none(), nb::arg("options"), nb::arg("folder"),
+             nb::arg("on_step").none(),
              nb::sig("def train(kind: str, sources: dict[str, list[str]], positions: object, "
-                     "options: dict[str, typing.Any], folder: str, on_step: object) -> dict[str, "
+                     "layers: object, options: dict[str, typing.Any], folder: str, on_step: "
+                     "object) -> dict[str, "
                      "typing.Any]"));
   module.def("train_on", &train_on, nb::arg("folder"), nb::arg("sources"), nb::arg("options"),
              nb::arg("on_step").none(),

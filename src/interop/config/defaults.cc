@@ -22,6 +22,7 @@ constexpr ConfigDefaults kDefaults[] = {
     {"deberta-v2", {1536, 24, 24, 0, 0, 512}},
     {"deepseek_v2", {4096, 32, 32, 0, 0, 2048}},
     {"deepseek_v3", {7168, 61, 128, 128, 0, 4096}},
+    {"distilbert", {768, 6, 12, 0, 0, 512}},
     {"falcon", {4544, 32, 71, 0, 0, 2048}},
     {"gemma", {3072, 28, 16, 16, 256, 8192}},
     {"gemma2", {2304, 26, 8, 4, 256, 8192}, {.window = 4096, .pattern = 2, .softcap = 50}},

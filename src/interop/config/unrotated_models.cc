@@ -79,6 +79,15 @@ void read_bert(const ConfigObject& object, ModelConfig& config) {
   config.max_positions = usable;
 }
 
+// Where the key asks for sinusoidal positions, they are in the table of the file.
+void read_distilbert(const ConfigObject& object, ModelConfig& config) {
+  const ModelSizes sizes = sizes_of(object, config);
+  object.not_used({"sinusoidal_pos_embds"});
+  LayerPositions layer = learned_layer(object, sizes, 0, 0);
+  layer.causal = layer.decoder = false;
+  fill(config, sizes, layer);
+}
+
 void read_alibi(const ConfigObject& object, ModelConfig& config) {
   const ModelSizes sizes = sizes_of(object, config);
   LayerPositions layer = bare_layer(sizes);
@@ -199,13 +208,21 @@ struct Known {
   void (*read)(const ConfigObject&, ModelConfig&);
 };
 constexpr Known kKnown[] = {
-    {"bert", read_bert},        {"roberta", read_bert},
-    {"xlm-roberta", read_bert}, {"camembert", read_bert},
-    {"gpt2", read_gpt2},        {"opt", read_opt},
-    {"bloom", read_alibi},      {"falcon", read_alibi},
-    {"mpt", read_mpt},          {"t5", read_t5},
-    {"mt5", read_t5},           {"umt5", read_t5},
-    {"deberta", read_deberta},  {"deberta-v2", read_deberta},
+    {"bert", read_bert},
+    {"roberta", read_bert},
+    {"xlm-roberta", read_bert},
+    {"camembert", read_bert},
+    {"gpt2", read_gpt2},
+    {"opt", read_opt},
+    {"bloom", read_alibi},
+    {"falcon", read_alibi},
+    {"mpt", read_mpt},
+    {"t5", read_t5},
+    {"mt5", read_t5},
+    {"umt5", read_t5},
+    {"deberta", read_deberta},
+    {"deberta-v2", read_deberta},
+    {"distilbert", read_distilbert},
 };
 
 }  // namespace

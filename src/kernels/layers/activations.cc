@@ -1,6 +1,8 @@
 // Activations and gated activations of feed-forward layers, forward and backward.
 #include "kernels/layers/rows.h"
 
+#include <type_traits>
+
 #include "kernels/simd/processor_state.h"
 #include "kernels/simd/row_blocks.h"
 #include "kernels/simd/targets.h"
@@ -84,48 +86,61 @@ void apply_slope(const float* dy, const float* x, std::int64_t count, float* dx)
   });
 }
 
-void activate_block(RowActivation kind, const float* x, std::int64_t count, float* y) {
+template <RowActivation kKind>
+void apply_gated(const float* gate, const float* up, std::int64_t count, float* y) {
+  each_vector(count, [=](auto d, std::int64_t i) HWY_ATTR {
+    const auto open = value_of<kKind>(d, hn::LoadU(d, gate + i));
+    hn::StoreU(hn::Mul(open, hn::LoadU(d, up + i)), d, y + i);
+  });
+}
+
+template <RowActivation kKind>
+void apply_gated_slope(const float* dy, const float* gate, const float* up, std::int64_t count,
+                       float* dgate, float* dup) {
+  each_vector(count, [=](auto d, std::int64_t i) HWY_ATTR {
+    const auto g = hn::LoadU(d, gate + i), u = hn::LoadU(d, up + i), t = hn::LoadU(d, dy + i);
+    const auto slope = slope_of<kKind>(d, g);
+    hn::StoreU(hn::Mul(hn::Mul(t, u), slope), d, dgate + i);
+    hn::StoreU(hn::Mul(t, value_of<kKind>(d, g)), d, dup + i);
+  });
+}
+
+template <RowActivation kKind>
+using Constant = std::integral_constant<RowActivation, kKind>;
+
+// use(kind) with the kind as a type, so that the loop inside is made once for each.
+template <class Use>
+void with_kind(RowActivation kind, const Use& use) {
   switch (kind) {
     case RowActivation::relu:
-      return apply<RowActivation::relu>(x, count, y);
+      return use(Constant<RowActivation::relu>());
     case RowActivation::gelu:
-      return apply<RowActivation::gelu>(x, count, y);
+      return use(Constant<RowActivation::gelu>());
     case RowActivation::gelu_tanh:
-      return apply<RowActivation::gelu_tanh>(x, count, y);
+      return use(Constant<RowActivation::gelu_tanh>());
     case RowActivation::silu:
-      return apply<RowActivation::silu>(x, count, y);
+      return use(Constant<RowActivation::silu>());
   }
+}
+
+void activate_block(RowActivation kind, const float* x, std::int64_t count, float* y) {
+  with_kind(kind, [=](auto f) HWY_ATTR { apply<f()>(x, count, y); });
 }
 
 void activate_backward_block(RowActivation kind, const float* dy, const float* x,
                              std::int64_t count, float* dx) {
-  switch (kind) {
-    case RowActivation::relu:
-      return apply_slope<RowActivation::relu>(dy, x, count, dx);
-    case RowActivation::gelu:
-      return apply_slope<RowActivation::gelu>(dy, x, count, dx);
-    case RowActivation::gelu_tanh:
-      return apply_slope<RowActivation::gelu_tanh>(dy, x, count, dx);
-    case RowActivation::silu:
-      return apply_slope<RowActivation::silu>(dy, x, count, dx);
-  }
+  with_kind(kind, [=](auto f) HWY_ATTR { apply_slope<f()>(dy, x, count, dx); });
 }
 
-void swiglu_row(const float* gate, const float* up, std::int64_t count, float* y) {
-  each_vector(count, [=](auto d, std::int64_t i) HWY_ATTR {
-    const auto silu = value_of<RowActivation::silu>(d, hn::LoadU(d, gate + i));
-    hn::StoreU(hn::Mul(silu, hn::LoadU(d, up + i)), d, y + i);
-  });
+void gated_row(RowActivation kind, const float* gate, const float* up, std::int64_t count,
+               float* y) {
+  with_kind(kind, [=](auto f) HWY_ATTR { apply_gated<f()>(gate, up, count, y); });
 }
 
-void swiglu_backward_row(const float* dy, const float* gate, const float* up, std::int64_t count,
-                         float* dgate, float* dup) {
-  each_vector(count, [=](auto d, std::int64_t i) HWY_ATTR {
-    const auto g = hn::LoadU(d, gate + i), u = hn::LoadU(d, up + i), t = hn::LoadU(d, dy + i);
-    const auto slope = slope_of<RowActivation::silu>(d, g);
-    hn::StoreU(hn::Mul(hn::Mul(t, u), slope), d, dgate + i);
-    hn::StoreU(hn::Mul(t, value_of<RowActivation::silu>(d, g)), d, dup + i);
-  });
+void gated_backward_row(RowActivation kind, const float* dy, const float* gate, const float* up,
+                        std::int64_t count, float* dgate, float* dup) {
+  with_kind(kind,
+            [=](auto f) HWY_ATTR { apply_gated_slope<f()>(dy, gate, up, count, dgate, dup); });
 }
 
 }  // namespace sextant::kernels::HWY_NAMESPACE
@@ -136,8 +151,8 @@ namespace sextant::kernels {
 
 HWY_EXPORT(activate_block);
 HWY_EXPORT(activate_backward_block);
-HWY_EXPORT(swiglu_row);
-HWY_EXPORT(swiglu_backward_row);
+HWY_EXPORT(gated_row);
+HWY_EXPORT(gated_backward_row);
 
 void activate(RowActivation kind, const float* x, std::int64_t count, float* y, int threads) {
   apply_requested_target();
@@ -159,27 +174,27 @@ void activate_backward(RowActivation kind, const float* dy, const float* x, std:
              });
 }
 
-void swiglu(RowShape shape, const float* gate, const float* up, std::int64_t gate_row, float* y,
-            int threads) {
+void gated(RowActivation f, RowShape shape, const float* gate, const float* up,
+           std::int64_t gate_row, float* y, int threads) {
   apply_requested_target();
   for_rows(shape.rows, shape.width, threads, [&](std::int64_t first, std::int64_t count) {
     const DenormalsOff denormals_off;
     for (std::int64_t r = first; r < first + count; ++r) {
-      HWY_DYNAMIC_DISPATCH(swiglu_row)
-      (gate + r * gate_row, up + r * gate_row, shape.width, y + r * shape.width);
+      HWY_DYNAMIC_DISPATCH(gated_row)
+      (f, gate + r * gate_row, up + r * gate_row, shape.width, y + r * shape.width);
     }
   });
 }
 
-void swiglu_backward(RowShape shape, const float* dy, const float* gate, const float* up,
-                     std::int64_t gate_row, float* dgate, float* dup, int threads) {
+void gated_backward(RowActivation f, RowShape shape, const float* dy, const float* gate,
+                    const float* up, std::int64_t gate_row, float* dgate, float* dup, int threads) {
   apply_requested_target();
   for_rows(shape.rows, shape.width, threads, [&](std::int64_t first, std::int64_t count) {
     const DenormalsOff denormals_off;
     for (std::int64_t r = first; r < first + count; ++r) {
       const std::int64_t at = r * gate_row;
-      HWY_DYNAMIC_DISPATCH(swiglu_backward_row)
-      (dy + r * shape.width, gate + at, up + at, shape.width, dgate + at, dup + at);
+      HWY_DYNAMIC_DISPATCH(gated_backward_row)
+      (f, dy + r * shape.width, gate + at, up + at, shape.width, dgate + at, dup + at);
     }
   });
 }

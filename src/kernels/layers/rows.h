@@ -42,12 +42,12 @@ void activate(RowActivation kind, const float* x, std::int64_t count, float* y,
 void activate_backward(RowActivation kind, const float* dy, const float* x, std::int64_t count,
                        float* dx, int threads);  // dx may be dy
 
-// SwiGLU (Shazeer 2020): y = silu(gate) * up. Rows of gate and up, and of their gradients, lie
-// gate_row floats apart, as the halves of one projection do; rows of y and dy are contiguous.
-void swiglu(RowShape shape, const float* gate, const float* up, std::int64_t gate_row, float* y,
-            int threads);
-void swiglu_backward(RowShape shape, const float* dy, const float* gate, const float* up,
-                     std::int64_t gate_row, float* dgate, float* dup, int threads);
+// Gated activations (Shazeer 2020): y = f(gate) * up. Rows of gate and up, and of their gradients,
+// lie gate_row floats apart, as the halves of one projection do; rows of y and dy are contiguous.
+void gated(RowActivation f, RowShape shape, const float* gate, const float* up,
+           std::int64_t gate_row, float* y, int threads);
+void gated_backward(RowActivation f, RowShape shape, const float* dy, const float* gate,
+                    const float* up, std::int64_t gate_row, float* dgate, float* dup, int threads);
 
 // What one row of logits says of its target. All zero for a target below 0, which is left out.
 struct TargetLoss {

@@ -23,6 +23,7 @@ inline const std::vector<Wording> kModelWords = {
     {.field = "vocabulary", .hidden = true},
     {.field = "length", .hidden = true},
     {.field = "positions", .hidden = true},
+    {.field = "layer_positions", .hidden = true, .tasks = kTextTasks},
     {.field = "seed", .hidden = true},
     {.field = "pre_norm",
      .option = "--post-norm",
@@ -34,6 +35,11 @@ inline const std::vector<Wording> kModelWords = {
      .option = "--untied",
      .meaning = "a separate matrix for the logits instead of the embedding"},
     {.field = "encoder_layers", .tasks = kPairTasks},
+    {.field = "parallel_blocks", .tasks = kTextTasks},
+    {.field = "logits_bias", .tasks = kTextTasks},
+    {.field = "logits_scale", .tasks = kTextTasks},
+    {.field = "logits_softcap", .tasks = kTextTasks},
+    {.field = "logits_transform", .tasks = kTextTasks},
     {.field = "pointer", .tasks = kPairTasks}};
 inline const std::vector<Wording> kSettingsWords = {{.field = "reverse", .tasks = "translate"},
                                                     {.field = "documents", .tasks = kTextTasks}};

@@ -154,7 +154,7 @@ void fill_defaults(TrainingPlan& plan, const ScheduleOverrides& chosen) {
     }
   }
   model.seed = static_cast<std::uint32_t>(plan.trainer.seed);
-  if (!model.pre_norm) model.final_norm = false;
+  if (!model.pre_norm && !model.output_norm) model.final_norm = false;
   // A translation may be longer than its source; a language model knows what it was trained on.
   model.length = settings.is_pairs() ? 2 * settings.task.length + 16 : settings.task.length;
   plan.chosen = chosen;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "apps/run_program.h"
+#include "sextant/core/files.h"
 #include "sextant/core/npy.h"
 #include "sextant/core/safetensors.h"
 #include "sextant/schemes/scheme.h"
@@ -53,6 +54,37 @@ class TrainSchemes : public ::testing::Test {
   Folder folder_;
   const std::string text_ = folder_ / "text.txt", pairs_ = folder_ / "pairs.tsv";
 };
+
+TEST_F(TrainSchemes, MayDifferBetweenLayers) {
+  const Outcome made =
+      sextant("train lm --file " + text_ +
+              " --width 48 --heads 2 --layers 3 --batch-size 2 --length 16 --steps 2 --warmup 0 "
+              "--layer-positions 0,2=rotary+window:left=3 --layer-positions 1=t5 -o " +
+              (folder_ / "kinds"));
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(read_file(folder_ / "kinds/last/config.json"), HasSubstr("layer_positions"));
+  EXPECT_EQ(weight("kinds", "positions.2.t5.table").size(1), 2);
+  EXPECT_EQ(sextant("train --resume --steps 3 -o " + (folder_ / "kinds")).code, 0);
+  EXPECT_EQ(
+      sextant("generate --model " + (folder_ / "kinds") + " --prompt abc --max-tokens 4").code, 0);
+
+  for (const auto& [given, said] : std::vector<std::pair<const char*, const char*>>{
+           {"0,1=none", "must have each of the layers 0 .. 0 once at most, got 1"},
+           {"none", "must be layers and schemes, as in 0,2=rotary+window:left=127, got 'none'"},
+           {"x=none", "must be an integer, got 'x'"},
+           {"0=", "must be the name of a scheme, got ''"},
+           {"0=learned", "must be schemes that work in attention, got learned"},
+           {"0=forgetting", "must be one whose weights do not depend on the tokens"},
+           {"0=window:side=2", "window has --left, --right, --dilation, got --side"}}) {
+    const Outcome refused =
+        sextant(lm("refused", std::string("--steps 1 --layer-positions ") + given));
+    EXPECT_NE(refused.code, 0);
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("[train.layer-positions]"), HasSubstr(said)));
+  }
+  EXPECT_THAT(
+      sextant("train copy --steps 1 --layer-positions 0=none -o " + (folder_ / "p")).err,
+      HasSubstr("[train.layer-positions] must be given with lm mlm only, got it with copy"));
+}
 
 TEST_F(TrainSchemes, EveryOneOfTheListMakesAStepAndGoesOn) {
   for (const Scheme* scheme : schemes()) {

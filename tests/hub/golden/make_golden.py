@@ -5,8 +5,8 @@
     venv/bin/python tests/hub/golden/make_golden.py
 
 A folder per model; its expected.safetensors has `ids` [tokens], `hidden` [layers + 1, tokens, width] and, of models with a head,
-`logits` [tokens, vocabulary] and `greedy` [64], the tokens that follow. `--check` writes nothing and compares with what is there
-instead; without transformers it ends with 77.
+`logits` [tokens, vocabulary], of causal ones `greedy` [64], the tokens that follow. Names after the script make or check these alone.
+`--check` writes nothing and compares with what is there instead; without transformers it ends with 77.
 """
 import argparse
 import pathlib
@@ -15,7 +15,8 @@ import sys
 # Before the libraries: `--help` needs none, and a word that is no option must write nothing.
 arguments = argparse.ArgumentParser(description="Writes what transformers computes beside this script.")
 arguments.add_argument("--check", action="store_true", help="compare with what is there instead")
-CHECK = arguments.parse_args().check
+arguments.add_argument("names", nargs="*", help="of the models; none: all")
+GIVEN = arguments.parse_args()
 
 try:
     import numpy as np
@@ -28,8 +29,15 @@ except ImportError as error:
 
 HERE = pathlib.Path(__file__).parent
 TOKENS, GREEDY = 12, 64
+NO_TOKENS = dict(bos_token_id=None, eos_token_id=None, pad_token_id=None)
 LLAMA_LIKE = dict(vocab_size=48, hidden_size=16, intermediate_size=24, num_hidden_layers=2, num_attention_heads=4, num_key_value_heads=2,
-                  max_position_embeddings=128, bos_token_id=None, eos_token_id=None, pad_token_id=None)
+                  max_position_embeddings=128, **NO_TOKENS)
+BERT_LIKE = dict(vocab_size=48, hidden_size=16, intermediate_size=40, num_hidden_layers=2, num_attention_heads=4)
+GPT_LIKE = dict(vocab_size=48, n_positions=128, n_embd=16, n_layer=2, n_head=4, n_inner=40, **NO_TOKENS)
+FALCON_LIKE = dict(vocab_size=48, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, max_position_embeddings=128, ffn_hidden_size=40, **NO_TOKENS)
+NEOX_LIKE = dict(vocab_size=48, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, intermediate_size=40, max_position_embeddings=128, **NO_TOKENS)
+OPT_LIKE = dict(vocab_size=48, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, ffn_dim=40, max_position_embeddings=128, word_embed_proj_dim=16,
+                **NO_TOKENS)
 
 # name: (class, config, dtype of the file, largest file)
 MODELS = {
@@ -45,10 +53,65 @@ MODELS = {
     "qwen2": ("Qwen2ForCausalLM", transformers.Qwen2Config(
         **LLAMA_LIKE, tie_word_embeddings=True, rope_parameters={
             "rope_type": "yarn", "rope_theta": 1000.0, "factor": 4.0, "original_max_position_embeddings": 32}), torch.float16, "1MB"),
-    "bert": ("BertModel", transformers.BertConfig(
-        vocab_size=48, hidden_size=16, intermediate_size=40, num_hidden_layers=2, num_attention_heads=4, max_position_embeddings=24),
+    "bert": ("BertModel", transformers.BertConfig(**BERT_LIKE, max_position_embeddings=24), torch.float32, "1MB"),
+    "bert_masked": ("BertForMaskedLM", transformers.BertConfig(**BERT_LIKE, max_position_embeddings=24), torch.float32, "1MB"),
+    "bloom": ("BloomForCausalLM", transformers.BloomConfig(
+        vocab_size=48, hidden_size=16, n_layer=2, n_head=4, **NO_TOKENS), torch.float32, "1MB"),
+    "codegen": ("CodeGenForCausalLM", transformers.CodeGenConfig(**GPT_LIKE, n_ctx=128, rotary_dim=4), torch.float16, "1MB"),
+    "cohere": ("CohereForCausalLM", transformers.CohereConfig(**LLAMA_LIKE, attention_bias=True), torch.float32, "1MB"),
+    "cohere2": ("Cohere2ForCausalLM", transformers.Cohere2Config(
+        **dict(LLAMA_LIKE, num_hidden_layers=3), head_dim=6, sliding_window=5, layer_types=["sliding_attention", "full_attention", "sliding_attention"]),
         torch.float32, "1MB"),
+    "distilbert": ("DistilBertForMaskedLM", transformers.DistilBertConfig(
+        vocab_size=48, dim=16, n_layers=2, n_heads=4, hidden_dim=40, max_position_embeddings=24), torch.float32, "1MB"),
+    "falcon": ("FalconForCausalLM", transformers.FalconConfig(**FALCON_LIKE), torch.float32, "1MB"),
+    "falcon_heads": ("FalconForCausalLM", transformers.FalconConfig(
+        **FALCON_LIKE, multi_query=False, parallel_attn=False, bias=True), torch.float32, "1MB"),
+    "falcon_new": ("FalconForCausalLM", transformers.FalconConfig(
+        **FALCON_LIKE, new_decoder_architecture=True, num_kv_heads=2), torch.float32, "1MB"),
+    "gemma": ("GemmaForCausalLM", transformers.GemmaConfig(**LLAMA_LIKE, head_dim=8), torch.float32, "1MB"),
+    "gemma2": ("Gemma2ForCausalLM", transformers.Gemma2Config(
+        **LLAMA_LIKE, head_dim=8, sliding_window=5, query_pre_attn_scalar=6, attn_logit_softcapping=3.0, final_logit_softcapping=5.0), torch.float32, "1MB"),
+    "gemma3": ("Gemma3ForCausalLM", transformers.Gemma3TextConfig(
+        **dict(LLAMA_LIKE, num_hidden_layers=3), head_dim=8, sliding_window=5, query_pre_attn_scalar=8,
+        layer_types=["sliding_attention", "sliding_attention", "full_attention"], rope_parameters={
+            "sliding_attention": {"rope_type": "default", "rope_theta": 100.0},
+            "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 1000.0}}), torch.float32, "1MB"),
+    "glm": ("GlmForCausalLM", transformers.GlmConfig(**LLAMA_LIKE, head_dim=8), torch.float32, "1MB"),
+    "glm4": ("Glm4ForCausalLM", transformers.Glm4Config(**LLAMA_LIKE, head_dim=8), torch.float32, "1MB"),
+    "gpt_neox": ("GPTNeoXForCausalLM", transformers.GPTNeoXConfig(**NEOX_LIKE, rotary_pct=0.5), torch.float32, "1MB"),
+    "gpt_neox_series": ("GPTNeoXForCausalLM", transformers.GPTNeoXConfig(
+        **NEOX_LIKE, rotary_pct=1.0, use_parallel_residual=False, attention_bias=False, tie_word_embeddings=True), torch.float32, "1MB"),
+    "gpt2_by_layer": ("GPT2LMHeadModel", transformers.GPT2Config(
+        vocab_size=48, n_positions=80, n_embd=16, n_layer=2, n_head=4, scale_attn_by_inverse_layer_idx=True, scale_attn_weights=False, **NO_TOKENS),
+        torch.float32, "1MB"),
+    "gptj": ("GPTJForCausalLM", transformers.GPTJConfig(**GPT_LIKE, rotary_dim=2), torch.float32, "1MB"),
+    "granite": ("GraniteForCausalLM", transformers.GraniteConfig(
+        **LLAMA_LIKE, embedding_multiplier=3.0, attention_multiplier=0.3, residual_multiplier=0.25, logits_scaling=2.0), torch.float32, "1MB"),
+    "llama_out_bias": ("LlamaForCausalLM", transformers.LlamaConfig(**LLAMA_LIKE, attention_bias=True), torch.bfloat16, "1MB"),
+    "mpt": ("MptForCausalLM", transformers.MptConfig(
+        vocab_size=48, d_model=16, n_layers=2, n_heads=4, max_seq_len=128), torch.float32, "1MB"),
+    "olmo": ("OlmoForCausalLM", transformers.OlmoConfig(**LLAMA_LIKE), torch.float32, "1MB"),
+    "olmo2": ("Olmo2ForCausalLM", transformers.Olmo2Config(**LLAMA_LIKE), torch.float32, "1MB"),
+    "opt": ("OPTForCausalLM", transformers.OPTConfig(**OPT_LIKE), torch.float32, "1MB"),
+    "opt_post": ("OPTForCausalLM", transformers.OPTConfig(
+        **OPT_LIKE, do_layer_norm_before=False, enable_bias=False, layer_norm_elementwise_affine=False), torch.float32, "1MB"),
+    "phi": ("PhiForCausalLM", transformers.PhiConfig(**LLAMA_LIKE, qk_layernorm=True), torch.float32, "1MB"),
+    "phi3": ("Phi3ForCausalLM", transformers.Phi3Config(**LLAMA_LIKE, sliding_window=7), torch.bfloat16, "1MB"),
+    "qwen2_windows": ("Qwen2ForCausalLM", transformers.Qwen2Config(
+        **LLAMA_LIKE, use_sliding_window=True, sliding_window=5, max_window_layers=1), torch.float32, "1MB"),
+    "qwen3": ("Qwen3ForCausalLM", transformers.Qwen3Config(**LLAMA_LIKE, head_dim=8), torch.float32, "1MB"),
+    "roberta": ("RobertaForMaskedLM", transformers.RobertaConfig(
+        **dict(BERT_LIKE, pad_token_id=2), max_position_embeddings=24), torch.float32, "1MB"),
+    "smollm3": ("SmolLM3ForCausalLM", transformers.SmolLM3Config(**LLAMA_LIKE, no_rope_layers=[0, 1]), torch.float32, "1MB"),
+    "stablelm": ("StableLmForCausalLM", transformers.StableLmConfig(
+        **LLAMA_LIKE, use_qkv_bias=True, partial_rotary_factor=0.5), torch.float32, "1MB"),
+    "stablelm_parallel": ("StableLmForCausalLM", transformers.StableLmConfig(
+        **LLAMA_LIKE, use_parallel_residual=True, partial_rotary_factor=0.5), torch.float16, "1MB"),
+    "starcoder2": ("Starcoder2ForCausalLM", transformers.Starcoder2Config(**LLAMA_LIKE, sliding_window=6), torch.float32, "1MB"),
 }
+# Their norms multiply by 1 + weight.
+LESS_ONE = ("gemma", "gemma2", "gemma3")
 
 
 def make(name: str) -> None:
@@ -68,7 +131,7 @@ def write(name: str, seed: int) -> None:
     with torch.no_grad():
         for parameter, values in model.named_parameters():
             is_gain = values.dim() == 1 and parameter.endswith("weight")
-            values.copy_((1 if is_gain else 0) + torch.randn(values.shape) * (0.2 if values.dim() == 1 else 0.5))
+            values.copy_((1 if is_gain and name not in LESS_ONE else 0) + torch.randn(values.shape) * (0.2 if values.dim() == 1 else 0.5))
     model.to(dtype).save_pretrained(HERE / name, max_shard_size=largest)
     (HERE / name / "generation_config.json").unlink(missing_ok=True)
 
@@ -82,8 +145,9 @@ def expected(name: str) -> "tuple[dict[str, np.ndarray], float]":
     with torch.inference_mode():
         said = model(ids, output_hidden_states=True)
         result = {"ids": ids[0].numpy(), "hidden": torch.stack(said.hidden_states)[:, 0].numpy()}
-        if kind != "BertModel":
+        if hasattr(said, "logits"):
             result["logits"] = said.logits[0].numpy()
+        if "CausalLM" in kind or "LMHead" in kind:
             for _ in range(GREEDY):  # without a cache, whose rotations some types make otherwise
                 best = model(ids).logits[0, -1].topk(2)
                 gap = min(gap, float(best.values[0] - best.values[1]))
@@ -99,5 +163,7 @@ def check(name: str) -> None:
         np.testing.assert_allclose(kept[key], value, rtol=0, atol=1e-9, err_msg=f"{name}: {key}")
 
 
-for each in MODELS:
-    (check if CHECK else make)(each)
+if unknown := [each for each in GIVEN.names if each not in MODELS]:
+    arguments.error(f"{unknown[0]} must be one of {', '.join(MODELS)}")
+for each in GIVEN.names or MODELS:
+    (check if GIVEN.check else make)(each)

@@ -117,26 +117,30 @@ TEST(RowActivations, KeepNan) {
 }
 
 // The formulas above, twice rounded more.
-TEST(SwiGlu, IsSiluTimesTheOtherHalf) {
+TEST(GatedActivations, AreTheFunctionTimesTheOtherHalf) {
   on_every_target([] {
-    for (const std::int64_t width : kWidths) {
-      const RowShape shape{5, width};
-      const std::int64_t row = 2 * width;
-      const auto both = normal_numbers(5 * row, 1, 2), dy = normal_numbers(5 * width, 2);
-      std::vector<float> y(dy.size()), gradient(both.size());
-      swiglu(shape, both.data(), both.data() + width, row, y.data(), 2);
-      swiglu_backward(shape, dy.data(), both.data(), both.data() + width, row, gradient.data(),
-                      gradient.data() + width, 2);
-      for (std::int64_t r = 0; r < 5; ++r) {
-        for (std::int64_t c = 0; c < width; ++c) {
-          const double g = wide(both[r * row + c]), u = wide(both[r * row + width + c]);
-          const double t = wide(dy[r * width + c]);
-          const double silu = g * gate(RowActivation::silu, g);
-          const double error = bound(-std::fabs(g)) + 0x1p-22;
-          ASSERT_NEAR(y[r * width + c], silu * u, error * std::fabs(silu * u));
-          ASSERT_NEAR(gradient[r * row + width + c], t * silu, error * std::fabs(t * silu));
-          ASSERT_NEAR(gradient[r * row + c], t * u * slope(RowActivation::silu, g),
-                      error * std::fabs(t * u) * (1 + std::fabs(g)));
+    for (const RowActivation kind : kKinds) {
+      for (const std::int64_t width : kWidths) {
+        const RowShape shape{5, width};
+        const std::int64_t row = 2 * width;
+        const auto both = normal_numbers(5 * row, 1, 2), dy = normal_numbers(5 * width, 2);
+        std::vector<float> y(dy.size()), gradient(both.size());
+        gated(kind, shape, both.data(), both.data() + width, row, y.data(), 2);
+        gated_backward(kind, shape, dy.data(), both.data(), both.data() + width, row,
+                       gradient.data(), gradient.data() + width, 2);
+        for (std::int64_t r = 0; r < 5; ++r) {
+          for (std::int64_t c = 0; c < width; ++c) {
+            const double g = wide(both[r * row + c]), u = wide(both[r * row + width + c]);
+            const double t = wide(dy[r * width + c]);
+            const double open = g * gate(kind, g), size = std::fabs(g);
+            const double error = bound(-size) + 0x1p-22;
+            ASSERT_NEAR(y[r * width + c], open * u, error * std::fabs(open * u)) << int(kind);
+            ASSERT_NEAR(gradient[r * row + width + c], t * open, error * std::fabs(t * open));
+            const double sides = gate(kind, size) * gate(kind, -size);
+            const double terms = gate(kind, g) + size * (size + 1.6 + 0.22 * size * size) * sides;
+            ASSERT_NEAR(gradient[r * row + c], t * u * slope(kind, g),
+                        error * std::fabs(t * u) * terms);
+          }
         }
       }
     }

@@ -17,12 +17,12 @@ import transformers
 from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 HERE = pathlib.Path(__file__).parent
-TYPES = """bert bloom camembert codegen cohere cohere2 deberta deberta-v2 deepseek_v2 deepseek_v3 falcon gemma gemma2
+TYPES = """bert bloom camembert codegen cohere cohere2 deberta deberta-v2 deepseek_v2 deepseek_v3 distilbert falcon gemma gemma2
 gemma3_text glm glm4 gpt2 gpt_neox gpt_oss gptj granite llama llama4_text ministral3 mistral mixtral modernbert mpt mt5 olmo olmo2
 opt phi phi3 qwen2 qwen2_5_vl qwen2_5_vl_text qwen2_moe qwen2_vl qwen2_vl_text qwen3 qwen3_moe qwen3_vl
 qwen3_vl_moe_text qwen3_vl_text roberta smollm3 stablelm starcoder2 t5 umt5 xlm-roberta""".split()
 # Of every type, as far as its class has them.
-KEYS = """hidden_size n_embd d_model num_hidden_layers n_layer n_layers num_layers num_decoder_layers num_attention_heads
+KEYS = """hidden_size n_embd d_model dim num_hidden_layers n_layer n_layers num_layers num_decoder_layers num_attention_heads
 n_head n_heads num_heads num_key_value_heads num_kv_heads head_dim d_kv max_position_embeddings n_positions n_ctx
 max_seq_len original_max_position_embeddings sliding_window use_sliding_window max_window_layers layer_types
 _sliding_window_pattern local_attention attention_chunk_size no_rope_layers no_rope_layer_interval rope_parameters
@@ -37,7 +37,7 @@ OF_TYPES = {"is_decoder": ("bert", "camembert", "roberta", "xlm-roberta"),
             "pad_token_id": ("camembert", "roberta", "xlm-roberta")}
 # Keys that no class writes, but that files have.
 BESIDE = ["rope_theta", "rope_scaling", "partial_rotary_factor", "rotary_pct", "rotary_emb_base"]
-SIZES = [("num_hidden_layers", "n_layer", "n_layers", "num_layers"), ("hidden_size", "n_embd", "d_model")]
+SIZES = [("num_hidden_layers", "n_layer", "n_layers", "num_layers"), ("hidden_size", "n_embd", "d_model", "dim")]
 
 
 def written(model_type, given):

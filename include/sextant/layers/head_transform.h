@@ -1,0 +1,38 @@
+// What masked language models do to hidden states before the logits.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "sextant/layers/activation.h"
+#include "sextant/layers/linear.h"
+#include "sextant/layers/norm.h"
+
+namespace sextant {
+
+// norm(activation(dense(x))), as in the heads of BERT (Devlin et al. 2018, 1810.04805).
+template <class T>
+struct HeadTransform {
+  Activation activation;
+  Linear<T> dense;  // [width, width]
+  Norm<T> norm;
+
+  // Of a gated activation: what it does to the gate. Throws Error unless width and epsilon are
+  // positive.
+  HeadTransform(std::int64_t width, Activation activation, NormKind norm, double epsilon,
+                FirstWeights weights);
+
+  struct Saved {
+    View<const T> x, before;  // [rows, width]
+    typename Norm<T>::Saved norm;
+    View<const T> y;  // the result
+  };
+  // x: [rows, width], contiguous; the result is in the pass's memory.
+  Saved forward(View<const T> x, Pass& pass) const;
+  // d: of the result, becomes that of x; the gradient is added to.
+  void backward(const Saved& saved, View<T> d, HeadTransform& gradient, Pass& pass) const;
+  // prefix + "dense.", prefix + "norm.".
+  void append_parameters(Parameters<T>& to, const std::string& prefix);
+};
+
+}  // namespace sextant

@@ -1,0 +1,38 @@
+// GPT-NeoX and Pythia (Black et al. 2022, 2204.06745): blocks side by side with two norms, one map
+// for q, k and v whose rows go head by head.
+#include "hub/families.h"
+
+namespace sextant::hub {
+namespace {
+
+TransformerConfig read_config(const ConfigObject& object, const ModelConfig& model) {
+  TransformerConfig c = shared_config(object, model);
+  read_ends(object, c, 50432, false);
+  c.ffn_width = object.integer_or("intermediate_size", 24576);
+  c.activation = activation_of(object, "hidden_act", "gelu");
+  c.norm_epsilon = object.positive_or("layer_norm_eps", 1e-5);
+  c.bias = object.flag_or("attention_bias", true);
+  c.ffn_bias = true;
+  if (object.flag_or("use_parallel_residual", true)) c.parallel_blocks = ParallelBlocks::two_norms;
+  return c;
+}
+
+constexpr DecoderNames kNames = {.embedding = "embed_in",
+                                 .final_norm = "final_layer_norm",
+                                 .head = "embed_out",
+                                 .qkv = "attention.query_key_value",
+                                 .fused = Fused::groups,
+                                 .out = "attention.dense",
+                                 .up = "mlp.dense_h_to_4h",
+                                 .down = "mlp.dense_4h_to_h",
+                                 .norms = NormParts::gain_and_bias};
+
+void add_weights(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
+  add_decoder(c, kNames, table);
+}
+
+}  // namespace
+
+const Family kGptNeox = {"gpt_neox", {"gpt_neox.", kMasks}, read_config, add_weights};
+
+}  // namespace sextant::hub

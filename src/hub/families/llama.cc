@@ -1,0 +1,82 @@
+// Llama (Touvron et al. 2023), and what has its architecture: Mistral, Qwen 2 with biases of q, k
+// and v, Qwen 3 with norms of q and k, SmolLM 3, Granite with factors.
+#include "hub/families.h"
+
+namespace sextant::hub {
+namespace {
+
+TransformerConfig read_config(const ConfigObject& object, const ModelConfig& model,
+                              std::int64_t vocabulary, std::int64_t ffn_width, bool tied = false) {
+  TransformerConfig config = shared_config(object, model);
+  read_ends(object, config, vocabulary, tied);
+  config.ffn_width = object.integer_or("intermediate_size", ffn_width);
+  config.activation = gate_of(object, "hidden_act", "silu");
+  config.norm = NormKind::rms;
+  config.norm_epsilon = object.positive_or("rms_norm_eps", 1e-6);
+  config.bias = false;
+  return config;
+}
+
+// Of q, k, v and the result; of feed-forward layers.
+void read_biases(const ConfigObject& object, TransformerConfig& config) {
+  config.qkv_bias = config.out_bias = object.flag_or("attention_bias", false);
+  config.ffn_bias = object.flag_or("mlp_bias", false);
+}
+
+TransformerConfig llama(const ConfigObject& object, const ModelConfig& model) {
+  TransformerConfig c = read_config(object, model, 32000, 11008);
+  read_biases(object, c);
+  return c;
+}
+
+TransformerConfig mistral(const ConfigObject& object, const ModelConfig& model) {
+  return read_config(object, model, 32000, 14336);
+}
+
+TransformerConfig qwen2(const ConfigObject& object, const ModelConfig& model) {
+  TransformerConfig c = read_config(object, model, 151936, 22016);
+  c.qkv_bias = true;
+  return c;
+}
+
+TransformerConfig qwen3(const ConfigObject& object, const ModelConfig& model) {
+  TransformerConfig c = read_config(object, model, 151936, 22016);
+  c.qkv_bias = c.out_bias = object.flag_or("attention_bias", false);
+  c.qk_norm = QkNorm::head;
+  return c;
+}
+
+TransformerConfig smollm3(const ConfigObject& object, const ModelConfig& model) {
+  TransformerConfig c = read_config(object, model, 128256, 11008, true);
+  read_biases(object, c);
+  return c;
+}
+
+TransformerConfig granite(const ConfigObject& object, const ModelConfig& model) {
+  TransformerConfig c = read_config(object, model, 32000, 11008);
+  read_biases(object, c);
+  c.embedding_scale = object.positive_or("embedding_multiplier", 1);
+  c.logits_scale = 1 / object.positive_or("logits_scaling", 1);
+  return c;
+}
+
+void add_weights(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
+  add_decoder(c, {}, table);
+}
+
+void add_granite(const ConfigObject& object, const TransformerConfig& c, WeightTable& table) {
+  add_decoder(c, {.residual = object.positive_or("residual_multiplier", 1)}, table);
+}
+
+constexpr NameRules kNames = {"model.", kRotations};
+
+}  // namespace
+
+const Family kLlama = {"llama", kNames, llama, add_weights};
+const Family kMistral = {"mistral", kNames, mistral, add_weights};
+const Family kQwen2 = {"qwen2", kNames, qwen2, add_weights};
+const Family kQwen3 = {"qwen3", kNames, qwen3, add_weights};
+const Family kSmollm3 = {"smollm3", kNames, smollm3, add_weights};
+const Family kGranite = {"granite", kNames, granite, add_granite};
+
+}  // namespace sextant::hub

@@ -1,0 +1,53 @@
+// OLMo (Groeneveld et al. 2024, 2402.00838): Llama with layer norms that have no weights. OLMo 2
+// (2501.00656): norms of what blocks give alone, and of all of q and of k.
+#include "hub/families.h"
+
+namespace sextant::hub {
+namespace {
+
+TransformerConfig read_config(const ConfigObject& object, const ModelConfig& model) {
+  TransformerConfig c = shared_config(object, model);
+  read_ends(object, c, 50304, false);
+  c.ffn_width = object.integer_or("intermediate_size", 11008);
+  c.activation = gate_of(object, "hidden_act", "silu");
+  c.bias = false;
+  c.qkv_bias = c.out_bias = object.flag_or("attention_bias", false);
+  return c;
+}
+
+TransformerConfig olmo(const ConfigObject& object, const ModelConfig& model) {
+  refuse_key(object, "clip_qkv", "q, k and v are not clipped here");
+  TransformerConfig c = read_config(object, model);
+  c.norm_epsilon = 1e-5;  // of the class: no key gives it
+  return c;
+}
+
+TransformerConfig olmo2(const ConfigObject& object, const ModelConfig& model) {
+  TransformerConfig c = read_config(object, model);
+  c.norm = NormKind::rms;
+  c.norm_epsilon = object.positive_or("rms_norm_eps", 1e-5);
+  c.pre_norm = false;
+  c.output_norm = true;
+  c.qk_norm = QkNorm::all;
+  return c;
+}
+
+void add_olmo(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
+  add_decoder(c, {.norms = NormParts::nothing}, table);
+}
+
+void add_olmo2(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
+  add_decoder(
+      c,
+      {.self_norm = "post_attention_layernorm", .feed_forward_norm = "post_feedforward_layernorm"},
+      table);
+}
+
+constexpr NameRules kNames = {"model.", kRotations};
+
+}  // namespace
+
+const Family kOlmo = {"olmo", kNames, olmo, add_olmo};
+const Family kOlmo2 = {"olmo2", kNames, olmo2, add_olmo2};
+
+}  // namespace sextant::hub
