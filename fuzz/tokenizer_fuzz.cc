@@ -2,6 +2,7 @@
 // text back piece by piece.
 #include "sextant/text/tokenizer.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -27,8 +28,11 @@ std::string sound_model() {
 void use(const std::string& json, std::string_view model, std::string_view text) {
   try {
     const auto tokenizer = sextant::Tokenizer::parse(json, model);
-    for (std::int64_t id = 0; id < tokenizer.size(); ++id)
-      sextant::token_label(tokenizer.piece(id));
+    constexpr std::int64_t kMost = 4096;  // of files that name ids of any size
+    for (std::int64_t id = 0; id < std::min(kMost, tokenizer.size()); ++id) {
+      if (tokenizer.has(id)) sextant::token_label(tokenizer.piece(id));
+      tokenizer.whole_word(id);
+    }
     const auto ids = tokenizer.encode(text);
     if (ids.size() != tokenizer.tokens(text).size()) std::abort();
     for (const std::int64_t id : ids) {

@@ -123,16 +123,17 @@ std::vector<HeadSummary> head_roles(const ModelAttention& part) {
 Picture draw_head_roles(const ModelAttention& part, std::span<const HeadSummary> heads) {
   const Shape& one = part.layers.at(0).shape();
   Tensor<double> maps({std::ssize(heads), one[1], one[2]});
-  HeatmapPanels sheet{.values = maps.view(),
-                      .titles = {},
-                      .title = part.title + ": heads by what they look at (layer.head, role, score)",
-                      .x_label = part.column_name,
-                      .y_label = part.row_name,
-                      .color_label = "Weight",
-                      .low = 0,
-                      .high = 1,
-                      .map = ColorMap::sequential,
-                      .hides = !part.masked.empty()};
+  HeatmapPanels sheet{
+      .values = maps.view(),
+      .titles = {},
+      .title = part.title + ": heads by what they look at (layer.head, role, score)",
+      .x_label = part.column_name,
+      .y_label = part.row_name,
+      .color_label = "Weight",
+      .low = 0,
+      .high = 1,
+      .map = ColorMap::sequential,
+      .hides = !part.masked.empty()};
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const HeadSummary& head = heads[i];
     const auto& layers = part.masked.empty() ? part.layers : part.masked;
@@ -145,13 +146,13 @@ Picture draw_head_roles(const ModelAttention& part, std::span<const HeadSummary>
 }
 
 std::vector<std::vector<std::string>> head_role_rows(std::span<const HeadSummary> heads) {
-  std::vector<std::vector<std::string>> rows = {{"layer", "head", "role", "score", "previous",
-                                                 "next", "same", "first", "last", "distance"}};
+  std::vector<std::vector<std::string>> rows = {
+      {"layer", "head", "role", "score", "previous", "next", "same", "first", "last", "distance"}};
   for (const HeadSummary& each : heads) {
-    rows.push_back({std::to_string(each.layer), std::to_string(each.head),
-                    std::string(name_of(each.role))});
-    for (const double x : {each.score, each.previous, each.next, each.same, each.first, each.last,
-                           each.distance}) {
+    rows.push_back(
+        {std::to_string(each.layer), std::to_string(each.head), std::string(name_of(each.role))});
+    for (const double x :
+         {each.score, each.previous, each.next, each.same, each.first, each.last, each.distance}) {
       rows.back().push_back(fixed(x, 3));
     }
   }

@@ -44,8 +44,9 @@ std::int64_t after(std::int64_t i) { return i + 1 < kLength ? i + 1 : i; }
 TEST(HeadRoles, NameWhatAHeadLooksAtAndSortByIt) {
   std::vector<Tensor<double>> layers;
   layers.push_back(layer_of({[](std::int64_t) { return -1; }, after, before}));
-  layers.push_back(layer_of({[](std::int64_t) { return 0; }, [](std::int64_t) { return kLength - 1; },
-                             [](std::int64_t i) { return i; }}));
+  layers.push_back(
+      layer_of({[](std::int64_t) { return 0; }, [](std::int64_t) { return kLength - 1; },
+                [](std::int64_t i) { return i; }}));
   const auto heads = head_roles(part_of(std::move(layers)));
   std::vector<std::string> found;
   for (const HeadSummary& each : heads) {

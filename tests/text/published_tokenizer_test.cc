@@ -178,6 +178,18 @@ TEST(SpecialTokensOfFolders, OfAnotherKindAreRefusedByTheirFile) {
   }
 }
 
+// Nothing goes through all numbers up to the largest id of a file.
+TEST(PublishedTokens, MayHaveIdsOfAnySize) {
+  const Tokenizer tokenizer = Tokenizer::parse(
+      R"({"version": "1.0", "model": {"type": "WordLevel", "unk_token": "a",
+          "vocab": {"a": 0, "b": 2147483647}}})");
+  EXPECT_EQ(tokenizer.size(), std::int64_t{1} << 31);
+  EXPECT_EQ(tokenizer.whole_word(2147483647), "b");
+  EXPECT_FALSE(tokenizer.has(7));
+  EXPECT_EQ(tokenizer.piece_or_number(7), "<7>");
+  EXPECT_TRUE(tokenizer == tokenizer);
+}
+
 TEST(Unwritten, AreWhatNoTextHasButEnds) {
   const Folder folder;
   folder.add("config.json", R"({"bos_token_id": 4, "pad_token_id": 3, "eos_token_id": [4, 5]})");

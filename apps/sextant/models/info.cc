@@ -1,4 +1,6 @@
 // `sextant info`: what was built, and what runs on this machine; what a trained model is.
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -6,7 +8,9 @@
 #include "commands.h"
 #include "models/model_option.h"
 #include "options/options.h"
+#include "sextant/core/numbers.h"
 #include "sextant/figures/environment.h"
+#include "sextant/figures/scheme_difference.h"
 #include "sextant/models/text_model.h"
 #include "sextant/schemes/scheme.h"
 #include "streams/console.h"
@@ -20,6 +24,37 @@ struct Info {
   Output output;
 };
 
+// How far a table that is computed in float32, as frameworks do, is from the true one, at most, in
+// the 64 positions up to one.
+struct FrameworkError {
+  std::string scheme;
+  std::int64_t position;
+  double largest;
+};
+
+std::vector<FrameworkError> framework_errors(const TransformerConfig& config) {
+  constexpr std::int64_t kRows = 64, kFar = 1'000'000;
+  std::vector<FrameworkError> errors;
+  for (const SchemeSpec& each : config.positions) {
+    const auto parameters = find_scheme(each.scheme).parameters();
+    if (std::ranges::count(parameters, "precision", &Option::name) == 0) continue;
+    std::map<std::string, std::string> framework = each.parameters;
+    framework["precision"] = "framework";
+    for (const std::int64_t last : {config.length - 1, kFar}) {
+      const std::int64_t rows = std::min(kRows, last + 1);
+      const figures::SchemeSizes sizes{.length = rows,
+                                       .first = last + 1 - rows,
+                                       .heads = config.heads,
+                                       .head_dim = config.attention_head_dim()};
+      const auto difference =
+          figures::plot_difference({each.scheme, each.parameters, nullptr},
+                                   {each.scheme, framework, nullptr}, sizes, config.width);
+      errors.push_back({each.scheme, last, difference.largest});
+    }
+  }
+  return errors;
+}
+
 // What a model is made of, and where its positions act.
 Json json_of(const ModelFolder& folder, std::int64_t parameters) {
   const TransformerConfig& config = folder.config;
@@ -28,6 +63,11 @@ Json json_of(const ModelFolder& folder, std::int64_t parameters) {
   json["config"] = Json::parse(format_config(config));
   json["config"].erase("format");
   if (!folder.taught.empty()) json["taught"] = folder.taught;
+  json["float32_errors"] = Json::array();
+  for (const auto& [scheme, position, largest] : framework_errors(config)) {
+    json["float32_errors"].push_back(
+        {{"scheme", scheme}, {"position", position}, {"largest", largest}});
+  }
   json["schemes"] = Json::array();
   for (const SchemeSpec& position : config.positions) {
     const Scheme& scheme = find_scheme(position.scheme);
@@ -53,6 +93,10 @@ std::string text_of(const ModelFolder& folder, std::int64_t parameters) {
       {"width", number(c.width) + ", heads " + number(c.heads)},
       {"positions", names_of(c.positions)},
       {"length", number(c.length)}};
+  for (const auto& [scheme, position, largest] : framework_errors(c)) {
+    rows.push_back({"in float32", scheme + " is off by up to " + significant(largest, 2) +
+                                      " at position " + grouped(position)});
+  }
   if (!folder.taught.empty()) rows.push_back({"taught", folder.taught});
   return aligned(rows, false);
 }
@@ -77,7 +121,9 @@ void add_info(CLI::App& program, Job& job) {
       "version, compiler, instruction sets, threads; or a trained model\n"
       "Prints the version, the compiler, the compiled instruction sets and the one in use on this "
       "processor, and the number of threads of a call (set by OMP_NUM_THREADS). With --model: what "
-      "kind of model it is, its sizes and its positions; its files are read and checked.");
+      "kind of model it is, its sizes and its positions, and how far these are from the true "
+      "values "
+      "where they are computed in float32, as frameworks do; its files are read and checked.");
   auto info = std::make_shared<Info>();
   info->model.add_folder(command);
   info->output.add_to(command, kTextOrJson, "save as .json");

@@ -29,8 +29,8 @@ struct HeadSummary {
   double distance = 0;
 };
 
-// All heads of all layers: by role, in the order above, then by falling score. A role needs a score of
-// 0.5. Throws Error naming figure.part for attention to another text, which has no such places.
+// All heads of all layers: by role, in the order above, then by falling score. A role needs a score
+// of 0.5. Throws Error naming figure.part for attention to another text, which has no such places.
 std::vector<HeadSummary> head_roles(const ModelAttention& part);
 
 // The maps in that order, each with its layer, head, role and score.

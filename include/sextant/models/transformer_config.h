@@ -82,7 +82,8 @@ void check_config(const TransformerConfig& config);
 // Throws Error naming `where` for schemes that have weights, which a trained model has none of for
 // other positions than its own.
 void check_replacement(const SchemeSpecs& schemes, std::string_view where = "model.positions");
-// The config with these positions in all layers; windows of layers are positions too. Throws Error as check_replacement().
+// The config with these positions in all layers; windows of layers are positions too. Throws Error
+// as check_replacement().
 TransformerConfig with_positions(TransformerConfig config, const SchemeSpecs& schemes);
 
 // JSON with all fields; files of earlier versions are read. Parsing throws Error naming `where` and

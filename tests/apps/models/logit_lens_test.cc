@@ -134,7 +134,14 @@ TEST(InfoCommand, DescribesAModel) {
   EXPECT_EQ(json["schemes"][0]["name"], "rotary");
   EXPECT_EQ(json["schemes"][0]["kind"], "rotated");
   EXPECT_GT(json["parameters"].get<int>(), 10000);
+  ASSERT_EQ(json["float32_errors"].size(), 2U);
+  const auto near = json["float32_errors"][0]["largest"].get<double>();
+  const auto far = json["float32_errors"][1]["largest"].get<double>();
+  EXPECT_LT(near, 1e-4);  // angles of a few units have roundings of 2^-22
+  EXPECT_GT(far, 1e-3);   // angles up to 10^6 have roundings of 2^-5
+  EXPECT_LT(far, 2);
   EXPECT_THAT(sextant("info --model shipped").out, HasSubstr("positions   rotary"));
+  EXPECT_THAT(sextant("info --model shipped").out, HasSubstr("at position 1,000,000"));
   EXPECT_EQ(sextant("info --model /nowhere").code, 1);
 }
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "apps/run_program.h"
-#include "sextant/core/safetensors.h"
 #include "core/json/json.h"
+#include "sextant/core/safetensors.h"
 #include "sextant/text/subword.h"
 #include "sextant/text/vocabulary.h"
 
@@ -118,7 +118,9 @@ TEST_F(Tokens, OfAPublishedModelHavePlacesInTheText) {
   }
   put(folder_ / "text", "a b a\n");
   const std::string tokens = folder_ / "tokens.safetensors";
-  EXPECT_EQ(sextant("tokenize --file " + folder_ / "text" + " --model " + file + " -o " + tokens).code, 0);
+  EXPECT_EQ(
+      sextant("tokenize --file " + folder_ / "text" + " --model " + file + " -o " + tokens).code,
+      0);
   EXPECT_EQ(load_safetensors(tokens).tensors.at("tokens").shape, Shape{3});
   put(file, R"({"version": "1.0", "model": {"type": "Other"}})");
   EXPECT_THAT(sextant("tokenize a --model " + folder).err,

@@ -99,12 +99,10 @@ void PretrainedTokenizer::Impl::find_word_mark() {
     return;
   }
   for (const std::string_view mark : {"\u2581", "##"}) {
-    for (std::int64_t id = 0; id < size && word_mark.empty(); ++id) {
-      const std::string* found = token(id);
-      if (found == nullptr || found->size() == mark.size() || !found->starts_with(mark)) continue;
-      word_mark = mark;
-      mark_begins = mark != "##";
-    }
+    if (!model->vocabulary().has_beginning(mark)) continue;
+    word_mark = mark;
+    mark_begins = mark != "##";
+    return;
   }
 }
 

@@ -46,4 +46,10 @@ const std::string* VocabularyTable::token(std::uint32_t id) const {
   return found == tokens_.end() ? nullptr : found->second;
 }
 
+bool VocabularyTable::has_beginning(std::string_view text) const {
+  return std::ranges::any_of(ids_, [text](const auto& each) {
+    return each.first.size() > text.size() && each.first.starts_with(text);
+  });
+}
+
 }  // namespace sextant::text

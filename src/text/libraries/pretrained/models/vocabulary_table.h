@@ -27,6 +27,8 @@ class VocabularyTable {
 
   std::optional<std::uint32_t> find(std::string_view token) const;
   const std::string* token(std::uint32_t id) const;  // nullptr where there is none
+  // Whether a longer token begins with it.
+  bool has_beginning(std::string_view text) const;
   std::size_t count() const noexcept { return ids_.size(); }
   std::int64_t size() const noexcept { return size_; }       // the largest id and one
   std::size_t longest() const noexcept { return longest_; }  // bytes of a token
