@@ -1,5 +1,5 @@
-// ModernBERT (Warner et al. 2024, 2412.13663): rotary positions of two bases, windows in two layers of
-// three, gates by gelu, a first attention without norm.
+// ModernBERT (Warner et al. 2024, 2412.13663): rotary positions of two bases, windows in two layers
+// of three, gates by gelu, a first attention without norm.
 #include "hub/families.h"
 
 namespace sextant::hub {
