@@ -77,7 +77,7 @@ void add_layers(const TransformerConfig& c, const DecoderNames& names, WeightTab
       table.norm(ours, theirs, c.width, c.norm, names.norms);
     };
     add_attention(c, names, table);
-    norm("self_norm", names.self_norm);
+    if (c.first_norm || i > 0) norm("self_norm", names.self_norm);
     if (both) norm("self_output_norm", names.self_output_norm);
     add_feed_forward(c, names, table);
     if (c.parallel_blocks != ParallelBlocks::one_norm) {

@@ -11,10 +11,11 @@ namespace sextant::hub {
 namespace {
 
 constexpr const Family* kFamilies[] = {
-    &kBert,    &kBloom,  &kCamembert, &kCodegen, &kCohere,  &kCohere2,  &kDistilbert, &kFalcon,
-    &kGemma,   &kGemma2, &kGemma3,    &kGlm,     &kGlm4,    &kGpt2,     &kGptNeox,    &kGptj,
-    &kGranite, &kLlama,  &kMistral,   &kMpt,     &kOlmo,    &kOlmo2,    &kOpt,        &kPhi,
-    &kPhi3,    &kQwen2,  &kQwen3,     &kRoberta, &kSmollm3, &kStablelm, &kStarcoder2, &kXlmRoberta};
+    &kBert,    &kBloom,   &kCamembert, &kCodegen,    &kCohere,    &kCohere2,    &kDistilbert,
+    &kFalcon,  &kGemma,   &kGemma2,    &kGemma3,     &kGlm,       &kGlm4,       &kGpt2,
+    &kGptNeox, &kGptj,    &kGranite,   &kLlama,      &kMistral,   &kModernbert, &kMpt,
+    &kOlmo,    &kOlmo2,   &kOpt,       &kPhi,        &kPhi3,      &kQwen2,      &kQwen3,
+    &kRoberta, &kSmollm3, &kStablelm,  &kStarcoder2, &kXlmRoberta};
 
 // Types that others ask for, and why they are not there.
 struct Refused {
@@ -43,7 +44,6 @@ constexpr Refused kRefused[] = {
     {"gemma3", kImages},
     {"deberta", "norms and maps of its table of positions"},
     {"deberta-v2", "norms and maps of its table of positions"},
-    {"modernbert", "a first layer without norm"},
 };
 
 std::string listed() {

@@ -23,9 +23,9 @@ struct Family {
 };
 
 extern const Family kBert, kBloom, kCamembert, kCodegen, kCohere, kCohere2, kDistilbert, kFalcon,
-    kGemma, kGemma2, kGemma3, kGlm, kGlm4, kGpt2, kGptNeox, kGptj, kGranite, kLlama, kMistral, kMpt,
-    kOlmo, kOlmo2, kOpt, kPhi, kPhi3, kQwen2, kQwen3, kRoberta, kSmollm3, kStablelm, kStarcoder2,
-    kXlmRoberta;
+    kGemma, kGemma2, kGemma3, kGlm, kGlm4, kGpt2, kGptNeox, kGptj, kGranite, kLlama, kMistral,
+    kModernbert, kMpt, kOlmo, kOlmo2, kOpt, kPhi, kPhi3, kQwen2, kQwen3, kRoberta, kSmollm3,
+    kStablelm, kStarcoder2, kXlmRoberta;
 
 // Throws Error for a model type that is not one of these.
 const Family& find_family(const ConfigObject& object);

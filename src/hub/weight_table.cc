@@ -56,12 +56,16 @@ void WeightTable::take_rows(std::string_view ours, std::string_view theirs, cons
              .count = count * (shape.count() / shape[0])});
 }
 
+void WeightTable::constant(std::string_view ours, std::int64_t count, double value) {
+  put(ours, {.tensor = nullptr, .added = value, .count = count});
+}
+
 void WeightTable::norm(std::string_view ours, std::string_view theirs, std::int64_t width,
                        NormKind kind, NormParts parts) {
   const std::string gain = std::string(ours) + ".gain", bias = std::string(ours) + ".bias";
   const std::string from(theirs);
   if (parts == NormParts::nothing) {
-    put(gain, {.tensor = nullptr, .added = 1, .count = width});
+    constant(gain, width, 1);
   } else {
     const double added = parts == NormParts::gain_less_one ? 1 : 0;
     put(gain, {.tensor = &take(from + ".weight", {width}), .added = added});
@@ -70,7 +74,7 @@ void WeightTable::norm(std::string_view ours, std::string_view theirs, std::int6
   if (parts == NormParts::gain_and_bias) {
     put(bias, {.tensor = &take(from + ".bias", {width})});
   } else {
-    put(bias, {.tensor = nullptr, .count = width});
+    constant(bias, width, 0);
   }
 }
 

@@ -54,6 +54,8 @@ class WeightTable {
               std::int64_t columns, Stored stored = Stored::rows);
   // Adds the first row of a matrix to each row of the last one.
   void add_first_row(std::string_view theirs, std::int64_t rows, std::int64_t columns);
+  // All of a parameter that files do not have.
+  void constant(std::string_view ours, std::int64_t count, double value);
   // Takes of a matrix or a vector these rows alone, in this order.
   void take_rows(std::string_view ours, std::string_view theirs, const Shape& shape,
                  std::vector<StoredRows> rows);

@@ -18,10 +18,11 @@ struct BlockNorms {
 };
 // T: const Norm<U> or Norm<U>. `output` is there where norms are before and of the result.
 template <class T, class Optional>
-BlockNorms<T> block_norms(const StackOptions& options, T& norm, Optional& output) {
-  if (options.pre_norm) return {&norm, output ? &*output : nullptr, nullptr};
-  if (options.output_norm) return {nullptr, &norm, nullptr};
-  return {nullptr, nullptr, &norm};
+BlockNorms<T> block_norms(const StackOptions& options, Optional& norm, Optional& output) {
+  T* const first = norm ? &*norm : nullptr;
+  if (options.pre_norm) return {first, output ? &*output : nullptr, nullptr};
+  if (options.output_norm) return {nullptr, first, nullptr};
+  return {nullptr, nullptr, first};
 }
 
 // Applies norms and dropout around a layer: to = residual + dropout(norm(inner(norm(x)))), or
@@ -54,7 +55,7 @@ template <class T, class Saved, class Self, class Next>
 void forward_parallel(const TransformerLayer<T>& layer, View<const T> x, View<T> to, Saved& saved,
                       const Self& self, const Next& feed_forward, Pass& pass) {
   const View<T> read = pass.memory.take<T>(x.shape()), sum = pass.memory.take<T>(x.shape());
-  saved.self.norm = layer.self_norm.forward(x, read, pass);
+  saved.self.norm = layer.self_norm->forward(x, read, pass);
   forward_block<T>({}, read, x, sum, saved.self, self, pass);
   const bool own = layer.feed_forward_norm.has_value();
   forward_block<T>({own ? &*layer.feed_forward_norm : nullptr}, own ? x : View<const T>(read), sum,
@@ -85,10 +86,11 @@ View<const T> forward_layers(const TransformerStack<T>& stack, View<const T> x,
     pass.memory.release(mark);
     std::swap(next, last);
   };
-  const auto block = [&](const Norm<T>& norm, const std::optional<Norm<T>>& output, auto& kept,
-                         const auto& run) {
+  const auto block = [&](const std::optional<Norm<T>>& norm, const std::optional<Norm<T>>& output,
+                         auto& kept, const auto& run) {
     step([&] {
-      forward_block<T>(block_norms(stack.options, norm, output), x, x, next, kept, run, pass);
+      forward_block<T>(block_norms<const Norm<T>>(stack.options, norm, output), x, x, next, kept,
+                       run, pass);
     });
   };
   if (stack.embedding_norm) {
@@ -114,11 +116,10 @@ View<const T> forward_layers(const TransformerStack<T>& stack, View<const T> x,
     }
     block(layer.self_norm, layer.self_output_norm, kept.self, attend);
     if (layer.cross) {
-      block(*layer.cross_norm, layer.cross_output_norm, kept.cross.emplace(),
+      block(layer.cross_norm, layer.cross_output_norm, kept.cross.emplace(),
             [&](View<const T> from, View<T> to) { return cross(i, from, to); });
     }
-    block(*layer.feed_forward_norm, layer.feed_forward_output_norm, kept.feed_forward,
-          feed_forward);
+    block(layer.feed_forward_norm, layer.feed_forward_output_norm, kept.feed_forward, feed_forward);
     residual(x);
   }
   if (!stack.final_norm) return x;

@@ -95,7 +95,7 @@ void backward_parallel(const TransformerLayer<T>& layer, TransformerLayer<T>& gr
   } else {
     ops::add<T>(of_next.data(), of_self.data(), d.count(), pass.threads);
   }
-  layer.self_norm.backward(saved.self.norm, of_self, d, true, gradient.self_norm, pass);
+  layer.self_norm->backward(saved.self.norm, of_self, d, true, *gradient.self_norm, pass);
 }
 
 void check(const StackOptions& options) {
@@ -113,6 +113,10 @@ void check(const StackOptions& options) {
                 "attention, got " +
                     std::string(name_of(options.parallel)));
   }
+  if (!options.first_norm && (!options.pre_norm || options.parallel != ParallelBlocks::none)) {
+    throw Error("stack.first_norm",
+                "must be true unless norms are before the blocks, one after the other, got false");
+  }
   if (!options.kinds.empty() && std::ssize(options.kinds) != options.layers) {
     throw Error("stack.kinds", "must be one per layer, " + std::to_string(options.layers) +
                                    ", or none, got " + std::to_string(options.kinds.size()));
@@ -122,15 +126,15 @@ void check(const StackOptions& options) {
 }  // namespace
 
 template <class T>
-TransformerLayer<T>::TransformerLayer(const StackOptions& options, FirstWeights weights)
+TransformerLayer<T>::TransformerLayer(const StackOptions& options, FirstWeights weights, bool first)
     : self(attention_of(options, false), weights, out_gain(options)),
-      self_norm(options.norm, options.attention.width, options.epsilon),
       feed_forward(options.attention.width, hidden_of(options), options.activation,
                    options.bias || options.ffn_bias, weights, out_gain(options)) {
   const auto start = [&options](std::optional<Norm<T>>& norm) {
     norm.emplace(options.norm, options.attention.width, options.epsilon);
   };
   const bool both = options.pre_norm && options.output_norm;
+  if (options.first_norm || !first) start(self_norm);
   if (options.parallel != ParallelBlocks::one_norm) start(feed_forward_norm);
   if (both) start(self_output_norm);
   if (both) start(feed_forward_output_norm);
@@ -146,7 +150,7 @@ void TransformerLayer<T>::append_parameters(Parameters<T>& to, const std::string
     if (norm) norm->append_parameters(to, prefix + name);
   };
   self.append_parameters(to, prefix + "self.");
-  self_norm.append_parameters(to, prefix + "self_norm.");
+  append(self_norm, "self_norm.");
   append(self_output_norm, "self_output_norm.");
   if (cross) cross->append_parameters(to, prefix + "cross.");
   append(cross_norm, "cross_norm.");
@@ -164,7 +168,7 @@ TransformerStack<T>::TransformerStack(const StackOptions& given, FirstWeights we
     embedding_norm.emplace(options.norm, options.attention.width, options.epsilon);
   }
   layers.reserve(static_cast<std::size_t>(options.layers));
-  for (std::int64_t i = 0; i < options.layers; ++i) layers.emplace_back(options, weights);
+  for (std::int64_t i = 0; i < options.layers; ++i) layers.emplace_back(options, weights, i == 0);
   if (options.final_norm) {
     final_norm.emplace(options.norm, options.attention.width, options.epsilon);
   }
@@ -249,17 +253,18 @@ void TransformerStack<T>::backward(const Saved& saved, View<T> d, View<T> dconte
       notify_ready(to.self.in.weight);
       continue;
     }
-    const auto block = [&](const Norm<T>& norm, const std::optional<Norm<T>>& output,
-                           Norm<T>& gradient_of, std::optional<Norm<T>>& output_gradient,
-                           const auto& its_saved, const auto& run) {
-      backward_block<T>(layers::block_norms(options, norm, output),
-                        layers::block_norms(options, gradient_of, output_gradient), its_saved, d,
-                        run, pass);
+    const auto block = [&](const std::optional<Norm<T>>& norm, const std::optional<Norm<T>>& output,
+                           std::optional<Norm<T>>& gradient_of,
+                           std::optional<Norm<T>>& output_gradient, const auto& its_saved,
+                           const auto& run) {
+      backward_block<T>(layers::block_norms<const Norm<T>>(options, norm, output),
+                        layers::block_norms<Norm<T>>(options, gradient_of, output_gradient),
+                        its_saved, d, run, pass);
     };
-    block(*layer.feed_forward_norm, layer.feed_forward_output_norm, *to.feed_forward_norm,
+    block(layer.feed_forward_norm, layer.feed_forward_output_norm, to.feed_forward_norm,
           to.feed_forward_output_norm, kept.feed_forward, feed_forward);
     if (layer.cross) {
-      block(*layer.cross_norm, layer.cross_output_norm, *to.cross_norm, to.cross_output_norm,
+      block(layer.cross_norm, layer.cross_output_norm, to.cross_norm, to.cross_output_norm,
             *kept.cross, [&](View<const T> dy, View<T> dx) {
               layer.cross->backward(kept.cross->inner, dy, dx, dcontext, *to.cross, nullptr, pass);
             });

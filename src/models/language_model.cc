@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "layers/attend.h"
+#include "layers/attention/attend.h"
 #include "models/stack_pass.h"
 #include "sextant/core/error.h"
 

@@ -21,11 +21,10 @@ constexpr std::string_view kRequired[] = {"kind",   "vocabulary", "width", "head
 
 // What earlier versions did not have: not written where it is as they were, so that they read it.
 constexpr std::string_view kLater[] = {
-    "final_norm",      "head_dim",          "norm_epsilon",    "embedding_norm",
-    "qkv_bias",        "out_bias",          "ffn_bias",        "embedding_scale",
-    "logits",          "output_norm",       "parallel_blocks", "qk_norm",
-    "attention_scale", "attention_softcap", "logits_bias",     "logits_scale",
-    "logits_softcap",  "logits_transform",  "layer_positions"};
+    "final_norm",  "first_norm",      "head_dim",       "norm_epsilon",     "embedding_norm",
+    "qkv_bias",    "out_bias",        "ffn_bias",       "embedding_scale",  "logits",
+    "output_norm", "parallel_blocks", "qk_norm",        "attention_scale",  "attention_softcap",
+    "logits_bias", "logits_scale",    "logits_softcap", "logits_transform", "layer_positions"};
 
 // Throws for a format that is newer than this program. The oldest files have no number.
 void check_format(const Json& json, const std::string& where) {
@@ -100,6 +99,7 @@ void check_translator(const TransformerConfig& c) {
   refuse(c.logits_softcap != 0, "transformer.logits_softcap", "0");
   refuse(c.logits_transform, "transformer.logits_transform", "false");
   refuse(c.parallel_blocks != ParallelBlocks::none, "transformer.parallel_blocks", "none");
+  refuse(!c.first_norm, "transformer.first_norm", "true");
   refuse(!c.layer_positions.empty(), "transformer.layer_positions", "empty");
 }
 
@@ -123,6 +123,10 @@ void check_config(const TransformerConfig& c) {
                 "must be none unless norms are before the blocks alone, got " +
                     std::string(name_of(c.parallel_blocks)));
   }
+  if (!c.first_norm && (!c.pre_norm || c.parallel_blocks != ParallelBlocks::none)) {
+    throw Error("transformer.first_norm",
+                "must be true unless norms are before the blocks, one after the other, got false");
+  }
   check_layers(c);
   if (c.kind == ModelKind::translator) check_translator(c);
 }
@@ -142,6 +146,7 @@ StackOptions TransformerConfig::stack(bool encoder) const {
   options.output_norm = output_norm;
   options.parallel = parallel_blocks;
   options.final_norm = final_norm;
+  options.first_norm = first_norm;
   options.causal = !encoder;
   options.cross = !encoder && kind == ModelKind::translator;
   options.bias = bias;

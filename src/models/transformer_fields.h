@@ -74,6 +74,10 @@ inline constexpr auto kFields<TransformerConfig> = std::tuple{
           "attention and feed-forward layer of what the layer reads, side by side")
         .with_condition("with norms before the blocks alone"),
     field(&TransformerConfig::final_norm, "final_norm", "a norm after the last block"),
+    field(
+        &TransformerConfig::first_norm, "first_norm",
+        "a norm before the first attention; no: it reads the embedding as it is, as in ModernBERT")
+        .with_condition("no only with norms before the blocks"),
     field(&TransformerConfig::embedding_norm, "embedding_norm",
           "a norm of what the first layer reads, as in BERT and BLOOM"),
     field(&TransformerConfig::bias, "bias", "of linear maps"),

@@ -1,7 +1,7 @@
 // The encoder-decoder: pairs through both stacks to the loss, and back.
 #include "sextant/models/translator.h"
 
-#include "layers/attend.h"
+#include "layers/attention/attend.h"
 #include "layers/ops.h"
 #include "models/stack_pass.h"
 #include "sextant/core/error.h"

@@ -54,6 +54,8 @@ TEST(PretrainedConfig, RefusesWhatModelsHereDoNotHave) {
            {"olmo", "clip_qkv", "8"},
            {"opt", "word_embed_proj_dim", "8"},
            {"bloom", "apply_residual_connection_post_layernorm", "true"},
+           {"modernbert", "classifier_activation", R"("relu")"},
+           {"modernbert", "hidden_activation", R"("tanh")"},
            {"mpt", "no_bias", "false"},
            {"mpt", "logit_scale", "0.5"},
            {"mpt", "expansion_ratio", "2"},
@@ -79,9 +81,9 @@ TEST(PretrainedConfig, RefusesWhatModelsHereDoNotHave) {
 
 // As the hub has them, old spellings among them: what is missing then is the weights.
 TEST(PretrainedConfig, OfPublishedModelsIsRead) {
-  for (const char* name :
-       {"bert", "bloom", "command_r7b", "gpt2", "gpt_neox", "gptj", "llama2", "llama3_1",
-        "llama3_2_1b", "mpt", "opt", "phi3_128k", "qwen2_5_yarn", "roberta", "smollm3"}) {
+  for (const char* name : {"bert", "bloom", "command_r7b", "gpt2", "gpt_neox", "gptj", "llama2",
+                           "llama3_1", "llama3_2_1b", "modernbert", "mpt", "opt", "phi3_128k",
+                           "qwen2_5_yarn", "roberta", "smollm3"}) {
     SCOPED_TRACE(name);
     const TemporaryFolder folder;
     write_file(folder / "config.json",
@@ -139,6 +141,7 @@ TEST(PretrainedWeights, AreRefusedByName) {
            {"bloom", "transformer.word_embeddings_layernorm.weight"},
            {"bert_masked", "cls.predictions.transform.dense.weight"},
            {"roberta", "lm_head.bias"},
+           {"modernbert", "decoder.bias"},
            {"distilbert", "vocab_layer_norm.bias"}}) {
     SCOPED_TRACE(name);
     ChangedModel without(model), other(model);

@@ -51,6 +51,7 @@ const std::vector<Part>& parts() {
          o.attention.scale = 1.5;
          o.attention.softcap = 2;
        }},
+      {"a first attention without norm", [](StackOptions& o) { o.first_norm = false; }},
       {"biases of results of attention alone",
        [](StackOptions& o) {
          o.bias = false;
@@ -200,21 +201,23 @@ TEST(StackParts, AreWhatTheirNamesSay) {
     const Tensor<double> x = random_tensor({5, 8}, 4);
     Tensor<double> wanted;
     if (options.parallel != ParallelBlocks::none) {
-      const Tensor<double> read = of.norm(layer.self_norm, x);
+      const Tensor<double> read = of.norm(*layer.self_norm, x);
       const bool one = options.parallel == ParallelBlocks::one_norm;
       EXPECT_EQ(layer.feed_forward_norm.has_value(), !one);
       wanted = plus(plus(x, of.self(read)),
                     one ? of.feed(read) : of.feed(of.norm(*layer.feed_forward_norm, x)));
     } else if (!options.output_norm) {
-      const Tensor<double> h = plus(x, of.self(of.norm(layer.self_norm, x)));
+      EXPECT_EQ(layer.self_norm.has_value(), options.first_norm);
+      const Tensor<double> h =
+          plus(x, options.first_norm ? of.self(of.norm(*layer.self_norm, x)) : of.self(x));
       wanted = plus(h, of.feed(of.norm(*layer.feed_forward_norm, h)));
     } else if (options.pre_norm) {
       const Tensor<double> h =
-          plus(x, of.norm(*layer.self_output_norm, of.self(of.norm(layer.self_norm, x))));
+          plus(x, of.norm(*layer.self_output_norm, of.self(of.norm(*layer.self_norm, x))));
       wanted = plus(h, of.norm(*layer.feed_forward_output_norm,
                                of.feed(of.norm(*layer.feed_forward_norm, h))));
     } else {
-      const Tensor<double> h = plus(x, of.norm(layer.self_norm, of.self(x)));
+      const Tensor<double> h = plus(x, of.norm(*layer.self_norm, of.self(x)));
       wanted = plus(h, of.norm(*layer.feed_forward_norm, of.feed(h)));
     }
     const Tensor<double> got = run(stack, x);
@@ -237,6 +240,10 @@ TEST(StackParts, ThatDoNotGoTogetherAreRefused) {
   options.output_norm = false;
   options.cross = true;
   refuse(options, "stack.parallel");
+  options = small();
+  options.first_norm = false;
+  options.parallel = ParallelBlocks::two_norms;
+  refuse(options, "stack.first_norm");
   options = small();
   options.kinds = {0};
   refuse(options, "stack.kinds");

@@ -61,7 +61,7 @@ TEST(LanguageModel, HasTheGradientsOfEveryPart) {
     EXPECT_EQ(layer.self.out.bias.count(), 0);
     EXPECT_EQ(layer.feed_forward.in.bias.count(), qkv ? 0 : 12);
     EXPECT_EQ(layer.feed_forward.out.bias.count(), qkv ? 0 : 8);
-    EXPECT_EQ(layer.self_norm.epsilon, 0.01);
+    EXPECT_EQ(layer.self_norm->epsilon, 0.01);
     expect_model_gradients<LanguageModel<double>>(config, two_sentences());
   }
 }
@@ -196,7 +196,7 @@ TEST(TransformerConfig, IsWrittenAsEarlierVersionsReadItWhereItCanBe) {
   const std::string json = format_config(tiny(ModelKind::causal));
   for (const char* key :
        {"head_dim", "norm_epsilon", "embedding_norm", "qkv_bias", "out_bias", "ffn_bias",
-        "embedding_scale", "final_norm", "output_norm", "parallel_blocks", "qk_norm",
+        "embedding_scale", "final_norm", "first_norm", "output_norm", "parallel_blocks", "qk_norm",
         "attention_scale", "attention_softcap", "logits", "layer_positions"}) {
     EXPECT_EQ(json.find(key), std::string::npos) << key;
   }

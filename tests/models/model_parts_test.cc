@@ -66,6 +66,15 @@ const std::vector<Part>& parts() {
          c.logits_scale = 1.25;
          c.logits_softcap = 3;
        }},
+      {"ModernBERT",
+       [](TransformerConfig& c) {
+         c.kind = ModelKind::masked;
+         c.activation = Activation::geglu;
+         c.embedding_norm = true;
+         c.first_norm = false;
+         c.logits_transform = true;
+         c.layer_positions = {{{1}, {"rotary", {"window", {{"left", "1"}, {"right", "1"}}}}}};
+       }},
       {"layers that learn vectors of their own",
        [](TransformerConfig& c) {
          c.qk_norm = QkNorm::head;
@@ -225,6 +234,12 @@ TEST(ModelParts, ThatDoNotFitAreRefused) {
             [](auto& c) {
               c.layer_positions = {{{0}, {"none"}}, {{0}, {"rotary"}}};
             }},
+           {"first_norm",
+            [](auto& c) {
+              c.first_norm = false;
+              c.pre_norm = false;
+            }},
+           {"first_norm", [](auto& c) { c.first_norm = false; }, translator},
            {"attention_scale", [](auto& c) { c.attention_scale = -1; }},
            {"attention_softcap", [](auto& c) { c.attention_softcap = NAN; }},
            {"logits_scale", [](auto& c) { c.logits_scale = 0; }},

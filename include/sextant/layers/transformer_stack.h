@@ -40,9 +40,12 @@ struct StackOptions {
   bool output_norm = false;
   ParallelBlocks parallel = ParallelBlocks::none;  // only with norms before alone, without cross
   bool final_norm = true;                          // after the stack; Vaswani et al. 2017 have none
-  bool causal = false;                             // causal self attention
-  bool cross = false;                              // with cross attention between: a decoder
-  bool bias = true;                                // of the linear maps
+  // Where norms are before layers: before the first attention too. ModernBERT's reads a normed
+  // embedding as it is.
+  bool first_norm = true;
+  bool causal = false;  // causal self attention
+  bool cross = false;   // with cross attention between: a decoder
+  bool bias = true;     // of the linear maps
   // Where they have none: of the maps to q, k and v, of attention's result, of those of the
   // feed-forward layers.
   bool qkv_bias = false, out_bias = false, ffn_bias = false;
@@ -58,7 +61,7 @@ struct TransformerLayer {
   // Each with its norm, before it, of what it gives, or after the sum, and where there are norms
   // before and of the result, that of the result.
   AttentionLayer<T> self;
-  Norm<T> self_norm;
+  std::optional<Norm<T>> self_norm;  // empty: the first layer, which reads a normed embedding
   std::optional<Norm<T>> self_output_norm;
   std::optional<AttentionLayer<T>> cross;
   std::optional<Norm<T>> cross_norm, cross_output_norm;
@@ -66,7 +69,8 @@ struct TransformerLayer {
   std::optional<Norm<T>> feed_forward_norm;  // empty: it reads what self reads
   std::optional<Norm<T>> feed_forward_output_norm;
 
-  TransformerLayer(const StackOptions& options, FirstWeights weights);
+  // `first`: of a stack.
+  TransformerLayer(const StackOptions& options, FirstWeights weights, bool first = false);
 
   // What a residual block keeps.
   template <class Inner>

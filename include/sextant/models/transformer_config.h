@@ -47,6 +47,7 @@ struct TransformerConfig {
   // Of each stack, after its last block. `sextant train --post-norm` makes models without, as in
   // Vaswani et al. 2017; a post-norm model with one is torch.nn.Transformer's.
   bool final_norm = true;
+  bool first_norm = true;       // before the first attention; ModernBERT has none there
   bool embedding_norm = false;  // of what the first layer reads, as in BERT and BLOOM
   bool bias = true;             // of linear maps
   // Where they have none: of the maps to q, k and v, as in Qwen 2, of attention's result, and of

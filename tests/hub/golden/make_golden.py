@@ -89,6 +89,9 @@ MODELS = {
     "granite": ("GraniteForCausalLM", transformers.GraniteConfig(
         **LLAMA_LIKE, embedding_multiplier=3.0, attention_multiplier=0.3, residual_multiplier=0.25, logits_scaling=2.0), torch.float32, "1MB"),
     "llama_out_bias": ("LlamaForCausalLM", transformers.LlamaConfig(**LLAMA_LIKE, attention_bias=True), torch.bfloat16, "1MB"),
+    "modernbert": ("ModernBertForMaskedLM", transformers.ModernBertConfig(
+        **dict(BERT_LIKE, num_hidden_layers=3, intermediate_size=16), local_attention=6, pad_token_id=0, bos_token_id=0, eos_token_id=0, cls_token_id=0,
+        sep_token_id=0, layer_types=["full_attention", "sliding_attention", "sliding_attention"]), torch.float32, "1MB"),
     "mpt": ("MptForCausalLM", transformers.MptConfig(
         vocab_size=48, d_model=16, n_layers=2, n_heads=4, max_seq_len=128), torch.float32, "1MB"),
     "olmo": ("OlmoForCausalLM", transformers.OlmoConfig(**LLAMA_LIKE), torch.float32, "1MB"),

@@ -5,12 +5,17 @@
 #include <vector>
 
 #include "core/options/enum_names.h"
-#include "layers/attend.h"
+#include "layers/attention/attend.h"
+#include "layers/attention/call_parts.h"
+#include "layers/attention/column_norms.h"
 #include "layers/ops.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant {
+
+using layers::each_part, layers::norm_columns, layers::norm_columns_backward, layers::options_of;
+using layers::Part;
 
 std::string_view name_of(QkNorm kind) noexcept { return enum_name(kind, {"none", "head", "all"}); }
 
@@ -72,118 +77,6 @@ View<const T> checked_context(View<const T> context, const AttentionLayerOptions
                                                "], got " + context.shape().to_string());
   }
   return context;
-}
-
-// Columns of a matrix, [tokens, heads head_dim], with rows of their own, in the pass's memory; and
-// back. Norms take rows that lie one after the other.
-template <class T>
-View<T> packed(View<const T> columns, std::int64_t norm_width, Pass& pass) {
-  const std::int64_t width = columns.size(1);
-  const View<T> rows = pass.memory.take<T>({columns.size(0) * (width / norm_width), norm_width});
-  for (std::int64_t i = 0; i < columns.size(0); ++i) {
-    std::copy_n(&columns(i, 0), width, rows.data() + i * width);
-  }
-  return rows;
-}
-template <class T>
-void unpack(View<const T> rows, View<T> columns) {
-  const std::int64_t width = columns.size(1);
-  for (std::int64_t i = 0; i < columns.size(0); ++i) {
-    std::copy_n(rows.data() + i * width, width, &columns(i, 0));
-  }
-}
-
-// Norms columns of a matrix in place; nothing where there is no norm.
-template <class T>
-std::optional<typename Norm<T>::Saved> norm_columns(const std::optional<Norm<T>>& norm,
-                                                    View<T> columns, Pass& pass) {
-  if (!norm) return {};
-  const View<const T> x = packed<T>(columns, norm->gain.count(), pass);
-  const View<T> y = pass.memory.take<T>(x.shape());
-  const auto saved = norm->forward(x, y, pass);
-  unpack<T>(y, columns);
-  return saved;
-}
-// d: of the normed columns, becomes that of the columns.
-template <class T>
-void norm_columns_backward(const std::optional<Norm<T>>& norm,
-                           const std::optional<typename Norm<T>::Saved>& saved, View<T> d,
-                           std::optional<Norm<T>>& gradient, Pass& pass) {
-  if (!norm) return;
-  const View<T> rows = packed<T>(d, norm->gain.count(), pass);
-  norm->backward(*saved, rows, rows, false, *gradient, pass);
-  unpack<T>(rows, d);
-}
-
-template <class T>
-AttentionOptions<T> options_of(const AttentionLayer<T>& layer, const AttentionCall<T>& call) {
-  const bool cross = layer.options.cross;
-  AttentionOptions<T> options = layer.operator_options();
-  if (call.causal) options.causal = Causal::top_left;
-  options.segments = call.segments;
-  if (cross) options.key_segments = call.key_segments;
-  return options;
-}
-
-// Sequences of a call that have the same tables: their rows and what the operator is told of them.
-template <class T>
-struct Part {
-  AttentionOptions<T> options;
-  std::int64_t length;  // of the longest
-  std::int64_t first_query, queries, first_key, keys;
-
-  // Of [1, heads, tokens] and [1, heads, tokens, head_dim].
-  template <class X>
-  View<X> of_queries(View<X> x) const {
-    return x.narrow(2, first_query, queries);
-  }
-  template <class X>
-  View<X> of_keys(View<X> x) const {
-    return x.narrow(2, first_key, keys);
-  }
-};
-
-// use(part) for all sequences at once, or for one run after the other where positions want it.
-template <class T, class Use>
-void each_part(const AttentionLayer<T>& layer, const AttentionCall<T>& call, std::int64_t queries,
-               std::int64_t keys, const Pass& pass, const Use& use) {
-  const bool cross = layer.options.cross;
-  if (cross) layers::check_whole(pass, "attention_layer.context");
-  Part<T> whole{options_of(layer, call), 0, 0, queries, 0, keys};
-  whole.options.threads = pass.threads;
-  if (call.positions == nullptr) return use(whole);
-  const std::int64_t all_queries[] = {0, queries}, all_keys[] = {0, keys};
-  const std::span<const std::int64_t> q =
-      call.segments.empty() ? std::span<const std::int64_t>(all_queries) : call.segments;
-  const std::span<const std::int64_t> k = cross && call.segments.empty()        ? all_keys
-                                          : cross && !call.key_segments.empty() ? call.key_segments
-                                                                                : q;
-  const auto runs = call.positions->runs(q, k);
-  if (runs.size() <= 1) {
-    whole.length = runs.empty() ? 0 : runs[0].length;
-    if (!runs.empty()) call.positions->set(whole.options, whole.length, call.kind);
-    return use(whole);
-  }
-  if (pass.context_parallel != nullptr) {
-    throw Error("attention_layer.segments",
-                "must be of one length, or of lengths that have the same table of positions, where "
-                "sequences are divided");
-  }
-  std::vector<std::int64_t> q_ends, k_ends;
-  const auto from_zero = [](std::span<const std::int64_t> ends, std::vector<std::int64_t>& to) {
-    to.assign(ends.begin(), ends.end());
-    for (std::int64_t& end : to) end -= ends[0];
-  };
-  for (const auto& run : runs) {
-    from_zero(q.subspan(run.first, run.last - run.first + 1), q_ends);
-    from_zero(k.subspan(run.first, run.last - run.first + 1), k_ends);
-    Part<T> part{whole.options, run.length,   q[run.first],
-                 q_ends.back(), k[run.first], k_ends.back()};
-    part.options.segments = q_ends;
-    if (cross) part.options.key_segments = k_ends;
-    call.positions->set(part.options, run.length, call.kind);
-    use(part);
-  }
 }
 
 }  // namespace
