@@ -87,7 +87,7 @@ void write_table_of(const ExtrapolateOptions& options, const ExtrapolationTable&
     case Format::csv:
       return print(format_csv(table));
     default:
-      return print(app::text_of(table, unit) + "\nthe picture: " + options.run.folder +
+      return print(report_text(table, unit) + "\nthe picture: " + options.run.folder +
                    "/extrapolation.svg\n");
   }
 }

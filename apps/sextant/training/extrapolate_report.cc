@@ -53,7 +53,7 @@ std::string reasons_of(const ExtrapolationTable& table, const SchemeScores& sche
 
 }  // namespace
 
-std::string text_of(const ExtrapolationTable& table, const std::string& unit) {
+std::string report_text(const ExtrapolationTable& table, const std::string& unit) {
   std::string text = "Perplexity per " + unit + " of the same " + grouped(table.scored.count) +
                      " held-out " + unit + "s; every scheme trained at length " +
                      std::to_string(table.train_length) + " for " + grouped(table.steps) +
