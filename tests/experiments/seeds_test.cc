@@ -66,11 +66,11 @@ ExtrapolationRow row(const std::string& label, std::uint64_t seed, double first,
 }
 
 ExtrapolationTable seeds_table() {
-  ExtrapolationTable seeds_table{.train_length = 8, .steps = 3, .stride = 2, .seeds = 3};
-  seeds_table.scored = {16, 32};
-  seeds_table.lengths = {8, 16};
-  seeds_table.rows = {row("b", 7, 2, 3), row("b", 8, 8, 3), row("a", 7, 5, 6)};
-  return seeds_table;
+  ExtrapolationTable table{.train_length = 8, .steps = 3, .stride = 2, .seeds = 3};
+  table.scored = {16, 32};
+  table.lengths = {8, 16};
+  table.rows = {row("b", 7, 2, 3), row("b", 8, 8, 3), row("a", 7, 5, 6)};
+  return table;
 }
 
 TEST(OverSeeds, OfATableHasASchemePerLabel) {
@@ -134,11 +134,11 @@ TEST(TableOfSeeds, RefusesWhatIsNone) {
   };
   refuses("\"seeds\": 3", "\"seeds\": 0", "[file.seeds] must be 1 .. 1000, got 0");
   refuses("\"seeds\": 3", "\"seeds\": 1001", "[file.seeds] must be 1 .. 1000, got 1001");
-  refuses("\"seeds\": 3", "\"sead\": 3", "[file] must be a seeds_table of extrapolation");
+  refuses("\"seeds\": 3", "\"sead\": 3", "[file] must be a table of extrapolation");
   refuses("\"seed\": 8", "\"seed\": 7",
           "[file] must have one row per scheme and seed, got b again");
-  refuses("\"seed\": 8", "\"seed\": -8", "[file] must be a seeds_table of extrapolation");
-  refuses("\"seed\": 8", "\"sead\": 8", "[file] must be a seeds_table of extrapolation");
+  refuses("\"seed\": 8", "\"seed\": -8", "[file] must be a table of extrapolation");
+  refuses("\"seed\": 8", "\"sead\": 8", "[file] must be a table of extrapolation");
   refuses("\"format\": 3", "\"format\": 2", "[file] must have one row per scheme and seed, got b");
   refuses("\"format\": 3", "\"format\": 4", "[file] must be of format 1, 2 or 3");
   refuses("\"format\": 3", "\"format\": 0", "[file] must be of format 1, 2 or 3");

@@ -1,4 +1,4 @@
-// A tokenizer's files: back as they were, and every fault with_change its own Error.
+// A tokenizer's files: back as they were, and every fault with its own Error.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -154,7 +154,7 @@ TEST(TokenizerFile, RefusesAnotherProgramsModel) {
       "a\x18\x01";
   const std::string_view model(kModel, sizeof kModel - 1);
   EXPECT_THAT(error_of([&] { Tokenizer::parse(with_change("subword", ", \"\\n\""), model); }),
-              HasSubstr("must be a model that a tokenizer trained, with_change <s> as piece 1"));
+              HasSubstr("must be a model that a tokenizer trained, with <s> as piece 1"));
 }
 
 }  // namespace

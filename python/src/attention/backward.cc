@@ -1,4 +1,4 @@
-// CallGradients of the operator.
+// Gradients of the operator.
 #include <algorithm>
 #include <optional>
 #include <string_view>

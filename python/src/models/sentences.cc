@@ -1,4 +1,4 @@
-// Sentences that attend_words to themselves or each other with seeded random weights, whether their
+// Sentences that attend to themselves or each other with seeded random weights, whether their
 // order shows, and the report.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -110,11 +110,10 @@ void bind_sentences(nb::module_& module) {
       nb::arg("call"), nb::arg("name"),
       nb::sig("def split_text(text: object, split: str, lower_case: bool, call: str, name: str) -> "
               "list[str]"));
-  module.def(
-      "attend", &attend_words, nb::arg("first"), nb::arg("second"), nb::arg("positions"),
-      nb::arg("options"),
-      nb::sig("def attend_words(first: list[str], second: list[str], positions: object, options: "
-              "dict[str, typing.Any]) -> dict[str, typing.Any]"));
+  module.def("attend", &attend_words, nb::arg("first"), nb::arg("second"), nb::arg("positions"),
+             nb::arg("options"),
+             nb::sig("def attend(first: list[str], second: list[str], positions: object, options: "
+                     "dict[str, typing.Any]) -> dict[str, typing.Any]"));
   module.def("compare", &compare, nb::arg("first"), nb::arg("second"), nb::arg("positions"),
              nb::arg("options"),
              nb::sig("def compare(first: list[str], second: list[str], positions: object, options: "
