@@ -199,7 +199,7 @@ check-format:    ## whether `make format` would change a file
 
 tidy:            ## clang-tidy over the library and the command line
 	@scripts/setup.sh tidy
-	cmake --preset clang -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DCMAKE_UNITY_BUILD=OFF
+	cmake --preset clang -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DSEXTANT_UNITY=OFF
 	git ls-files 'src/*.cc' 'apps/*.cc' | xargs -n 8 -P 2 clang-tidy -p build/tidy --quiet
 
 check-all:       ## what CI leaves out: all instruction sets and tests under the sanitizers, clang, benchmarks, fuzzing, clang-tidy

@@ -1,9 +1,10 @@
-# sextant_component(NAME BELOW components... LEAVE_OUT folder PRIVATE targets... BUILD_ONLY targets... MODULES modules... LIBS flags...): the
-# library of src/NAME without a folder, as the target sextant::NAME. A component above one that is not built is not built either.
-# BUILD_ONLY targets leave nothing to link (header-only libraries). MODULES and LIBS say in pkg-config's words what PRIVATE links.
+# sextant_component(NAME BELOW components... LEAVE_OUT folder ALONE files PRIVATE targets... BUILD_ONLY targets... MODULES modules...
+# LIBS flags...): the library of src/NAME without a folder, as the target sextant::NAME. A component above one that is not built is not
+# built either. Files that match the regular expression ALONE are not compiled together with others. BUILD_ONLY targets leave nothing to
+# link (header-only libraries). MODULES and LIBS say in pkg-config's words what PRIVATE links.
 
 function(sextant_component name)
-  cmake_parse_arguments(arg "" "LEAVE_OUT" "BELOW;PRIVATE;BUILD_ONLY;MODULES;LIBS" ${ARGN})
+  cmake_parse_arguments(arg "" "LEAVE_OUT;ALONE" "BELOW;PRIVATE;BUILD_ONLY;MODULES;LIBS" ${ARGN})
   foreach(below ${arg_BELOW})
     if(NOT TARGET sextant_${below})
       return()
@@ -14,6 +15,11 @@ function(sextant_component name)
     list(FILTER sources EXCLUDE REGEX "/${name}/${arg_LEAVE_OUT}/")
   endif()
   add_library(sextant_${name} ${sources})
+  sextant_compile_together(sextant_${name} 8)
+  if(arg_ALONE)
+    list(FILTER sources INCLUDE REGEX "/${name}/${arg_ALONE}")
+    set_source_files_properties(${sources} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+  endif()
   add_library(sextant::${name} ALIAS sextant_${name})
   set_property(GLOBAL APPEND PROPERTY SEXTANT_COMPONENTS ${name})
   # Until 1.0 a minor version may change the interface, so a program asks the loader for that version.
@@ -45,6 +51,12 @@ function(sextant_component name)
   list(TRANSFORM arg_BELOW PREPEND sextant- OUTPUT_VARIABLE below)
   sextant_pc_file(sextant-${name} PART ", ${name}" BELOW ${below} LIBRARY -lsextant_${name}
     MODULES ${arg_PRIVATE} ${arg_MODULES} LIBS ${arg_LIBS})
+endfunction()
+
+# Compiles `count` source files of a target as one (SEXTANT_UNITY): what they include is read once for all of them. The names in their
+# anonymous namespaces differ for that.
+function(sextant_compile_together target count)
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${SEXTANT_UNITY} UNITY_BUILD_BATCH_SIZE ${count})
 endfunction()
 
 # A header of a component that does not lie below is a file with an #error: each component finds those before the headers themselves. The

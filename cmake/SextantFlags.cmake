@@ -9,6 +9,8 @@ target_compile_options(sextant_flags INTERFACE
   # header; in 14 where one of two strings is chosen), and takes the part of std::sort for more than 16 numbers as reached with 12.
   # clang and the sanitizers look for true ones.
   $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-array-bounds;-Wno-stringop-overflow;-Wno-stringop-overread>
+  # Where a file is included by one that stands for several, g++ takes its anonymous namespace as a header's.
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${SEXTANT_UNITY}>>:-Wno-subobject-linkage>
   # Error-free transformations and bit-for-bit results need a*b+c to stay two roundings unless we say fma.
   -ffp-contract=off)
 # No lane-at-a-time x86 target: the kernels shuffle pairs, and every x86-64 processor in use has SSSE3.

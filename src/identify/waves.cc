@@ -12,7 +12,7 @@
 namespace sextant::identify {
 namespace {
 
-constexpr double kTurn = 2 * std::numbers::pi;
+constexpr double kWholeTurn = 2 * std::numbers::pi;
 
 // The turn over `lag` rows of up to 16 places, its sign open for a lone function.
 std::optional<Frequency> turn_over(View<const double> table, const Step& step, std::int64_t lag,
@@ -60,14 +60,14 @@ std::optional<Frequency> measure(View<const double> table, const Step& step, dou
     if (!found) {
       if (lag > 1) break;
       // Frequencies are positive: what turns backwards makes almost a whole turn.
-      found = {turn->value < -4 * turn->error ? turn->value + kTurn : std::fabs(turn->value),
+      found = {turn->value < -4 * turn->error ? turn->value + kWholeTurn : std::fabs(turn->value),
                turn->error};
       continue;
     }
     if (n * found->error > 1) break;  // the number of whole turns is not known
-    double off = std::remainder(turn->value - n * found->value, kTurn);
+    double off = std::remainder(turn->value - n * found->value, kWholeTurn);
     if (!step.is_pair()) {
-      const double other = std::remainder(-turn->value - n * found->value, kTurn);
+      const double other = std::remainder(-turn->value - n * found->value, kWholeTurn);
       if (std::fabs(other) < std::fabs(off)) off = other;
     }
     if (std::fabs(off) > 6 * (n * found->error + turn->error)) break;

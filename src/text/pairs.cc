@@ -13,12 +13,12 @@
 namespace sextant {
 namespace {
 
-constexpr std::uint64_t kMaxBytes = std::uint64_t{1} << 30;
+constexpr std::uint64_t kMaxPairBytes = std::uint64_t{1} << 30;
 constexpr std::string_view kByteOrderMark = "\uFEFF";
 
 // The lines without their ends, checked to be UTF-8; nothing behind the last line break.
 std::vector<std::string_view> lines_of(std::string_view bytes, std::string_view where) {
-  if (bytes.size() > kMaxBytes) {
+  if (bytes.size() > kMaxPairBytes) {
     throw Error(where,
                 "must be at most 1073741824 bytes long, got " + std::to_string(bytes.size()));
   }
@@ -77,7 +77,7 @@ void check_columns(const PairColumns& columns) {
 
 SentencePairs load_pairs(const std::string& path, const PairColumns& columns) {
   check_columns(columns);
-  return parse_pairs(read_file(path, kMaxBytes), columns, path);
+  return parse_pairs(read_file(path, kMaxPairBytes), columns, path);
 }
 
 SentencePairs parse_pairs(std::string_view bytes, const PairColumns& columns,
@@ -120,7 +120,7 @@ SentencePairs parse_pairs(std::string_view bytes, const PairColumns& columns,
 }
 
 std::vector<std::string> load_texts(const std::string& path, TextUnit unit) {
-  return parse_texts(read_file(path, kMaxBytes), unit, path);
+  return parse_texts(read_file(path, kMaxPairBytes), unit, path);
 }
 
 std::vector<std::string> parse_texts(std::string_view bytes, TextUnit unit,

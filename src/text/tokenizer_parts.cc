@@ -14,7 +14,7 @@ namespace {
 
 // Calls visit(bytes, code point) for each character of valid UTF-8.
 template <class Visit>
-void for_each_character(std::string_view text, Visit visit) {
+void for_each_code_point(std::string_view text, Visit visit) {
   while (!text.empty()) {
     const Utf8Character c = first_character(text);
     visit(text.substr(0, c.bytes), c.code);
@@ -29,8 +29,8 @@ namespace text {
 std::vector<std::string> characters(std::string_view text) {
   std::vector<std::string> found;
   found.reserve(text.size());
-  for_each_character(text,
-                     [&](std::string_view bytes, std::uint32_t) { found.emplace_back(bytes); });
+  for_each_code_point(text,
+                      [&](std::string_view bytes, std::uint32_t) { found.emplace_back(bytes); });
   return found;
 }
 
@@ -54,7 +54,7 @@ std::vector<std::string> words(std::string_view text, bool split_punctuation, bo
 std::string token_label(std::string_view token) {
   check_utf8(token, "token_label.token");
   std::string label;
-  for_each_character(token, [&](std::string_view bytes, std::uint32_t c) {
+  for_each_code_point(token, [&](std::string_view bytes, std::uint32_t c) {
     if (c == ' ') {
       label += "\u2423";
     } else if (c == '\n') {

@@ -20,7 +20,7 @@
 #include "sextant/tables/score_term.h"
 #include "support/folders.h"
 
-namespace sextant {
+namespace sextant::golden_test {
 namespace {
 
 Tensor<double> tensor_of(const Json& json) {
@@ -101,4 +101,4 @@ TEST(GoldenAttention, AgreesWithFrameworksOnContentTerms) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::golden_test

@@ -18,7 +18,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-void expect_refused(const std::string& bytes, const std::string& message) {
+void expect_header_refused(const std::string& bytes, const std::string& message) {
   EXPECT_THAT([&] { parse_npy(bytes, "x.npy"); }, ThrowsMessage<Error>("[x.npy] " + message));
 }
 
@@ -36,17 +36,21 @@ TEST(NpyHeader, ReadsAnySpellingOfTheHeader) {
 
 TEST(NpyHeader, RefusesWhatIsNoNpyFile) {
   const std::string message = "is not a .npy file: it does not begin with \\x93NUMPY";
-  expect_refused("", message);
-  expect_refused("PK\x03\x04", message);
-  expect_refused("\x93NUMP", message);
-  expect_refused("\x93NUMPX\x01\x00\x76\x00"s, message);
+  expect_header_refused("", message);
+  expect_header_refused("PK\x03\x04", message);
+  expect_header_refused("\x93NUMP", message);
+  expect_header_refused("\x93NUMPX\x01\x00\x76\x00"s, message);
 }
 
 TEST(NpyHeader, RefusesUnknownVersions) {
-  expect_refused("\x93NUMPY\x04\x00\0\0\0\0"s, "has .npy version 4.0, must be 1.0, 2.0 or 3.0");
-  expect_refused("\x93NUMPY\x01\x01\0\0\0\0"s, "has .npy version 1.1, must be 1.0, 2.0 or 3.0");
-  expect_refused("\x93NUMPY\x00\x00\0\0\0\0"s, "has .npy version 0.0, must be 1.0, 2.0 or 3.0");
-  expect_refused("\x93NUMPY\xff\x00\0\0\0\0"s, "has .npy version 255.0, must be 1.0, 2.0 or 3.0");
+  expect_header_refused("\x93NUMPY\x04\x00\0\0\0\0"s,
+                        "has .npy version 4.0, must be 1.0, 2.0 or 3.0");
+  expect_header_refused("\x93NUMPY\x01\x01\0\0\0\0"s,
+                        "has .npy version 1.1, must be 1.0, 2.0 or 3.0");
+  expect_header_refused("\x93NUMPY\x00\x00\0\0\0\0"s,
+                        "has .npy version 0.0, must be 1.0, 2.0 or 3.0");
+  expect_header_refused("\x93NUMPY\xff\x00\0\0\0\0"s,
+                        "has .npy version 255.0, must be 1.0, 2.0 or 3.0");
 }
 
 TEST(NpyHeader, RefusesEveryFileThatIsCutOff) {
@@ -54,45 +58,47 @@ TEST(NpyHeader, RefusesEveryFileThatIsCutOff) {
   for (std::size_t length = 0; length < whole.size(); ++length) {
     EXPECT_THROW(parse_npy(whole.substr(0, length)), Error) << length;
   }
-  expect_refused("\x93NUMPY\x01"s, "is cut off inside its header");
-  expect_refused("\x93NUMPY\x02\x00\x10\0\0"s, "is cut off inside its header");
-  expect_refused("\x93NUMPY\x01\x00\x76\x00{'descr'"s,
-                 "is cut off inside its header: it says 118 bytes, but 8 are there");
-  expect_refused("\x93NUMPY\x02\x00\xff\xff\xff\xff{}"s,
-                 "is cut off inside its header: it says 4294967295 bytes, but 2 are there");
-  expect_refused(
+  expect_header_refused("\x93NUMPY\x01"s, "is cut off inside its header");
+  expect_header_refused("\x93NUMPY\x02\x00\x10\0\0"s, "is cut off inside its header");
+  expect_header_refused("\x93NUMPY\x01\x00\x76\x00{'descr'"s,
+                        "is cut off inside its header: it says 118 bytes, but 8 are there");
+  expect_header_refused("\x93NUMPY\x02\x00\xff\xff\xff\xff{}"s,
+                        "is cut off inside its header: it says 4294967295 bytes, but 2 are there");
+  expect_header_refused(
       whole.substr(0, whole.size() - 1),
       "is cut off: shape [2, 3] of float32 needs more than the 23 bytes that follow its header");
 }
 
 TEST(NpyHeader, RefusesBytesLeftOver) {
-  expect_refused(saved_by_numpy() + "ab", "has 2 bytes left over after shape [2, 3] of float32");
-  expect_refused(file(header("<f4", "(0,)"), "a"),
-                 "has 1 bytes left over after shape [0] of float32");
+  expect_header_refused(saved_by_numpy() + "ab",
+                        "has 2 bytes left over after shape [2, 3] of float32");
+  expect_header_refused(file(header("<f4", "(0,)"), "a"),
+                        "has 1 bytes left over after shape [0] of float32");
 }
 
 TEST(NpyHeader, AllocatesNoMoreThanTheFileHolds) {
-  expect_refused(file(header("<f8", "(1099511627776, 1048576)"), "12345678"),
-                 "is cut off: shape [1099511627776, 1048576] of float64 needs more than the 8 "
-                 "bytes that follow "
-                 "its header");
+  expect_header_refused(
+      file(header("<f8", "(1099511627776, 1048576)"), "12345678"),
+      "is cut off: shape [1099511627776, 1048576] of float64 needs more than the 8 "
+      "bytes that follow "
+      "its header");
 }
 
 TEST(NpyHeader, RefusesShapesThatOverflow) {
-  expect_refused(file(header("<f4", "(4294967296, 4294967296)"), ""),
-                 "has a shape that overflows: more than 2^62 elements");
-  expect_refused(file(header("<f4", "(0, 4294967296, 4294967296)"), ""),
-                 "has a shape that overflows: more than 2^62 elements");
-  expect_refused(file(header("<f4", "(99999999999999999999,)"), ""),
-                 "has a shape that overflows: a size that does not fit 64 bits");
-  expect_refused(file(header("<f4", "(-99999999999999999999,)"), ""),
-                 "has a shape that overflows: a size that does not fit 64 bits");
+  expect_header_refused(file(header("<f4", "(4294967296, 4294967296)"), ""),
+                        "has a shape that overflows: more than 2^62 elements");
+  expect_header_refused(file(header("<f4", "(0, 4294967296, 4294967296)"), ""),
+                        "has a shape that overflows: more than 2^62 elements");
+  expect_header_refused(file(header("<f4", "(99999999999999999999,)"), ""),
+                        "has a shape that overflows: a size that does not fit 64 bits");
+  expect_header_refused(file(header("<f4", "(-99999999999999999999,)"), ""),
+                        "has a shape that overflows: a size that does not fit 64 bits");
 }
 
 TEST(NpyHeader, RefusesOtherShapes) {
-  expect_refused(file(header("<f4", "(2, -3)"), ""), "has a negative size in its shape: -3");
-  expect_refused(file(header("<f4", "(1, 1, 1, 1, 1, 1, 1, 1, 1)"), "1234"),
-                 "must have at most 8 axes");
+  expect_header_refused(file(header("<f4", "(2, -3)"), ""), "has a negative size in its shape: -3");
+  expect_header_refused(file(header("<f4", "(1, 1, 1, 1, 1, 1, 1, 1, 1)"), "1234"),
+                        "must have at most 8 axes");
   EXPECT_EQ(parse_npy(file(header("<f4", "(1, 1, 1, 1, 1, 1, 1, 1)"), "1234")).shape.rank(), 8);
   for (const char* shape : {"3", "(3)", "[3]", "(,)", "(3,,)", "(3 3)", "(3.0,)", "(a,)", "(3,",
                             "None", "((3,),)", "(+3,)"}) {
@@ -104,16 +110,17 @@ TEST(NpyHeader, RefusesOtherShapes) {
 
 TEST(NpyHeader, RefusesDtypesThatItCannotHold) {
   const std::string allowed = "must be bool, an integer, float16, bfloat16, float32 or float64";
-  expect_refused(file(header("|O", "(1,)"), ""),
-                 "has dtype '|O', and pickled objects are refused: they can run any program");
-  expect_refused(file(header("<c16", "(1,)"), ""),
-                 "has dtype '<c16', and complex numbers are not supported: " + allowed);
-  expect_refused(file(header("<f16", "(1,)"), ""),
-                 "has dtype '<f16', and floats of this size are not supported: " + allowed);
-  expect_refused(file(header("<U5", "(1,)"), ""),
-                 "has dtype '<U5', and strings are not supported: " + allowed);
-  expect_refused(file(header("|S5", "(1,)"), ""),
-                 "has dtype '|S5', and strings are not supported: " + allowed);
+  expect_header_refused(
+      file(header("|O", "(1,)"), ""),
+      "has dtype '|O', and pickled objects are refused: they can run any program");
+  expect_header_refused(file(header("<c16", "(1,)"), ""),
+                        "has dtype '<c16', and complex numbers are not supported: " + allowed);
+  expect_header_refused(file(header("<f16", "(1,)"), ""),
+                        "has dtype '<f16', and floats of this size are not supported: " + allowed);
+  expect_header_refused(file(header("<U5", "(1,)"), ""),
+                        "has dtype '<U5', and strings are not supported: " + allowed);
+  expect_header_refused(file(header("|S5", "(1,)"), ""),
+                        "has dtype '|S5', and strings are not supported: " + allowed);
   for (const char* descr :
        {"<M8[ns]", "|V3", "<i3", "", "<", "<<f4", "<f4 ", "float32", "b2", "\x80"}) {
     EXPECT_THAT([&] { parse_npy(file(header(descr, "(1,)"), "")); },
@@ -122,10 +129,11 @@ TEST(NpyHeader, RefusesDtypesThatItCannotHold) {
   }
   const char* structured =
       "{'descr': [('a', '<f4'), ('b', '<i4')], 'fortran_order': False, 'shape': (1,), }";
-  expect_refused(file(structured, ""),
-                 "has a structured dtype, must be one plain number per element");
-  expect_refused(file("{'descr': ('<f4', (2,)), 'fortran_order': False, 'shape': (1,), }", ""),
-                 "has a structured dtype, must be one plain number per element");
+  expect_header_refused(file(structured, ""),
+                        "has a structured dtype, must be one plain number per element");
+  expect_header_refused(
+      file("{'descr': ('<f4', (2,)), 'fortran_order': False, 'shape': (1,), }", ""),
+      "has a structured dtype, must be one plain number per element");
 }
 
 TEST(NpyHeader, RefusesHeadersThatAreNotThreeEntries) {

@@ -155,13 +155,13 @@ class NpyRoundTrip : public ::testing::Test {};
 using AllTypes =
     ::testing::Types<bool, std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t,
                      std::uint16_t, std::uint32_t, std::uint64_t, float16, bfloat16, float, double>;
-struct Names {
+struct NpyNames {
   template <class T>
   static std::string GetName(int) {
     return std::string(dtype_name(dtype_of<T>));
   }
 };
-TYPED_TEST_SUITE(NpyRoundTrip, AllTypes, Names);
+TYPED_TEST_SUITE(NpyRoundTrip, AllTypes, NpyNames);
 
 TYPED_TEST(NpyRoundTrip, KeepsEveryElementInAnyOrderOfAxes) {
   Tensor<TypeParam> values(Shape{3, 4, 2});

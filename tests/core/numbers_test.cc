@@ -24,7 +24,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
 // A comma as the decimal point in the C and in the C++ locale, as far as this system can, and back
 // at the end.
@@ -78,10 +78,10 @@ TEST(Shortest, UsesAnExponentForVeryLargeAndVerySmall) {
 }
 
 TEST(Shortest, WritesWhatIsNotFinite) {
-  EXPECT_EQ(shortest(kInfinity), "inf");
-  EXPECT_EQ(shortest(-kInfinity), "-inf");
+  EXPECT_EQ(shortest(kInfinite), "inf");
+  EXPECT_EQ(shortest(-kInfinite), "-inf");
   EXPECT_EQ(shortest(std::nan("")), "nan");
-  EXPECT_EQ(significant(-kInfinity, 3), "-inf");
+  EXPECT_EQ(significant(-kInfinite, 3), "-inf");
   EXPECT_EQ(fixed(std::nan(""), 3), "nan");
 }
 
@@ -179,8 +179,8 @@ TEST(ParseDouble, ReadsDecimals) {
 }
 
 TEST(ParseDouble, ReadsWhatShortestWrites) {
-  EXPECT_EQ(parse_double("inf", "x"), kInfinity);
-  EXPECT_EQ(parse_double("-inf", "x"), -kInfinity);
+  EXPECT_EQ(parse_double("inf", "x"), kInfinite);
+  EXPECT_EQ(parse_double("-inf", "x"), -kInfinite);
   EXPECT_TRUE(std::isnan(parse_double("nan", "x")));
 }
 

@@ -65,7 +65,7 @@ TEST(Overlap, AxesOfOneElementMayHaveAnyStride) {
 
 // The bytes that a view reaches.
 template <class T>
-std::set<const char*> bytes_of(View<T> view) {
+std::set<const char*> addresses_of(View<T> view) {
   std::set<const char*> bytes;
   for (std::int64_t i = 0; i < view.size(0); ++i) {
     for (std::int64_t j = 0; j < view.size(1); ++j) {
@@ -95,7 +95,7 @@ TEST(Overlap, IsThatOfTheBytes) {
     };
     const auto a = view_of(one);
     const auto b = view_of(other);
-    const auto of_a = bytes_of(a), of_b = bytes_of(b);
+    const auto of_a = addresses_of(a), of_b = addresses_of(b);
     const bool meet = std::any_of(of_a.begin(), of_a.end(),
                                   [&](const char* byte) { return of_b.contains(byte); });
     ASSERT_EQ(overlaps(a, b), meet);

@@ -36,7 +36,7 @@ std::string entry(const std::string& dtype, const std::string& shape, const std:
 }
 
 template <class T>
-Array array_of(const Shape& shape, const std::vector<T>& values) {
+Array array_with(const Shape& shape, const std::vector<T>& values) {
   Array array;
   array.dtype = dtype_of<T>;
   array.shape = shape;
@@ -51,7 +51,7 @@ SafetensorsFile parsed(const std::string& bytes, const std::string& where = "saf
   return load_safetensors(TensorFile::parse(bytes, where));
 }
 
-void expect_refused(const std::string& bytes, const std::string& message) {
+void expect_file_refused(const std::string& bytes, const std::string& message) {
   EXPECT_THAT([&] { parsed(bytes, "x"); }, ThrowsMessage<Error>("[x] " + message));
 }
 
@@ -119,9 +119,9 @@ TEST(Safetensors, MakesBoolsZeroOrOne) {
 
 TEST(Safetensors, WritesAlignedHeadersAndWideElementsFirst) {
   std::map<std::string, Array> tensors;
-  tensors["a"] = array_of<std::uint8_t>({3}, {1, 2, 3});
-  tensors["b"] = array_of<double>({1}, {1.5});
-  tensors["c"] = array_of<std::uint8_t>({}, {9});
+  tensors["a"] = array_with<std::uint8_t>({3}, {1, 2, 3});
+  tensors["b"] = array_with<double>({1}, {1.5});
+  tensors["c"] = array_with<std::uint8_t>({}, {9});
   const std::string bytes = format_safetensors(tensors, {{"who", "us"}});
   const std::string header =
       R"({"__metadata__":{"who":"us"},"b":{"dtype":"F64","shape":[1],"data_offsets":[0,8]},)"
@@ -135,9 +135,9 @@ TEST(Safetensors, WritesWhatItReads) {
   const TemporaryFolder folder;
   const std::string path = folder / "t.safetensors";
   std::map<std::string, Array> tensors;
-  tensors["model.layers.0.weight"] = array_of<float>({2, 3}, {0, -1, 2, 3, 4, 5.5F});
-  tensors["quote \" and \u00e9"] = array_of<bfloat16>({2}, {bfloat16(1.5), bfloat16(-2)});
-  tensors["none"] = array_of<float16>({0, 5}, {});
+  tensors["model.layers.0.weight"] = array_with<float>({2, 3}, {0, -1, 2, 3, 4, 5.5F});
+  tensors["quote \" and \u00e9"] = array_with<bfloat16>({2}, {bfloat16(1.5), bfloat16(-2)});
+  tensors["none"] = array_with<float16>({0, 5}, {});
   const std::map<std::string, std::string> metadata = {{"k\n", "v\t"}, {"format", "pt"}};
   save_safetensors(path, tensors, metadata);
   const SafetensorsFile file = load_safetensors(path);
@@ -161,19 +161,19 @@ TEST(Safetensors, RefusesToWriteWhatNobodyCouldRead) {
     tensors[name] = std::move(array);
     format_safetensors(tensors, metadata);
   };
-  Array wrong = array_of<float>({2}, {1, 2});
+  Array wrong = array_with<float>({2}, {1, 2});
   wrong.shape = Shape{3};
   EXPECT_THAT([&] { save("w", std::move(wrong)); },
               ThrowsMessage<Error>("[save_safetensors] tensor 'w' must hold the bytes of [3] "
                                    "elements of float32, got 8"));
   EXPECT_THAT(
-      [&] { save("__metadata__", array_of<float>({1}, {1})); },
+      [&] { save("__metadata__", array_with<float>({1}, {1})); },
       ThrowsMessage<Error>("[save_safetensors] must not have a tensor of the name '__metadata__'"));
   const auto no_utf8 =
       ThrowsMessage<Error>("[save_safetensors] must have names and metadata in UTF-8");
-  EXPECT_THAT([&] { save("\xff", array_of<float>({1}, {1})); }, no_utf8);
+  EXPECT_THAT([&] { save("\xff", array_with<float>({1}, {1})); }, no_utf8);
   const std::map<std::string, std::string> bad = {{"key", "\xc3"}};
-  EXPECT_THAT([&] { save("good", array_of<float>({1}, {1}), bad); }, no_utf8);
+  EXPECT_THAT([&] { save("good", array_with<float>({1}, {1}), bad); }, no_utf8);
 }
 
 TEST(Safetensors, LeavesTheOldFileWhereTheNewOneCannotBeWritten) {
@@ -187,25 +187,27 @@ TEST(Safetensors, LeavesTheOldFileWhereTheNewOneCannotBeWritten) {
 
 TEST(Safetensors, RefusesEveryFileThatIsCutOffOrGoesOn) {
   std::map<std::string, Array> tensors;
-  tensors["a"] = array_of<float>({3}, {1, 2, 3});
-  tensors["b"] = array_of<std::uint8_t>({2}, {1, 2});
+  tensors["a"] = array_with<float>({3}, {1, 2, 3});
+  tensors["b"] = array_with<std::uint8_t>({2}, {1, 2});
   const std::string whole = format_safetensors(tensors, {{"k", "v"}});
   for (std::size_t length = 0; length < whole.size(); ++length) {
     EXPECT_THROW(parsed(whole.substr(0, length)), Error) << length;
   }
-  expect_refused(whole + "!", "has 1 bytes left over after its tensors");
-  expect_refused(
+  expect_file_refused(whole + "!", "has 1 bytes left over after its tensors");
+  expect_file_refused(
       "1234567",
       "is not a .safetensors file: it is shorter than the 8 bytes of its header's length");
-  expect_refused(std::string(8, '\xff'),
-                 "is not a .safetensors file: its header would be 18446744073709551615 bytes long, "
-                 "must be at most 100000000");
-  expect_refused("\x01\xe1\xf5\x05\0\0\0\0{}"s,
-                 "is not a .safetensors file: its header would be 100000001 bytes long, must be at "
-                 "most 100000000");
-  expect_refused("\5\0\0\0\0\0\0\0{}"s,
-                 "is cut off inside its header: it says 5 bytes, but 2 are there");
-  expect_refused(
+  expect_file_refused(
+      std::string(8, '\xff'),
+      "is not a .safetensors file: its header would be 18446744073709551615 bytes long, "
+      "must be at most 100000000");
+  expect_file_refused(
+      "\x01\xe1\xf5\x05\0\0\0\0{}"s,
+      "is not a .safetensors file: its header would be 100000001 bytes long, must be at "
+      "most 100000000");
+  expect_file_refused("\5\0\0\0\0\0\0\0{}"s,
+                      "is cut off inside its header: it says 5 bytes, but 2 are there");
+  expect_file_refused(
       with_length(entry("F32", "[2]", "[0,8]"), "1234567"),
       "tensor 'w' ends at byte 8 of the data, but the file has only 7: it is cut off, or "
       "the offsets are wrong");
@@ -213,7 +215,7 @@ TEST(Safetensors, RefusesEveryFileThatIsCutOffOrGoesOn) {
 
 TEST(Safetensors, RefusesHeadersThatAreNoJson) {
   for (const char* header : {"", " {}", "[]", "null", "PK"}) {
-    expect_refused(with_length(header), "has a header that does not begin with {");
+    expect_file_refused(with_length(header), "has a header that does not begin with {");
   }
   for (const char* header :
        {"{", "{} x", "{}{}", "{\"a\"}", "{'a': 1}", "{\"__metadata__\":{}", "{\"\xff\":{}}",
@@ -229,32 +231,34 @@ TEST(Safetensors, RefusesHeadersThatAreNoJson) {
       ThrowsMessage<Error>("[x, header] must be valid JSON, got an error at byte 3: a zero byte"));
   // Deep nesting is refused where it starts.
   const std::string deep = "{\"a\":" + std::string(1 << 20, '[');
-  expect_refused(with_length(deep), "must have an object for 'a', got an array");
+  expect_file_refused(with_length(deep), "must have an object for 'a', got an array");
 }
 
 TEST(Safetensors, RefusesValuesOfTheWrongType) {
-  expect_refused(with_length(R"({"a":1})"), "must have an object for 'a', got a number");
-  expect_refused(with_length(R"({"a":null})"), "must have an object for 'a', got null");
-  expect_refused(with_length(R"({"__metadata__":"a"})"),
-                 "must have an object for '__metadata__', got a text");
-  expect_refused(with_length(R"({"__metadata__":{"a":1}})"),
-                 "must have strings as metadata, got a number for 'a'");
-  expect_refused(with_length(R"({"__metadata__":{"a":{}}})"),
-                 "must have strings as metadata, got an object for 'a'");
-  expect_refused(with_length(R"({"w":{"dtype":4}})"),
-                 "tensor 'w' must have a string as dtype, got a number");
-  expect_refused(with_length(R"({"w":{"shape":"4"}})"),
-                 "tensor 'w' must have whole numbers of 0 or more as shape, got a text");
-  expect_refused(with_length(R"({"w":{"shape":[-1]}})"),
-                 "tensor 'w' must have whole numbers of 0 or more as shape, got a negative number");
+  expect_file_refused(with_length(R"({"a":1})"), "must have an object for 'a', got a number");
+  expect_file_refused(with_length(R"({"a":null})"), "must have an object for 'a', got null");
+  expect_file_refused(with_length(R"({"__metadata__":"a"})"),
+                      "must have an object for '__metadata__', got a text");
+  expect_file_refused(with_length(R"({"__metadata__":{"a":1}})"),
+                      "must have strings as metadata, got a number for 'a'");
+  expect_file_refused(with_length(R"({"__metadata__":{"a":{}}})"),
+                      "must have strings as metadata, got an object for 'a'");
+  expect_file_refused(with_length(R"({"w":{"dtype":4}})"),
+                      "tensor 'w' must have a string as dtype, got a number");
+  expect_file_refused(with_length(R"({"w":{"shape":"4"}})"),
+                      "tensor 'w' must have whole numbers of 0 or more as shape, got a text");
+  expect_file_refused(
+      with_length(R"({"w":{"shape":[-1]}})"),
+      "tensor 'w' must have whole numbers of 0 or more as shape, got a negative number");
   for (const char* number : {"1.5", "2.0", "1e3", "18446744073709551616"}) {
-    expect_refused(with_length(R"({"w":{"shape":[)"s + number + "]}}"),
-                   "tensor 'w' must have whole numbers of 0 or more as shape, got a number with a "
-                   "fraction, or too large a one");
+    expect_file_refused(
+        with_length(R"({"w":{"shape":[)"s + number + "]}}"),
+        "tensor 'w' must have whole numbers of 0 or more as shape, got a number with a "
+        "fraction, or too large a one");
   }
-  expect_refused(with_length(R"({"w":{"shape":[[1]]}})"),
-                 "tensor 'w' must have whole numbers of 0 or more as shape, got an array");
-  expect_refused(
+  expect_file_refused(with_length(R"({"w":{"shape":[[1]]}})"),
+                      "tensor 'w' must have whole numbers of 0 or more as shape, got an array");
+  expect_file_refused(
       with_length(R"({"w":{"data_offsets":[true,false]}})"),
       "tensor 'w' must have whole numbers of 0 or more as data_offsets, got true or false");
 }
@@ -271,11 +275,12 @@ TEST(Safetensors, RefusesMissingUnknownAndRepeatedKeys) {
     return with_length("{\"w\":{" + inside + "}}");
   };
   parsed(tensor(dtype + "," + shape + "," + offsets));
-  expect_refused(tensor(shape + "," + offsets), "tensor 'w' has no dtype");
-  expect_refused(tensor(dtype + "," + offsets), "tensor 'w' has no shape");
-  expect_refused(tensor(dtype + "," + shape), "tensor 'w' has no data_offsets");
-  expect_refused(tensor(dtype + "," + R"("strides":[1])"),
-                 "tensor 'w' has the unknown key 'strides', must be dtype, shape or data_offsets");
+  expect_file_refused(tensor(shape + "," + offsets), "tensor 'w' has no dtype");
+  expect_file_refused(tensor(dtype + "," + offsets), "tensor 'w' has no shape");
+  expect_file_refused(tensor(dtype + "," + shape), "tensor 'w' has no data_offsets");
+  expect_file_refused(
+      tensor(dtype + "," + R"("strides":[1])"),
+      "tensor 'w' has the unknown key 'strides', must be dtype, shape or data_offsets");
   for (const std::string& key : {dtype, shape, offsets}) {
     expect_twice(tensor(key + "," + key), key.substr(1, key.find(':') - 2));
   }
@@ -287,10 +292,11 @@ TEST(Safetensors, RefusesMissingUnknownAndRepeatedKeys) {
 
 TEST(Safetensors, RefusesUnknownDtypesByName) {
   for (const char* dtype : {"F8_E4M3", "f32", "float32", "", "C64"}) {
-    expect_refused(with_length(entry(dtype, "[1]", "[0,4]"), "1234"),
-                   "tensor 'w' has dtype '"s + dtype +
-                       "', must be one of F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, "
-                       "U8, BOOL");
+    expect_file_refused(
+        with_length(entry(dtype, "[1]", "[0,4]"), "1234"),
+        "tensor 'w' has dtype '"s + dtype +
+            "', must be one of F64, F32, F16, BF16, I64, I32, I16, I8, U64, U32, U16, "
+            "U8, BOOL");
   }
 }
 
@@ -298,28 +304,28 @@ TEST(Safetensors, RefusesShapesThatOverflow) {
   for (const char* shape :
        {"[9223372036854775807]", "[18446744073709551615]", "[4294967296,4294967296]",
         "[0,9223372036854775807]", "[65536,65536,65536,65536]"}) {
-    expect_refused(with_length(entry("F32", shape, "[0,0]")),
-                   "tensor 'w' has a shape that overflows: more than 2^62 elements");
+    expect_file_refused(with_length(entry("F32", shape, "[0,0]")),
+                        "tensor 'w' has a shape that overflows: more than 2^62 elements");
   }
   // 2^62 elements of 8 bytes are 2^65 bytes: more than any pair of offsets.
-  expect_refused(with_length(entry("F64", "[4611686018427387904]", "[0,0]")),
-                 "tensor 'w' has 0 bytes, but is of shape [4611686018427387904] of float64");
-  expect_refused(with_length(entry("F32", "[1,1,1,1,1,1,1,1,1]", "[0,4]"), "1234"),
-                 "tensor 'w' has more than 8 axes");
+  expect_file_refused(with_length(entry("F64", "[4611686018427387904]", "[0,0]")),
+                      "tensor 'w' has 0 bytes, but is of shape [4611686018427387904] of float64");
+  expect_file_refused(with_length(entry("F32", "[1,1,1,1,1,1,1,1,1]", "[0,4]"), "1234"),
+                      "tensor 'w' has more than 8 axes");
 }
 
 TEST(Safetensors, RefusesOffsetsThatDoNotFitTheShape) {
-  expect_refused(with_length(entry("F32", "[2]", "[0,4]"), "1234"),
-                 "tensor 'w' has 4 bytes, but is of shape [2] of float32");
-  expect_refused(with_length(entry("F32", "[1]", "[0,5]"), "12345"),
-                 "tensor 'w' has 5 bytes, but is of shape [1] of float32");
-  expect_refused(with_length(entry("F32", "[1]", "[8,4]"), "12345678"),
-                 "tensor 'w' has data_offsets that run backwards: 8 to 4");
+  expect_file_refused(with_length(entry("F32", "[2]", "[0,4]"), "1234"),
+                      "tensor 'w' has 4 bytes, but is of shape [2] of float32");
+  expect_file_refused(with_length(entry("F32", "[1]", "[0,5]"), "12345"),
+                      "tensor 'w' has 5 bytes, but is of shape [1] of float32");
+  expect_file_refused(with_length(entry("F32", "[1]", "[8,4]"), "12345678"),
+                      "tensor 'w' has data_offsets that run backwards: 8 to 4");
   for (const char* offsets : {"[]", "[0]", "[0,4,8]"}) {
-    expect_refused(with_length(entry("F32", "[1]", offsets), "1234"),
-                   "tensor 'w' must have two data_offsets");
+    expect_file_refused(with_length(entry("F32", "[1]", offsets), "1234"),
+                        "tensor 'w' must have two data_offsets");
   }
-  expect_refused(
+  expect_file_refused(
       with_length(entry("U8", "[1]", "[18446744073709551614,18446744073709551615]"), "1"),
       "tensor 'w' ends at byte 18446744073709551615 of the data, but the file has only "
       "1: it is cut off, or the offsets are wrong");
@@ -333,19 +339,19 @@ TEST(Safetensors, RefusesOverlapsAndGaps) {
   };
   parsed(two("[0,2]", "[2,4]", 4));
   parsed(two("[2,4]", "[0,2]", 4));
-  expect_refused(two("[0,2]", "[1,3]", 3),
-                 "tensor 'b' overlaps another: it begins at byte 1, must at 2");
-  expect_refused(two("[0,2]", "[0,2]", 2),
-                 "tensor 'b' overlaps another: it begins at byte 0, must at 2");
-  expect_refused(two("[0,2]", "[3,5]", 5),
-                 "tensor 'b' leaves a gap: it begins at byte 3, must at 2");
-  expect_refused(two("[1,3]", "[3,5]", 5),
-                 "tensor 'a' leaves a gap: it begins at byte 1, must at 0");
+  expect_file_refused(two("[0,2]", "[1,3]", 3),
+                      "tensor 'b' overlaps another: it begins at byte 1, must at 2");
+  expect_file_refused(two("[0,2]", "[0,2]", 2),
+                      "tensor 'b' overlaps another: it begins at byte 0, must at 2");
+  expect_file_refused(two("[0,2]", "[3,5]", 5),
+                      "tensor 'b' leaves a gap: it begins at byte 3, must at 2");
+  expect_file_refused(two("[1,3]", "[3,5]", 5),
+                      "tensor 'a' leaves a gap: it begins at byte 1, must at 0");
 }
 
 TEST(Safetensors, ShowsHostileNamesHarmlessly) {
-  expect_refused(with_length("{\"\\u001b[31m\":1}"),
-                 "must have an object for '?[31m', got a number");
+  expect_file_refused(with_length("{\"\\u001b[31m\":1}"),
+                      "must have an object for '?[31m', got a number");
 }
 
 }  // namespace

@@ -39,7 +39,7 @@ std::vector<T> elements(View<const T> view) {
 }
 
 template <class T>
-std::vector<T> list(const Tensor<T>& tensor) {
+std::vector<T> values_of(const Tensor<T>& tensor) {
   return {tensor.span().begin(), tensor.span().end()};
 }
 
@@ -89,7 +89,7 @@ TEST(Tensor, IsZeroAndAlignedAtFirst) {
   for (const std::int64_t count : {1, 3, 63, 64, 65, 4096, 100003}) {
     const Tensor<float> tensor(Shape{count});
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(tensor.data()) % kAlignment, 0U);
-    EXPECT_EQ(list(tensor), std::vector<float>(static_cast<std::size_t>(count), 0.0F));
+    EXPECT_EQ(values_of(tensor), std::vector<float>(static_cast<std::size_t>(count), 0.0F));
   }
 }
 
@@ -135,16 +135,16 @@ TEST(Tensor, MovesAndLeavesNothingBehind) {
   EXPECT_EQ(second.data(), data);
   EXPECT_EQ(first.count(), 0);  // NOLINT(bugprone-use-after-move): moved-from tensors are empty
   first = counting({3});
-  EXPECT_THAT(list(first), ElementsAre(0, 1, 2));
+  EXPECT_THAT(values_of(first), ElementsAre(0, 1, 2));
   first = std::move(second);
-  EXPECT_THAT(list(first), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(values_of(first), ElementsAre(0, 1, 2, 3));
 }
 
 TEST(Tensor, CloneIsIndependent) {
   Tensor<int> first = counting({2, 2});
   const Tensor<int> second = first.clone();
   first(0, 0) = 9;
-  EXPECT_THAT(list(second), ElementsAre(0, 1, 2, 3));
+  EXPECT_THAT(values_of(second), ElementsAre(0, 1, 2, 3));
 }
 
 TEST(Tensor, UninitializedHasTheShapeAndTheAlignment) {
@@ -292,7 +292,7 @@ TEST(CopyOf, EqualsTheViewForAnyStrides) {
   for (const auto& each : views) {
     const Tensor<int> copy = copy_of(each);
     EXPECT_EQ(copy.shape(), each.shape());
-    EXPECT_EQ(list(copy), elements(each));
+    EXPECT_EQ(values_of(copy), elements(each));
   }
 }
 

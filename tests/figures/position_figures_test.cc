@@ -9,7 +9,7 @@
 
 #include "sextant/core/error.h"
 
-namespace sextant::figures {
+namespace sextant::figures::position_figures_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -146,4 +146,4 @@ TEST(PositionFigures, WhatIsNotThereIsRefused) {
 }
 
 }  // namespace
-}  // namespace sextant::figures
+}  // namespace sextant::figures::position_figures_test

@@ -36,8 +36,8 @@ constexpr double kValueDigits = kBoth * 3 * 1.5;
 constexpr double kWeightDigits = kBoth * kWeightUnits * 0.31;
 constexpr double kOutputDigits = kBoth * (kWeightUnits + 9) * 1.5;
 
-const char* const kFirst = "the zebra chased the lion .";
-const char* const kSecond = "the lion chased the zebra .";
+const char* const kOneOrder = "the zebra chased the lion .";
+const char* const kOtherOrder = "the lion chased the zebra .";
 
 double largest(const Tensor<double>& values) { return std::ranges::max(values.span()); }
 
@@ -61,7 +61,7 @@ TEST(OrderLab, DrawsTheLaboratorysWeights) {
 }
 
 TEST(OrderLab, PrintsTheLaboratorysAttention) {
-  const OrderLab::Result result = OrderLab().run(kFirst);
+  const OrderLab::Result result = OrderLab().run(kOneOrder);
   EXPECT_THAT(result.tokens, testing::ElementsAre("the", "zebra", "chased", "the", "lion", "."));
   EXPECT_LT(largest(result.scores), kLargestScore);
   expect_last(result.scores,
@@ -79,7 +79,7 @@ TEST(OrderLab, PrintsTheLaboratorysAttention) {
 }
 
 TEST(OrderLab, MasksLaterWordsWithTheLaboratorysNumber) {
-  const OrderLab::Result result = OrderLab().run(kFirst);
+  const OrderLab::Result result = OrderLab().run(kOneOrder);
   for (std::int64_t query = 0; query < 6; ++query) {
     double sum = 0;
     for (std::int64_t key = 0; key < 6; ++key) {
@@ -93,7 +93,7 @@ TEST(OrderLab, MasksLaterWordsWithTheLaboratorysNumber) {
 }
 
 TEST(OrderLab, CannotTellOrderWithoutPositions) {
-  const OrderLab::Verdict verdict = OrderLab().compare(kFirst, kSecond);
+  const OrderLab::Verdict verdict = OrderLab().compare(kOneOrder, kOtherOrder);
   EXPECT_TRUE(verdict.same);
   expect_last(verdict.second.weights,
               {0.13882247893778413, 0.3019840725301271, 0.10582113241981449, 0.13882247893778413,
@@ -109,7 +109,7 @@ TEST(OrderLab, GivesTheSameOutputForEveryReorderingOfEarlierWords) {
   do {
     std::string sentence;
     for (const std::string& word : words) sentence += word + " ";
-    EXPECT_TRUE(lab.compare(kFirst, sentence + ".").same) << sentence;
+    EXPECT_TRUE(lab.compare(kOneOrder, sentence + ".").same) << sentence;
     ++seen;
   } while (std::ranges::next_permutation(words).found);
   EXPECT_EQ(seen, 60);
@@ -147,10 +147,12 @@ TEST(OrderLab, ShowsOrderWithEveryScheme) {
     const bool needs_a_file = std::ranges::any_of(
         scheme->parameters(), [](const Option& p) { return p.default_text.empty(); });
     if (needs_a_file) continue;
-    const OrderLab::Verdict verdict = lab.compare(kFirst, kSecond, {std::string(scheme->name)});
+    const OrderLab::Verdict verdict =
+        lab.compare(kOneOrder, kOtherOrder, {std::string(scheme->name)});
     EXPECT_FALSE(verdict.same) << scheme->name;
     EXPECT_GT(verdict.largest_difference, 1e-4) << scheme->name;  // one head's biases are small
-    EXPECT_TRUE(lab.compare(kFirst, kFirst, {std::string(scheme->name)}).same) << scheme->name;
+    EXPECT_TRUE(lab.compare(kOneOrder, kOneOrder, {std::string(scheme->name)}).same)
+        << scheme->name;
   }
 }
 
@@ -174,33 +176,33 @@ TEST(OrderLab, TakesAnotherWidthVocabularyAndSeed) {
 TEST(OrderLab, SaysWherePositionsAreAlike) {
   const OrderLab lab;
   for (const char* scheme : {"rotary_proportional", "temperature"}) {
-    const OrderLab::Verdict verdict = lab.compare(kFirst, kSecond, {scheme});
+    const OrderLab::Verdict verdict = lab.compare(kOneOrder, kOtherOrder, {scheme});
     EXPECT_TRUE(verdict.same && verdict.first.positions == PositionEffect::alike) << scheme;
     EXPECT_EQ(verdict.why, why_same(PositionEffect::alike, {})) << scheme;
   }
   for (const char* scheme : {"rotary", "sinusoidal", "alibi"}) {
-    EXPECT_EQ(lab.run(kFirst, {scheme}).positions, PositionEffect::order) << scheme;
-    EXPECT_EQ(lab.compare(kFirst, kSecond, {scheme}).why, "") << scheme;
+    EXPECT_EQ(lab.run(kOneOrder, {scheme}).positions, PositionEffect::order) << scheme;
+    EXPECT_EQ(lab.compare(kOneOrder, kOtherOrder, {scheme}).why, "") << scheme;
   }
-  EXPECT_EQ(lab.compare(kFirst, kSecond).why, "");
+  EXPECT_EQ(lab.compare(kOneOrder, kOtherOrder).why, "");
 }
 
 TEST(OrderLab, TakesSchemesThatGoTogether) {
   const OrderLab lab;
-  const double one = lab.compare(kFirst, kSecond, {"rotary"}).largest_difference;
-  const double both = lab.compare(kFirst, kSecond, {"rotary", "alibi"}).largest_difference;
+  const double one = lab.compare(kOneOrder, kOtherOrder, {"rotary"}).largest_difference;
+  const double both = lab.compare(kOneOrder, kOtherOrder, {"rotary", "alibi"}).largest_difference;
   EXPECT_NE(one, both);
-  EXPECT_FALSE(lab.compare(kFirst, kSecond, {"rotary", "alibi"}).same);
-  EXPECT_THROW(lab.run(kFirst, {"rotary", "rotary_linear"}), Error);
+  EXPECT_FALSE(lab.compare(kOneOrder, kOtherOrder, {"rotary", "alibi"}).same);
+  EXPECT_THROW(lab.run(kOneOrder, {"rotary", "rotary_linear"}), Error);
 }
 
 TEST(OrderLab, PassesParametersToTheScheme) {
   const OrderLab lab;
   // Positions times 10^-14 move the output by less than what rounding may.
-  EXPECT_FALSE(lab.compare(kFirst, kSecond, {{"sinusoidal", {{"scale", "0.001"}}}}).same);
-  EXPECT_TRUE(lab.compare(kFirst, kSecond, {{"sinusoidal", {{"scale", "1e-18"}}}}).same);
-  EXPECT_THROW(lab.run(kFirst, {{"sinusoidal", {{"bases", "100"}}}}), Error);
-  EXPECT_THROW(lab.run(kFirst, {"spiral"}), Error);
+  EXPECT_FALSE(lab.compare(kOneOrder, kOtherOrder, {{"sinusoidal", {{"scale", "0.001"}}}}).same);
+  EXPECT_TRUE(lab.compare(kOneOrder, kOtherOrder, {{"sinusoidal", {{"scale", "1e-18"}}}}).same);
+  EXPECT_THROW(lab.run(kOneOrder, {{"sinusoidal", {{"bases", "100"}}}}), Error);
+  EXPECT_THROW(lab.run(kOneOrder, {"spiral"}), Error);
 }
 
 TEST(OrderLab, RefusesOtherWordsAndListsTheAllowedOnes) {
@@ -213,7 +215,7 @@ TEST(OrderLab, RefusesOtherWordsAndListsTheAllowedOnes) {
     }
   }
   EXPECT_THROW(OrderLab().run(""), Error);
-  EXPECT_THROW(OrderLab().compare(kFirst, "  "), Error);
+  EXPECT_THROW(OrderLab().compare(kOneOrder, "  "), Error);
   EXPECT_THROW(OrderLab().compare("the zebra .", "the lion ."), Error);
 }
 

@@ -16,7 +16,7 @@
 #include "sextant/schemes/added/sinusoidal.h"
 #include "sextant/schemes/scheme.h"
 
-namespace sextant {
+namespace sextant::sentence_attention_test {
 namespace {
 
 using Words = std::vector<std::string>;
@@ -306,4 +306,4 @@ TEST(PlainSelfAttention, LetsEveryTokenAttendMostlyToItself) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::sentence_attention_test

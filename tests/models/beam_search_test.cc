@@ -13,7 +13,7 @@
 #include "sextant/core/random.h"
 #include "text/expect_error.h"
 
-namespace sextant {
+namespace sextant::beam_search_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -281,4 +281,4 @@ TEST(BeamSearch, RefusesOptionsOutOfRange) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::beam_search_test

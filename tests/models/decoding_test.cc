@@ -25,7 +25,7 @@ TransformerConfig small(ModelKind kind, const std::string& scheme) {
 }
 
 // The most probable next token, from the log likelihood of every token there.
-std::int64_t most_probable(LanguageModel<float>& model, std::vector<std::int64_t> tokens) {
+std::int64_t next_token(LanguageModel<float>& model, std::vector<std::int64_t> tokens) {
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
   std::int64_t best = 0;
@@ -56,7 +56,7 @@ TEST(Generate, GivesTheMostProbableTokensOfTheWholeModel) {
     const auto made = generate(model, tokens, options).tokens;
     ASSERT_EQ(made.size(), 6u);
     for (const std::int64_t token : made) {
-      EXPECT_EQ(token, most_probable(model, tokens));
+      EXPECT_EQ(token, next_token(model, tokens));
       tokens.push_back(token);
     }
   }
@@ -78,7 +78,7 @@ TEST(Generate, GivesTheMostProbableTokensOfModelsWithEveryPart) {
   options.max_tokens = 6;
   options.sampling.temperature = 0;
   for (const std::int64_t token : generate(model, tokens, options).tokens) {
-    EXPECT_EQ(token, most_probable(model, tokens));
+    EXPECT_EQ(token, next_token(model, tokens));
     tokens.push_back(token);
   }
 }
@@ -127,7 +127,7 @@ TEST(Generate, EndsWhereTheTableOfPositionsEnds) {
   std::vector<std::int64_t> text = prompt;
   for (const std::int64_t token : on.tokens) {
     const auto last = std::span(text).last(std::min<std::size_t>(text.size(), 8));
-    EXPECT_EQ(token, most_probable(model, {last.begin(), last.end()}));
+    EXPECT_EQ(token, next_token(model, {last.begin(), last.end()}));
     text.push_back(token);
   }
 }

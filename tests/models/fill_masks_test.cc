@@ -15,23 +15,23 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-const Tokenizer& words() {
+const Tokenizer& masked_words() {
   static const Tokenizer tokenizer =
       Tokenizer::train(std::vector<std::string>{"the king of rome came"});
   return tokenizer;
 }
 
-TextModel small(ModelKind kind) {
+TextModel masked_model(ModelKind kind) {
   TransformerConfig config;
   config.kind = kind;
   config.width = 8;
   config.heads = 2;
   config.layers = 1;
-  return TextModel(config, words());
+  return TextModel(config, masked_words());
 }
 
 std::string refusal(ModelKind kind, const std::string& text, const FillOptions& options = {}) {
-  const TextModel model = small(kind);
+  const TextModel model = masked_model(kind);
   try {
     fill_masks(model, text, options);
   } catch (const Error& error) {
@@ -41,14 +41,14 @@ std::string refusal(ModelKind kind, const std::string& text, const FillOptions& 
 }
 
 TEST(FillMasks, GuessesEveryHoleByFallingProbability) {
-  const TextModel model = small(ModelKind::masked);
+  const TextModel model = masked_model(ModelKind::masked);
   const FilledText filled =
       fill_masks(model, "the [MASK] of[MASK]", {.guesses = 100, .threads = 1});
   ASSERT_EQ(filled.holes.size(), 2u);
   for (const auto& hole : filled.holes) {
     // Every token of the text and no other: what stands for a hidden one is no answer, and neither
     // are <pad>, <bos>, <eos> and <unk>.
-    ASSERT_EQ(static_cast<std::int64_t>(hole.size()), words().size() - 4);
+    ASSERT_EQ(static_cast<std::int64_t>(hole.size()), masked_words().size() - 4);
     for (const auto& guess : hole) EXPECT_THAT(guess.token, Not(StartsWith("<")));
     double total = 0;
     for (std::size_t i = 0; i < hole.size(); ++i) {
@@ -57,24 +57,24 @@ TEST(FillMasks, GuessesEveryHoleByFallingProbability) {
     }
     EXPECT_NEAR(total, 1, 1e-12);
   }
-  EXPECT_EQ(filled.text, words().join(std::vector<std::string>{"the", filled.holes[0][0].token,
-                                                               "of", filled.holes[1][0].token}));
+  EXPECT_EQ(filled.text, masked_words().join(std::vector<std::string>{
+                             "the", filled.holes[0][0].token, "of", filled.holes[1][0].token}));
 }
 
 TEST(FillMasks, GuessesAreThoseOfTheLogits) {
-  const TextModel model = small(ModelKind::masked);
+  const TextModel model = masked_model(ModelKind::masked);
   const FilledText filled = fill_masks(model, "the [MASK]", {.guesses = 1, .threads = 1});
-  const std::int64_t the = words().encode("the")[0];
+  const std::int64_t the = masked_words().encode("the")[0];
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
-  const Tensor<float> logits =
-      model.logits({{the, words().size()}, {0, 2}, {-1, -1}}, std::vector<std::int64_t>{1}, pass);
+  const Tensor<float> logits = model.logits({{the, masked_words().size()}, {0, 2}, {-1, -1}},
+                                            std::vector<std::int64_t>{1}, pass);
   std::int64_t best = Tokenizer::kUnk + 1;
-  for (std::int64_t i = best + 1; i < words().size(); ++i) {
+  for (std::int64_t i = best + 1; i < masked_words().size(); ++i) {
     if (logits(0, i) > logits(0, best)) best = i;
   }
   ASSERT_EQ(filled.holes[0].size(), 1u);
-  EXPECT_EQ(filled.holes[0][0].token, words().piece(best));
+  EXPECT_EQ(filled.holes[0][0].token, masked_words().piece(best));
 }
 
 TEST(FillMasks, RefusesWhatItCannotFill) {

@@ -11,7 +11,7 @@
 namespace sextant {
 namespace {
 
-LanguageModel<double> small(ModelKind kind) {
+LanguageModel<double> tiny_model(ModelKind kind) {
   TransformerConfig config;
   config.kind = kind;
   config.vocabulary = 7;
@@ -23,7 +23,7 @@ LanguageModel<double> small(ModelKind kind) {
 
 TEST(LanguageModel, LogitsGiveTheLikelihoods) {
   for (const ModelKind kind : {ModelKind::causal, ModelKind::masked}) {
-    auto model = small(kind);
+    auto model = tiny_model(kind);
     const TokenBatch batch{{3, 1, 4, 1, 5}, {0, 2, 5}, {1, 6, -1, 5, 2}};
     const std::vector<std::int64_t> places = {4, 0, 3};
     Workspace memory;
@@ -43,7 +43,7 @@ TEST(LanguageModel, LogitsGiveTheLikelihoods) {
 }
 
 TEST(LanguageModel, HasNoLogitsOutsideTheBatch) {
-  auto model = small(ModelKind::causal);
+  auto model = tiny_model(ModelKind::causal);
   const TokenBatch batch{{3, 1}, {0, 2}, {-1, -1}};
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
@@ -53,7 +53,7 @@ TEST(LanguageModel, HasNoLogitsOutsideTheBatch) {
 
 TEST(LanguageModel, HiddenStatesEndInWhatLogitsAreOf) {
   for (const bool tied : {true, false}) {
-    TransformerConfig config = small(ModelKind::causal).config;
+    TransformerConfig config = tiny_model(ModelKind::causal).config;
     config.layers = 3;
     config.tied = tied;
     const LanguageModel<double> model(config);
@@ -78,7 +78,7 @@ TEST(LanguageModel, HiddenStatesEndInWhatLogitsAreOf) {
 }
 
 TEST(LanguageModel, WithoutLogitsHasNoMatrixOfThem) {
-  TransformerConfig config = small(ModelKind::masked).config;
+  TransformerConfig config = tiny_model(ModelKind::masked).config;
   config.logits = false;
   config.tied = false;
   const LanguageModel<double> model(parse_config(format_config(config)));

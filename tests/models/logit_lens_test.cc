@@ -15,7 +15,7 @@ namespace {
 const std::vector<std::int64_t> kTokens = {3, 1, 4, 1, 5, 6, 2};
 const std::vector<std::int64_t> kTarget = {1, 5, 4, 6};
 
-TransformerConfig small(ModelKind kind, bool pre_norm = true) {
+TransformerConfig lens_model(ModelKind kind, bool pre_norm = true) {
   TransformerConfig config;
   config.kind = kind;
   config.vocabulary = 7;
@@ -34,7 +34,7 @@ bool equal(const Tensor<T>& a, const Tensor<T>& b) {
 TEST(LayerLogits, AreThoseOfAModelThatEndsThere) {
   for (const bool pre_norm : {true, false}) {
     for (const ModelKind kind : {ModelKind::causal, ModelKind::masked}) {
-      LanguageModel<double> model(small(kind, pre_norm));
+      LanguageModel<double> model(lens_model(kind, pre_norm));
       Workspace memory;
       Pass pass{.memory = memory, .threads = 1};
       const auto layers = model.layer_logits(kTokens, pass);
@@ -52,7 +52,7 @@ TEST(LayerLogits, AreThoseOfAModelThatEndsThere) {
 // softmax of the last one is what the loss is made of; the others are those of a shorter decoder.
 TEST(LayerLogits, OfATranslatorCountWhatItCopies) {
   for (const bool pointer : {false, true}) {
-    TransformerConfig config = small(ModelKind::translator);
+    TransformerConfig config = lens_model(ModelKind::translator);
     config.pointer = pointer;
     Translator<double> model(config);
     Workspace memory;
@@ -85,7 +85,7 @@ TEST(RemovePositions, LeavesTheModelThatNeverHadAny) {
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
   for (const char* scheme : {"sinusoidal", "learned", "rotary", "alibi", "t5", "shaw"}) {
-    TransformerConfig config = small(ModelKind::causal);
+    TransformerConfig config = lens_model(ModelKind::causal);
     config.positions = {scheme};
     LanguageModel<double> model(config);
     config.positions = {"none"};
@@ -102,7 +102,7 @@ TEST(RemovePositions, LeavesTheModelThatNeverHadAny) {
 }
 
 TEST(RemovePositions, TakesThemFromBothSidesOfATranslator) {
-  TransformerConfig config = small(ModelKind::translator);
+  TransformerConfig config = lens_model(ModelKind::translator);
   Translator<double> model(config);
   config.positions = {"none"};
   const Translator<double> never(config);
@@ -130,7 +130,7 @@ TEST(MostProbable, SortsAsSoftmaxDoes) {
 }
 
 TextModel of_letters(const std::string& letters) {
-  return {small(ModelKind::causal),
+  return {lens_model(ModelKind::causal),
           Tokenizer::train(std::vector<std::string>{letters}, {.kind = TokenizerKind::character})};
 }
 
@@ -162,7 +162,7 @@ TEST(LogitLens, SayWhatComesNextAndHowProbableItIs) {
 
 TEST(LogitLens, OfATranslatorFollowItsOwnTranslation) {
   const TextTranslator model(
-      small(ModelKind::translator),
+      lens_model(ModelKind::translator),
       Tokenizer::train(std::vector<std::string>{"abc"}, {.kind = TokenizerKind::character}));
   const LogitLens found = logit_lens(model, "cab");
   const std::vector<std::vector<std::int64_t>> sources = {model.tokenizer.encode("cab")};

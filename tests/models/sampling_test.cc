@@ -19,7 +19,7 @@ using ::testing::HasSubstr;
 
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
-std::vector<float> logits_of(const std::vector<double>& probabilities) {
+std::vector<float> logits_for(const std::vector<double>& probabilities) {
   std::vector<float> logits;
   for (const double p : probabilities) logits.push_back(static_cast<float>(std::log(p)));
   return logits;
@@ -46,7 +46,7 @@ TEST(GreedyToken, IsTheLowestOfTheLargest) {
 }
 
 TEST(Sampling, WithoutOptionsIsSoftmax) {
-  expect_probabilities(token_probabilities(logits_of(kFive), {}), kFive);
+  expect_probabilities(token_probabilities(logits_for(kFive), {}), kFive);
   expect_probabilities(token_probabilities(std::vector<float>{0, kNever, 0}, {}), {0.5, 0, 0.5});
 }
 
@@ -55,7 +55,7 @@ TEST(Sampling, TemperatureIsAPowerOfTheProbabilities) {
   for (const double p : kFive) sum += p * p;
   std::vector<double> squares;
   for (const double p : kFive) squares.push_back(p * p / sum);
-  expect_probabilities(token_probabilities(logits_of(kFive), {.temperature = 0.5}), squares);
+  expect_probabilities(token_probabilities(logits_for(kFive), {.temperature = 0.5}), squares);
 }
 
 TEST(Sampling, TemperatureZeroAndNearlyZeroAreGreedy) {
@@ -76,7 +76,7 @@ TEST(Sampling, HugeLogitsDoNotOverflow) {
 }
 
 TEST(Sampling, TopKKeepsTheKMostProbable) {
-  const std::vector<float> logits = logits_of(kFive);
+  const std::vector<float> logits = logits_for(kFive);
   expect_probabilities(token_probabilities(logits, {.top_k = 2}),
                        {0, 0.4 / 0.65, 0, 0.25 / 0.65, 0});
   expect_probabilities(token_probabilities(logits, {.top_k = 1}), {0, 1, 0, 0, 0});
@@ -92,7 +92,7 @@ TEST(Sampling, EqualsGiveTheirPlaceToTheLowerIndex) {
 }
 
 TEST(Sampling, TopPKeepsTheSmallestSetThatReachesIt) {
-  const std::vector<float> logits = logits_of(kFive);
+  const std::vector<float> logits = logits_for(kFive);
   expect_probabilities(token_probabilities(logits, {.top_p = 0.39}), {0, 1, 0, 0, 0});
   expect_probabilities(token_probabilities(logits, {.top_p = 0.41}),
                        {0, 0.4 / 0.65, 0, 0.25 / 0.65, 0});
@@ -104,7 +104,7 @@ TEST(Sampling, TopPKeepsTheSmallestSetThatReachesIt) {
 
 TEST(Sampling, TopPCountsWhatTopKLeft) {
   // 0.4, 0.25 and 0.2 remain; 0.4 of 0.85 is 0.47, with 0.25 it is 0.76.
-  expect_probabilities(token_probabilities(logits_of(kFive), {.top_k = 3, .top_p = 0.7}),
+  expect_probabilities(token_probabilities(logits_for(kFive), {.top_k = 3, .top_p = 0.7}),
                        {0, 0.4 / 0.65, 0, 0.25 / 0.65, 0});
 }
 
@@ -125,7 +125,7 @@ TEST(Sampling, DrawsFollowTheProbabilities) {
   constexpr int kDraws = 100000;
   NumpyRandom random(20);
   std::vector<double> drawn(kFive.size());
-  const std::vector<float> logits = logits_of(kFive);
+  const std::vector<float> logits = logits_for(kFive);
   for (int i = 0; i < kDraws; ++i) {
     drawn[static_cast<std::size_t>(sample_token(logits, {}, random))] += 1;
   }
@@ -151,8 +151,8 @@ TEST(Sampling, TheSameSeedDrawsTheSameTokens) {
   NumpyRandom first(11);
   NumpyRandom second(11);
   for (int i = 0; i < 100; ++i) {
-    EXPECT_EQ(sample_token(logits_of(kFive), {.top_p = 0.9}, first),
-              sample_token(logits_of(kFive), {.top_p = 0.9}, second));
+    EXPECT_EQ(sample_token(logits_for(kFive), {.top_p = 0.9}, first),
+              sample_token(logits_for(kFive), {.top_p = 0.9}, second));
   }
 }
 

@@ -20,7 +20,7 @@ constexpr int kThreads = 4;
 // Without weights, with them, and with tables of every length.
 const char* const kSchemes[] = {"rotary", "sinusoidal", "t5", "learned", "rotary_dynamic_ntk"};
 
-TransformerConfig config_of(const std::string& scheme, ModelKind kind) {
+TransformerConfig shared_config(const std::string& scheme, ModelKind kind) {
   TransformerConfig config;
   config.kind = kind;
   config.vocabulary = 13;
@@ -33,7 +33,7 @@ TransformerConfig config_of(const std::string& scheme, ModelKind kind) {
   return config;
 }
 
-Ids text_of(int thread) {
+Ids thread_text(int thread) {
   Ids tokens;
   for (std::int64_t i = 0; i < 3 + 5 * thread; ++i) tokens.push_back((thread + i * i) % 13);
   return tokens;
@@ -54,9 +54,9 @@ void in_threads(const std::function<void(int thread)>& use) {
 TEST(SharedModel, GeneratesTheSameInManyThreads) {
   for (const char* scheme : kSchemes) {
     SCOPED_TRACE(scheme);
-    const LanguageModel<float> model(config_of(scheme, ModelKind::causal));
+    const LanguageModel<float> model(shared_config(scheme, ModelKind::causal));
     const auto made = [&model](int thread) {
-      return generate(model, text_of(thread), {.max_tokens = 12, .threads = 1}).tokens;
+      return generate(model, thread_text(thread), {.max_tokens = 12, .threads = 1}).tokens;
     };
     std::vector<Ids> wanted;
     for (int thread = 0; thread < kThreads; ++thread) wanted.push_back(made(thread));
@@ -68,10 +68,10 @@ TEST(SharedModel, GeneratesTheSameInManyThreads) {
 TEST(SharedModel, GivesTheSameLossInManyThreads) {
   for (const char* scheme : kSchemes) {
     SCOPED_TRACE(scheme);
-    const LanguageModel<float> model(config_of(scheme, ModelKind::causal));
+    const LanguageModel<float> model(shared_config(scheme, ModelKind::causal));
     const auto loss = [&model](int thread) {
       TokenBatch batch;
-      batch.tokens = batch.targets = text_of(thread);
+      batch.tokens = batch.targets = thread_text(thread);
       batch.segments = {0, 2, static_cast<std::int64_t>(batch.tokens.size())};
       Workspace memory;
       Pass pass{.memory = memory, .threads = 1};
@@ -87,9 +87,9 @@ TEST(SharedModel, GivesTheSameLossInManyThreads) {
 TEST(SharedModel, TranslatesTheSameInManyThreads) {
   for (const char* scheme : kSchemes) {
     SCOPED_TRACE(scheme);
-    const Translator<float> model(config_of(scheme, ModelKind::translator));
+    const Translator<float> model(shared_config(scheme, ModelKind::translator));
     const auto made = [&model](int thread) {
-      return translate(model, std::vector<Ids>{text_of(thread)}, {.threads = 1})[0][0].tokens;
+      return translate(model, std::vector<Ids>{thread_text(thread)}, {.threads = 1})[0][0].tokens;
     };
     std::vector<Ids> wanted;
     for (int thread = 0; thread < kThreads; ++thread) wanted.push_back(made(thread));
@@ -99,7 +99,7 @@ TEST(SharedModel, TranslatesTheSameInManyThreads) {
 }
 
 TEST(SharedModel, ListsItsParametersForReading) {
-  LanguageModel<float> model(config_of("t5", ModelKind::causal));
+  LanguageModel<float> model(shared_config("t5", ModelKind::causal));
   const LanguageModel<float>& shared = model;
   const Parameters<float> own = model.parameters();
   const Parameters<const float> read = shared.parameters();

@@ -45,7 +45,7 @@ std::vector<std::string> split(std::string_view schemes) {
   }
 }
 
-TransformerConfig config_of(std::string_view schemes, ModelKind kind = ModelKind::causal) {
+TransformerConfig long_config(std::string_view schemes, ModelKind kind = ModelKind::causal) {
   TransformerConfig config;
   config.positions.clear();
   config.kind = kind;
@@ -62,7 +62,7 @@ TransformerConfig config_of(std::string_view schemes, ModelKind kind = ModelKind
   return config;
 }
 
-Ids text_of(std::int64_t length, std::int64_t seed) {
+Ids long_text(std::int64_t length, std::int64_t seed) {
   Ids tokens;
   for (std::int64_t i = 0; i < length; ++i) tokens.push_back((seed + 5 * i + i * i / 3) % 13);
   return tokens;
@@ -146,8 +146,9 @@ INSTANTIATE_TEST_SUITE_P(EveryScheme, TextLength, ::testing::ValuesIn(names_of_s
 TEST_P(TextLength, ATextAloneIsThatTextAmongLongerOnes) {
   for (const ModelKind kind : {ModelKind::causal, ModelKind::masked}) {
     if (kind == ModelKind::masked && GetParam() == "cope") continue;  // refuses it: causal only
-    LanguageModel<float> model(config_of(GetParam(), kind));
-    const std::vector<Ids> texts = {text_of(70, 1), text_of(7, 2), text_of(13, 3), text_of(80, 4)};
+    LanguageModel<float> model(long_config(GetParam(), kind));
+    const std::vector<Ids> texts = {long_text(70, 1), long_text(7, 2), long_text(13, 3),
+                                    long_text(80, 4)};
     for (std::size_t i = 0; i < texts.size(); ++i) {
       LanguageModel<float> fresh(model.config);
       const Tensor<float> alone = logits_of(fresh, {texts[i]});
@@ -161,8 +162,8 @@ TEST_P(TextLength, ATextAloneIsThatTextAmongLongerOnes) {
 // its end, read at once. Where tables do not depend on the length that is the same as the whole
 // text's, whose earlier tokens do not see the later ones.
 TEST_P(TextLength, ReadInPiecesIsReadAtOnce) {
-  LanguageModel<float> model(config_of(GetParam()));
-  const Ids text = text_of(29, 1);
+  LanguageModel<float> model(long_config(GetParam()));
+  const Ids text = long_text(29, 1);
   const bool depends = std::ranges::any_of(split(GetParam()), [](const std::string& scheme) {
     return find_scheme(scheme).length_class != nullptr;
   });
@@ -189,7 +190,7 @@ TEST_P(TextLength, ReadInPiecesIsReadAtOnce) {
 // What max_length() says is where tables end, with and without a grid of given sides.
 TEST_P(TextLength, TablesEndWhereMaxLengthSays) {
   for (const bool given : {false, true}) {
-    PositionOptions options = config_of(GetParam()).position_options();
+    PositionOptions options = long_config(GetParam()).position_options();
     for (SchemeSpec& each : options.schemes) {
       const bool is_grid =
           each.scheme == "swin" || each.scheme == "swin_v2" || each.scheme == "alibi_2d";
@@ -209,8 +210,8 @@ TEST_P(TextLength, TablesEndWhereMaxLengthSays) {
 
 // Generation takes the most probable token of the whole model, however many are asked for.
 TEST_P(TextLength, GeneratesByTheTextSoFar) {
-  LanguageModel<float> model(config_of(GetParam())), fresh(model.config);
-  Ids text = text_of(5, 3);
+  LanguageModel<float> model(long_config(GetParam())), fresh(model.config);
+  Ids text = long_text(5, 3);
   GenerateOptions options;
   options.sampling.temperature = 0;
   options.never = {};
@@ -231,8 +232,9 @@ TEST_P(TextLength, GeneratesByTheTextSoFar) {
 // Both sides of a translator; hypotheses fork and leave while they are read.
 TEST_P(TextLength, TranslatesASourceAsIfAlone) {
   if (GetParam() == "cope") return;  // the encoder is not causal
-  Translator<float> model(config_of(GetParam(), ModelKind::translator));
-  const std::vector<Ids> sources = {text_of(7, 1), text_of(20, 2), text_of(3, 3), text_of(13, 4)};
+  Translator<float> model(long_config(GetParam(), ModelKind::translator));
+  const std::vector<Ids> sources = {long_text(7, 1), long_text(20, 2), long_text(3, 3),
+                                    long_text(13, 4)};
   TranslateOptions options;
   options.search.beams = options.search.n_best = 3;
   options.extra_tokens = 12;

@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::Not;
 
-std::vector<std::string> texts(const Picture& picture) {
+std::vector<std::string> texts_in(const Picture& picture) {
   std::vector<std::string> found;
   for (const auto& text : testing::all(testing::read_xml(picture.svg), "text")) {
     found.push_back(text.text);
@@ -31,10 +31,10 @@ std::vector<std::string> texts(const Picture& picture) {
 TEST(LinePanels, NameTheirSeriesOnlyWhereThereAreSeveral) {
   LinePanels chart{.title = "T", .x_label = "X", .y_label = "Y", .panels = {{}}};
   chart.panels[0].series.push_back({.name = "first", .x = {0, 1}, .y = {0, 1}});
-  EXPECT_THAT(texts(draw(chart)), IsSupersetOf({"T", "X", "Y"}));
-  EXPECT_THAT(texts(draw(chart)), Not(Contains("first")));
+  EXPECT_THAT(texts_in(draw(chart)), IsSupersetOf({"T", "X", "Y"}));
+  EXPECT_THAT(texts_in(draw(chart)), Not(Contains("first")));
   chart.panels[0].series.push_back({.name = "second", .x = {0, 1}, .y = {1, 0}});
-  EXPECT_THAT(texts(draw(chart)), IsSupersetOf({"first", "second"}));
+  EXPECT_THAT(texts_in(draw(chart)), IsSupersetOf({"first", "second"}));
 }
 
 TEST(LinePanels, NumbersThatAreMissingBreakTheLine) {
@@ -85,7 +85,7 @@ TEST(LinePanels, HavePowersOfTenOnLogarithmicAxes) {
   }
   ASSERT_EQ(heights.size(), 3u);
   EXPECT_NEAR(heights[0] - heights[1], heights[1] - heights[2], 0.2) << "two decimals each";
-  EXPECT_THAT(texts(draw(chart)), IsSupersetOf({"1", "10", "100"}));
+  EXPECT_THAT(texts_in(draw(chart)), IsSupersetOf({"1", "10", "100"}));
   double& middle = chart.panels[0].series[0].y[1];
   for (const double bad : {0.0, -1.0}) {
     middle = bad;
@@ -99,7 +99,7 @@ TEST(LinePanels, HaveAsManyNumbersOnALogarithmicAxisAsFit) {
   for (const double most : {1.02, 1.5, 4.0, 30.0, 1e4, 1e12, 1e300}) {
     LinePanels chart = testing::chart_of({{.name = "", .x = {1, most}, .y = {1, most}}});
     chart.log_x = chart.log_y = true;
-    const auto numbers = texts(draw(chart));
+    const auto numbers = texts_in(draw(chart));
     EXPECT_GE(numbers.size(), 4u) << most;
     EXPECT_LE(numbers.size(), 40u) << most;
   }
@@ -109,9 +109,9 @@ TEST(LinePanels, PutNumbersWhereTheyAreTold) {
   LinePanels chart = testing::chart_of({{.name = "", .x = {128, 256, 512}, .y = {1, 2, 3}}});
   chart.markers = chart.log_x = true;
   chart.x_ticks = {64, 128, 256, 512, 1024};
-  EXPECT_THAT(texts(draw(chart)), IsSupersetOf({"128", "256", "512"}));
-  EXPECT_THAT(texts(draw(chart)), Not(Contains("64")));
-  EXPECT_THAT(texts(draw(chart)), Not(Contains("1024")));
+  EXPECT_THAT(texts_in(draw(chart)), IsSupersetOf({"128", "256", "512"}));
+  EXPECT_THAT(texts_in(draw(chart)), Not(Contains("64")));
+  EXPECT_THAT(texts_in(draw(chart)), Not(Contains("1024")));
   EXPECT_EQ(testing::all(testing::read_xml(draw(chart).svg), "circle").size(), 3u);
 }
 
@@ -139,20 +139,20 @@ TEST(LinePanels, SeveralShareAxesAndOneLegend) {
   chart.panels.push_back({"second", {counted("a", {-4, 4}), counted("b", {4, -4})}});
   chart.y_label = "Y";
   chart.panel_width = 300;
-  const std::vector<std::string> shown = texts(draw(chart));
+  const std::vector<std::string> shown = texts_in(draw(chart));
   EXPECT_EQ(std::count(shown.begin(), shown.end(), "a"), 1);
   EXPECT_EQ(std::count(shown.begin(), shown.end(), "Y"), 1) << "beside the first";
   EXPECT_EQ(std::count(shown.begin(), shown.end(), "−4"), 1) << "the second's range, once";
   EXPECT_EQ(std::count(shown.begin(), shown.end(), "1.0"), 2) << "the x axis of each";
   chart.panel_width = 640;  // below one another: each has its y axis
-  const std::vector<std::string> stacked = texts(draw(chart));
+  const std::vector<std::string> stacked = texts_in(draw(chart));
   EXPECT_EQ(std::count(stacked.begin(), stacked.end(), "−4"), 2);
 }
 
 TEST(LinePanels, NamePointsInPlace) {
   const Tensor<double> table = testing::sinusoids(36, 100);
   const std::vector<std::string> shown =
-      texts(draw(testing::panels_of(table, 1, {1, 2, 20, 21, 40, 41}, testing::words(16))));
+      texts_in(draw(testing::panels_of(table, 1, {1, 2, 20, 21, 40, 41}, testing::words(16))));
   EXPECT_THAT(shown, IsSupersetOf({"Line 1", "Line 41", "Index (k)"}));
   EXPECT_EQ(std::count(shown.begin(), shown.end(), "couch"), 6) << "one per panel, no legend";
 }
@@ -180,7 +180,7 @@ TEST(LinePanels, DrawACurveBetweenPoints) {
     if (path.attributes.count("fill") != 0) line = path.attributes.at("d");
   }
   EXPECT_EQ(std::count(line.begin(), line.end(), 'L'), 2);
-  EXPECT_THAT(texts(draw(chart)), Contains("3.0")) << "the axis has room for it";
+  EXPECT_THAT(texts_in(draw(chart)), Contains("3.0")) << "the axis has room for it";
   chart.panels[0].curve.y.pop_back();
   EXPECT_THROW(draw(chart), Error);
 }
@@ -189,7 +189,7 @@ TEST(LinePanels, HaveRoomForGreyLines) {
   LinePanels chart = testing::chart_of({counted("", {0, 1})});
   chart.panels[0].behind = {{.name = "", .x = {0, 4}, .y = {NAN, 1}},
                             {.name = "", .x = {0, 4}, .y = {-3, 1}}};
-  EXPECT_THAT(texts(draw(chart)), IsSupersetOf({"4.0", "\u22123.0"}));
+  EXPECT_THAT(texts_in(draw(chart)), IsSupersetOf({"4.0", "\u22123.0"}));
 }
 
 TEST(LinePanels, DrawTheLineThroughAllPointsAndDiscsForTheLabelled) {
@@ -211,7 +211,7 @@ TEST(LinePanels, GrowUntilWordsStandApartThenNumberPoints) {
     const Tensor<double> table = testing::sinusoids(points, 2);
     const Picture picture =
         draw(testing::panels_of(table, 1, {0}, testing::words(static_cast<std::size_t>(points))));
-    const auto shown = texts(picture);
+    const auto shown = texts_in(picture);
     // 17 is odd, and no number of an axis: in the legend of points that have numbers.
     EXPECT_EQ(std::count(shown.begin(), shown.end(), "17"), points < 100 ? 0 : 1) << points;
     return picture.width;
@@ -229,7 +229,7 @@ TEST(OneHeatmap, OfATableStaysSmall) {
   heatmap.x_label = "Dimension";
   const Picture picture = draw(heatmap);
   EXPECT_LT(picture.svg.size(), 80000u);
-  EXPECT_THAT(texts(picture), IsSupersetOf({"Dimension", "0", "500", "−1.0", "1.0"}));
+  EXPECT_THAT(texts_in(picture), IsSupersetOf({"Dimension", "0", "500", "−1.0", "1.0"}));
 }
 
 TEST(OneHeatmap, OfALongTableIsAveragedAndSaysSo) {
@@ -238,7 +238,7 @@ TEST(OneHeatmap, OfALongTableIsAveragedAndSaysSo) {
   heatmap.values = table;
   const Picture picture = draw(heatmap);
   EXPECT_LT(picture.height, 1000);
-  EXPECT_THAT(texts(picture), Contains("Each pixel is the mean of 5 × 1 values"));
+  EXPECT_THAT(texts_in(picture), Contains("Each pixel is the mean of 5 × 1 values"));
 }
 
 TEST(OneHeatmap, OfOneNumberHasRoomForItsNames) {
@@ -335,7 +335,7 @@ TEST(HeatmapPanels, NameGroupsOfTheirColumns) {
     if (!sines && text.text != "cosines") continue;
     EXPECT_NEAR(text.number("x"), left + width * (sines ? 0.25 : 0.75), 0.01);
   }
-  EXPECT_THAT(texts(draw(map)), IsSupersetOf({"sines", "cosines"}));
+  EXPECT_THAT(texts_in(draw(map)), IsSupersetOf({"sines", "cosines"}));
   for (const ColumnGroup& bad : {ColumnGroup{"x", 33, 32}, {"x", -1, 2}, {"x", 0, 0}}) {
     map.column_groups = {bad};
     EXPECT_THROW(draw(map), Error) << bad.first;
@@ -349,7 +349,7 @@ TEST(OneHeatmap, DivergingColorsAreSymmetricAroundZero) {
   HeatmapPanels heatmap;
   heatmap.values = table;
   heatmap.map = ColorMap::diverging;
-  EXPECT_THAT(texts(draw(heatmap)), IsSupersetOf({"−4", "0", "4"}));
+  EXPECT_THAT(texts_in(draw(heatmap)), IsSupersetOf({"−4", "0", "4"}));
 }
 
 TEST(HeatmapPanels, ShareOneScaleAndAreEachAnImage) {
@@ -365,11 +365,11 @@ TEST(HeatmapPanels, ShareOneScaleAndAreEachAnImage) {
   panels.color_label = "C";
   panels.first_column = -3;
   const Picture picture = draw(panels);
-  const std::vector<std::string> shown = texts(picture);
+  const std::vector<std::string> shown = texts_in(picture);
   EXPECT_THAT(shown, IsSupersetOf({"T", "X", "Y", "C", "a", "e", "not finite", "−6"}));
   EXPECT_EQ(testing::all(testing::read_xml(picture.svg), "image").size(), 6u) << "with the bar";
   panels.map = ColorMap::diverging;
-  EXPECT_THAT(texts(draw(panels)), Contains("0"));
+  EXPECT_THAT(texts_in(draw(panels)), Contains("0"));
 }
 
 TEST(HeatmapPanels, SayOfLargeMatricesWhatAPixelIs) {
@@ -377,7 +377,7 @@ TEST(HeatmapPanels, SayOfLargeMatricesWhatAPixelIs) {
   HeatmapPanels panels;
   panels.values = values.view();
   panels.titles = {"a", "b"};
-  EXPECT_THAT(texts(draw(panels)), Contains("Each pixel is the mean of 3 × 1 values"));
+  EXPECT_THAT(texts_in(draw(panels)), Contains("Each pixel is the mean of 3 × 1 values"));
 }
 
 TEST(HeatmapPanels, AMatrixIsOnePanel) {

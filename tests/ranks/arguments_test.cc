@@ -4,7 +4,7 @@
 #include "ranks/results.h"
 #include "sextant/ranks/agreement.h"
 
-namespace sextant::ranks {
+namespace sextant::ranks::arguments_test {
 namespace {
 
 // The text of the Error of a call, which must be the same on all ranks.
@@ -136,4 +136,4 @@ TEST(RanksArguments, ThatTheOperatorRefusesAreItsErrors) {
 }
 
 }  // namespace
-}  // namespace sextant::ranks
+}  // namespace sextant::ranks::arguments_test

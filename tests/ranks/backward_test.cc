@@ -3,7 +3,7 @@
 
 #include "ranks/results.h"
 
-namespace sextant::ranks {
+namespace sextant::ranks::backward_test {
 namespace {
 
 constexpr Sharding kShardings[] = {Sharding::contiguous, Sharding::zigzag, Sharding::striped};
@@ -247,4 +247,4 @@ TEST(RanksBackwardNan, HasTheBitsOfOneProcess) {
 }
 
 }  // namespace
-}  // namespace sextant::ranks
+}  // namespace sextant::ranks::backward_test

@@ -12,7 +12,7 @@
 #include "sextant/core/error.h"
 #include "sextant/ranks/agreement.h"
 
-namespace sextant::ranks {
+namespace sextant::ranks::communicator_test {
 namespace {
 
 std::vector<std::int64_t> numbers(std::int64_t first, std::size_t count) {
@@ -196,4 +196,4 @@ TEST(Together, ThrowsOnAllRanksWhatOneThrew) {
 }
 
 }  // namespace
-}  // namespace sextant::ranks
+}  // namespace sextant::ranks::communicator_test

@@ -14,7 +14,7 @@
 #include "training/run_folders.h"
 #include "training/small_tasks.h"
 
-namespace sextant::ranks {
+namespace sextant::ranks::sequence_training_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -238,4 +238,4 @@ TEST(ContextParallelSize, AreNeighbours) {
 }
 
 }  // namespace
-}  // namespace sextant::ranks
+}  // namespace sextant::ranks::sequence_training_test

@@ -8,7 +8,7 @@
 #include "ranks/world.h"
 #include "sextant/core/error.h"
 
-namespace sextant::ranks {
+namespace sextant::ranks::sharding_test {
 namespace {
 
 constexpr Sharding kShardings[] = {Sharding::contiguous, Sharding::zigzag, Sharding::striped};
@@ -77,4 +77,4 @@ TEST(Redistribute, RefusesAPartOfAnotherLengthOnAllRanks) {
 }
 
 }  // namespace
-}  // namespace sextant::ranks
+}  // namespace sextant::ranks::sharding_test

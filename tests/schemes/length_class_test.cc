@@ -12,7 +12,7 @@
 #include "sextant/core/error.h"
 #include "sextant/schemes/scheme.h"
 
-namespace sextant {
+namespace sextant::length_class_test {
 namespace {
 
 using Texts = std::map<std::string, std::string>;
@@ -168,4 +168,4 @@ TEST(LengthClass, RefusesWhatTheTableRefuses) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::length_class_test

@@ -12,7 +12,7 @@
 #include "sextant/core/error.h"
 #include "sextant/schemes/added/sinusoidal.h"
 
-namespace sextant {
+namespace sextant::option_checks_test {
 namespace {
 
 std::string message_of(const std::function<void()>& call) {
@@ -66,4 +66,4 @@ TEST(OptionChecks, RefuseRowsThatOverlap) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::option_checks_test

@@ -38,7 +38,7 @@ const Scheme kDemanding = {.name = "demanding",
                            .parameters = descriptors::parameters_of<Demanding>,
                            .make = nullptr};
 
-std::string message_of(const std::function<void()>& call) {
+std::string refusal_of(const std::function<void()>& call) {
   try {
     call();
   } catch (const Error& error) {
@@ -50,7 +50,7 @@ std::string message_of(const std::function<void()>& call) {
 TEST(Parameters, WithoutDefaultMustBeGivenWhateverTheirType) {
   SchemeRequest request;
   const auto message = [&] {
-    return message_of([&] { descriptors::Parameters(kDemanding, request).options<Demanding>(); });
+    return refusal_of([&] { descriptors::Parameters(kDemanding, request).options<Demanding>(); });
   };
   EXPECT_EQ(message(), "[demanding.size] must be given: how many");
   request.parameters["size"] = "3";
@@ -71,14 +71,14 @@ TEST(Parameters, WithoutDefaultMustBeGivenWhateverTheirType) {
   EXPECT_EQ(message(), "[demanding.size] must be 1 .. 9, got 10");
 }
 
-constexpr std::int64_t kIds[] = {0, 1, 2, 3};
+constexpr std::int64_t kRequestedIds[] = {0, 1, 2, 3};
 
 SchemeRequest request_of_four() {
   SchemeRequest request;
   request.width = 8;
   request.heads = 2;
   request.head_dim = 4;
-  request.positions = kIds;
+  request.positions = kRequestedIds;
   return request;
 }
 
@@ -117,7 +117,7 @@ TEST(WeightSizes, OfOneMoreNumberAreRefused) {
       ++sizes.back();
       changed = Tensor<double>(Shape(sizes));
       request.weights = &weights;
-      EXPECT_THAT(message_of([&] { scheme->make(request); }),
+      EXPECT_THAT(refusal_of([&] { scheme->make(request); }),
                   HasSubstr("." + std::string(weight.name) + "] must be "));
     }
   }

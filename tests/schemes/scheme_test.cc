@@ -21,7 +21,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/npy.h"
 
-namespace sextant {
+namespace sextant::scheme_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -289,4 +289,4 @@ TEST(Schemes, RotaryMakesTheRotationsOfItsParameters) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::scheme_test

@@ -18,14 +18,15 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::vector<std::string> kTexts = {"The king, the Queen.\nA dog and the king \u00E9\u5B66\n",
-                                         "the dog saw\u202Fthe king \"quoted\" \U0001F600"};
+const std::vector<std::string> kFileTexts = {
+    "The king, the Queen.\nA dog and the king \u00E9\u5B66\n",
+    "the dog saw\u202Fthe king \"quoted\" \U0001F600"};
 
 Tokenizer make(TokenizerKind kind, bool lower_case = false) {
-  return Tokenizer::train(kTexts, {.kind = kind,
-                                   .lower_case = lower_case,
-                                   .split_punctuation = lower_case,
-                                   .vocabulary_size = 60});
+  return Tokenizer::train(kFileTexts, {.kind = kind,
+                                       .lower_case = lower_case,
+                                       .split_punctuation = lower_case,
+                                       .vocabulary_size = 60});
 }
 
 TEST(TokenizerFile, BringsBackTheSameTokenizer) {
@@ -42,7 +43,7 @@ TEST(TokenizerFile, BringsBackTheSameTokenizer) {
       for (std::int64_t id = 0; id < saved.size(); ++id) {
         EXPECT_EQ(loaded.piece(id), saved.piece(id));
       }
-      for (const std::string& text : kTexts) EXPECT_EQ(loaded.encode(text), saved.encode(text));
+      for (const std::string& text : kFileTexts) EXPECT_EQ(loaded.encode(text), saved.encode(text));
       EXPECT_EQ(loaded.tokens("The KING, x.\nA"), saved.tokens("The KING, x.\nA"));
       const TemporaryFolder again;
       loaded.save(again.path());
@@ -60,7 +61,7 @@ TEST(TokenizerFile, NamesTheFileThatIsMissing) {
   EXPECT_THROW(make(TokenizerKind::word).save(folder / "none"), Error);
 }
 
-std::string with(const std::string& kind, const std::string& tokens) {
+std::string with_change(const std::string& kind, const std::string& tokens) {
   return "{\"format\": \"sextant tokenizer 1\", \"kind\": \"" + kind +
          "\", \"lower_case\": false, \"split_punctuation\": false, "
          "\"tokens\": [\"<pad>\", \"<bos>\", \"<eos>\", \"<unk>\"" +
@@ -68,9 +69,9 @@ std::string with(const std::string& kind, const std::string& tokens) {
 }
 
 TEST(TokenizerFile, ReadsWhatItsFormatSays) {
-  EXPECT_EQ(Tokenizer::parse(with("word", ", \"a\", \"\\n\", \"b.\"")).size(), 7);
-  EXPECT_EQ(Tokenizer::parse(with("character", ", \"a\", \" \", \"\\u5b66\"")).size(), 7);
-  EXPECT_EQ(Tokenizer::parse(with("word", "")).size(), 4);
+  EXPECT_EQ(Tokenizer::parse(with_change("word", ", \"a\", \"\\n\", \"b.\"")).size(), 7);
+  EXPECT_EQ(Tokenizer::parse(with_change("character", ", \"a\", \" \", \"\\u5b66\"")).size(), 7);
+  EXPECT_EQ(Tokenizer::parse(with_change("word", "")).size(), 4);
 }
 
 TEST(TokenizerFile, NamesTheRulesThatSplitItsWords) {
@@ -118,7 +119,7 @@ TEST(TokenizerFile, EveryFaultHasItsOwnError) {
        "must have \"sextant tokenizer 1\" as \"format\", got \"x\""},
       {"{\"format\": \"sextant tokenizer 1\", \"kind\": [], " + rest,
        "text as \"kind\", got array"},
-      {with("letter", ""), "must be one of word, character, subword, got 'letter'"},
+      {with_change("letter", ""), "must be one of word, character, subword, got 'letter'"},
       {"{\"format\": \"sextant tokenizer 1\", \"kind\": \"word\", \"lower_case\": 0, "
        "\"split_punctuation\": false, \"tokens\": []}",
        "true or false as \"lower_case\", got number"},
@@ -127,17 +128,17 @@ TEST(TokenizerFile, EveryFaultHasItsOwnError) {
        "a list as \"tokens\", got number"},
       {"{\"format\": \"sextant tokenizer 1\", \"kind\": \"word\", " + rest,
        "must have <bos> as token 1"},
-      {with("word", ", 7"), "text as every token, got number at place 4"},
-      {with("word", ", \"a\", \"a\""), "every token once, got \"a\" again at place 5"},
-      {with("word", ", \"\""), "single words as tokens, got \"\" at place 4"},
-      {with("word", ", \"a b\""), "single words as tokens, got \"a b\" at place 4"},
-      {with("word", ", \" \""), "single words as tokens, got \" \" at place 4"},
-      {with("character", ", \"ab\""), "single characters as tokens, got \"ab\" at place 4"},
-      {with("character", ", \"\""), "single characters as tokens, got \"\" at place 4"},
-      {with("subword", ", \"a\""), "the special tokens and the line break only"},
-      {with("subword", ", \"\\n\", \"a\""), "the special tokens and the line break only"},
-      {with("subword", ""), "the line break as token 4"},
-      {with("subword", ", \"\\n\""), "tokenizer.model"},
+      {with_change("word", ", 7"), "text as every token, got number at place 4"},
+      {with_change("word", ", \"a\", \"a\""), "every token once, got \"a\" again at place 5"},
+      {with_change("word", ", \"\""), "single words as tokens, got \"\" at place 4"},
+      {with_change("word", ", \"a b\""), "single words as tokens, got \"a b\" at place 4"},
+      {with_change("word", ", \" \""), "single words as tokens, got \" \" at place 4"},
+      {with_change("character", ", \"ab\""), "single characters as tokens, got \"ab\" at place 4"},
+      {with_change("character", ", \"\""), "single characters as tokens, got \"\" at place 4"},
+      {with_change("subword", ", \"a\""), "the special tokens and the line break only"},
+      {with_change("subword", ", \"\\n\", \"a\""), "the special tokens and the line break only"},
+      {with_change("subword", ""), "the line break as token 4"},
+      {with_change("subword", ", \"\\n\""), "tokenizer.model"},
   };
   for (const auto& [json, message] : faults) {
     const std::string bytes = json;
@@ -152,7 +153,7 @@ TEST(TokenizerFile, RefusesAnotherProgramsModel) {
       "\x0A\x05\x0A\x01"
       "a\x18\x01";
   const std::string_view model(kModel, sizeof kModel - 1);
-  EXPECT_THAT(error_of([&] { Tokenizer::parse(with("subword", ", \"\\n\""), model); }),
+  EXPECT_THAT(error_of([&] { Tokenizer::parse(with_change("subword", ", \"\\n\""), model); }),
               HasSubstr("must be a model that a tokenizer trained, with <s> as piece 1"));
 }
 

@@ -18,12 +18,12 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-const std::vector<std::string> kSentences = {"The black cat sat on the couch",
-                                             "and the brown dog slept on the rug"};
+const std::vector<std::string> kVocabularySentences = {"The black cat sat on the couch",
+                                                       "and the brown dog slept on the rug"};
 const std::vector<std::string> kToy = {"<pad>", "the", "zebra", "chased", "lion", "."};
 
 TEST(Vocabulary, OfSentencesIsLowerCasedSortedAndHoldsOov) {
-  const Vocabulary words = Vocabulary::from_sentences(kSentences);
+  const Vocabulary words = Vocabulary::from_sentences(kVocabularySentences);
   EXPECT_THAT(words.tokens(), ElementsAre("OOV", "and", "black", "brown", "cat", "couch", "dog",
                                           "on", "rug", "sat", "slept", "the"));
   EXPECT_EQ(words.size(), 12);
@@ -53,7 +53,7 @@ TEST(Vocabulary, GoesFromTokensToNumbersAndBack) {
 }
 
 TEST(Vocabulary, UnknownWordsMapToOov) {
-  const Vocabulary words = Vocabulary::from_sentences(kSentences);
+  const Vocabulary words = Vocabulary::from_sentences(kVocabularySentences);
   EXPECT_EQ(words.index("unicorn"), words.index("OOV"));
   EXPECT_EQ(words.index("Black"), words.index("OOV"));  // exact look-up
   EXPECT_THAT(words.tokens_of(words.encode("The BLACK unicorn")),
@@ -87,7 +87,7 @@ TEST(Vocabulary, ListOfWordsIsCutAndMadePrintable) {
 }
 
 TEST(Vocabulary, BytesThatAreNotUtf8AreNeverJustUnknown) {
-  const Vocabulary words = Vocabulary::from_sentences(kSentences);
+  const Vocabulary words = Vocabulary::from_sentences(kVocabularySentences);
   EXPECT_THAT(error_of([&] { words.index("a\xFF"); }), HasSubstr("must be UTF-8"));
   EXPECT_THAT(error_of([&] { words.encode("a\xFF"); }), HasSubstr("must be UTF-8"));
   EXPECT_THAT(error_of([] { Vocabulary({"a", "\xFF"}); }), HasSubstr("must be UTF-8"));
@@ -122,7 +122,7 @@ TEST(VocabularyFile, BringsBackTheSameWords) {
   const TemporaryFolder folder;
   const std::string path = folder / "words.json";
   for (const Vocabulary& words :
-       {Vocabulary(kToy), Vocabulary::from_sentences(kSentences),
+       {Vocabulary(kToy), Vocabulary::from_sentences(kVocabularySentences),
         Vocabulary({"\"quoted\"", "new\nline", "\u5B66", "\U0001F600", std::string("\0", 1)})}) {
     words.save(path);
     const Vocabulary loaded = Vocabulary::load(path);

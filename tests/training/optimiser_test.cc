@@ -18,7 +18,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr double kUnit = 0x1p-24;  // half a unit in the last place of float32, relative
+constexpr double kUnitRoundoff = 0x1p-24;  // half a unit in the last place of float32, relative
 
 // A matrix that decays and a vector that does not, with their gradients.
 struct Two {
@@ -62,7 +62,7 @@ TEST(AdamW, FirstStepGoesAgainstTheSignOfTheGradient) {
     const double p = before[i], x = g[i];
     const double wanted = p * (1 - 0.01 * decay) - 0.01 * x / (std::abs(x) + 1e-8);
     // Two factors and two sums with p, at most 1, and about ten roundings of the step, 0.01.
-    EXPECT_NEAR(after[i], wanted, 4 * kUnit + 0.01 * 12 * kUnit) << i;
+    EXPECT_NEAR(after[i], wanted, 4 * kUnitRoundoff + 0.01 * 12 * kUnitRoundoff) << i;
   }
   EXPECT_EQ(optimiser.steps(), 1);
 }
@@ -111,7 +111,7 @@ TEST(AdamW, FollowsTheTextbook) {
     // factor), of which 1 / (1 - beta1) = 10 steps are kept; v at most 4 t + 4 relative ones, the
     // root half of them; ten more for the rest. p, at most 8 here, is rounded twice and its factor
     // once.
-    allowed += rate * (2 * 31 + 2 * (2 * t + 2) + 2 * 10) * kUnit + 3 * 8 * kUnit;
+    allowed += rate * (2 * 31 + 2 * (2 * t + 2) + 2 * 10) * kUnitRoundoff + 3 * 8 * kUnitRoundoff;
     const std::vector<float> p = values_of(weights.list());
     for (std::size_t i = 0; i < count; ++i) {
       ASSERT_LT(std::abs(textbook.p[i]), 8);
@@ -125,11 +125,11 @@ TEST(AdamW, ReturnsTheNormOfAllGradientsAndClipsIt) {
   gradients.matrix(0, 0) = 3e20F;  // squares leave the range of float32
   gradients.vector(0) = -4e20F;
   AdamW clipped(weights.list(), {.beta1 = 0, .clip_norm = 2});
-  EXPECT_NEAR(clipped.step(weights.list(), gradients.list(), 0), 5e20, 5e20 * kUnit);
+  EXPECT_NEAR(clipped.step(weights.list(), gradients.list(), 0), 5e20, 5e20 * kUnitRoundoff);
   // beta1 = 0: m is the clipped gradient, after the roundings of gradient, factor and product.
   const auto state = clipped.state();
-  EXPECT_NEAR((*state[0].tensor)(0, 0), 1.2, 1.2 * 4 * kUnit);
-  EXPECT_NEAR((*state[1].tensor)(0), -1.6, 1.6 * 4 * kUnit);
+  EXPECT_NEAR((*state[0].tensor)(0, 0), 1.2, 1.2 * 4 * kUnitRoundoff);
+  EXPECT_NEAR((*state[1].tensor)(0), -1.6, 1.6 * 4 * kUnitRoundoff);
 
   gradients.matrix(0, 0) = 0.75F;
   gradients.vector(0) = 1;

@@ -13,7 +13,7 @@
 namespace sextant::app {
 namespace {
 
-TableNames names_of(const Encode& encode, std::int64_t rows, std::int64_t columns) {
+TableNames names_of_table(const Encode& encode, std::int64_t rows, std::int64_t columns) {
   TableNames names;
   names.title = figures::capital(encode.choice.title()) + ", " + std::to_string(rows) + " x " +
                 std::to_string(columns);
@@ -44,14 +44,14 @@ void encode_sinusoidal(const Encode& encode) {
   options.threads = encode.threads;
   if (encode.length) {
     const Tensor<T> table = sinusoidal<T>(options);
-    TableNames names = names_of(encode, table.size(0), table.size(1));
+    TableNames names = names_of_table(encode, table.size(0), table.size(1));
     names.about["first"] = options.first;
     names.first_row = options.first;
     return finish_table<T>(table, names, encode);
   }
   const auto make = [&](const auto& ids) {
     const Tensor<T> table = sinusoidal<T>(options, std::span(ids));
-    TableNames names = names_of(encode, table.size(0), table.size(1));
+    TableNames names = names_of_table(encode, table.size(0), table.size(1));
     names.row_name = "Row";
     name_rows(encode, ids, names);
     finish_table<T>(table, names, encode);

@@ -51,7 +51,7 @@ std::string indented(std::string_view text, std::size_t indent) {
 }
 
 // What schemes of a kind do to attention.
-std::string_view meaning_of(SchemeKind kind) {
+std::string_view kind_meaning(SchemeKind kind) {
   switch (kind) {
     case SchemeKind::none:
       return "nothing";
@@ -98,7 +98,7 @@ void list_options(const List& list, Format format) {
 // Everything about one.
 std::string page_of_scheme(const Scheme& scheme) {
   std::string text = indented(std::string(scheme.name) + " (" + std::string(name_of(scheme.kind)) +
-                                  ": " + std::string(meaning_of(scheme.kind)) + ")",
+                                  ": " + std::string(kind_meaning(scheme.kind)) + ")",
                               0);
   text += indented(written(scheme) + std::string(scheme.idea), 2) + indented(scheme.paper, 2);
   if (!scheme.parameters().empty()) text += "\nParameters:\n";
@@ -131,7 +131,7 @@ std::string overview() {
     }
     if (lines.empty()) continue;
     text += (text.empty() ? "" : "\n") + std::string(name_of(kind)) + ": " +
-            std::string(meaning_of(kind)) + "\n" + lines;
+            std::string(kind_meaning(kind)) + "\n" + lines;
   }
   return text +
          "\n`sextant list NAME` shows the parameters of one, which are options of\n"

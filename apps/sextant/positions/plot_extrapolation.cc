@@ -32,7 +32,7 @@ void run(const PlotExtrapolation& options) {
   const auto asked = options.output.format(kResultFormats, "extrapolation");
   const Format format = asked.value_or(stdout_is_terminal() ? Format::text : Format::svg);
   if (format == Format::text) {
-    return write_result(options.output, format, text_of(table, options.token));
+    return write_result(options.output, format, report_text(table, options.token));
   }
   if (format == Format::csv) return write_result(options.output, format, format_csv(table));
   if (format == Format::json) {

@@ -32,7 +32,7 @@ std::string bars_of_loss(const std::string& name, const std::vector<double>& ste
   return bars_of(std::as_const(table).view(), "step, " + name) + "\n";
 }
 
-std::string text_of(const std::vector<figures::LossRun>& runs) {
+std::string losses_text(const std::vector<figures::LossRun>& runs) {
   std::string text;
   for (const figures::LossRun& run : runs) {
     const std::string of = " loss per token of " + run.name;
@@ -48,7 +48,7 @@ void run(const PlotLosses& options) {
   for (const std::string& folder : options.folders) runs.push_back(figures::load_losses(folder));
   const std::string title = figures::loss_title(runs);
   const auto asked = options.output.format(kLossFormats, "losses");
-  if (!asked && stdout_is_terminal()) return print(text_of(runs));
+  if (!asked && stdout_is_terminal()) return print(losses_text(runs));
   const Format format = asked.value_or(Format::svg);
   if (format != Format::json) {
     return write_picture(loss_chart(runs, title), title, options.output, format);

@@ -99,7 +99,7 @@ void write_json(View<const T> table, const TableNames& names, const Output& outp
   write_lines(output, lines, text, line, close + "\n  ]\n}\n");
 }
 
-std::string text_of(View<const double> table, const figures::TableLabels& names) {
+std::string text_of_table(View<const double> table, const figures::TableLabels& names) {
   std::vector<std::vector<std::string>> rows(1, {names.row_name});
   for (std::int64_t column = 0; column < table.size(1); ++column) {
     rows[0].push_back(std::to_string(names.first_column + column));
@@ -158,7 +158,7 @@ void write_table(View<const T> table, const TableNames& names, const Output& out
       if (output.to_file()) return save_npy<T>(output.path, table);
       return write_result(output, format, format_npy<T>(table));
     case Format::text:
-      return write_result(output, format, text_of(widen(table), names));
+      return write_result(output, format, text_of_table(widen(table), names));
     case Format::svg:
     case Format::png:
     case Format::html:

@@ -94,7 +94,7 @@ void write_table_of(const ExtrapolateOptions& options, const ExtrapolationTable&
       return print(format_csv(table));
     default:
       return print(
-          app::text_of(table, unit) +
+          report_text(table, unit) +
           (has_folder ? "\nthe picture: " + options.run.folder + "/extrapolation.svg\n" : ""));
   }
 }

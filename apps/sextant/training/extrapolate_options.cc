@@ -29,7 +29,7 @@ std::string with_full_names(std::string text) {
   return text;
 }
 
-std::string names_of(const std::vector<ExtrapolationScheme>& schemes) {
+std::string listed_names(const std::vector<ExtrapolationScheme>& schemes) {
   return joined(schemes, ",", &ExtrapolationScheme::label);
 }
 
@@ -62,7 +62,7 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
           std::string("schemes with their parameters, such as rotary,rotary:base=500000,rotary+t5; "
                       "kerple is "
                       "kerple_log (default ") +
-              names_of(run.schemes) + ")"),
+              listed_names(run.schemes) + ")"),
       "LIST", scheme_names());
   output.add_formats(command, kScoreFormats);
   output_file(command.add_option(

@@ -53,7 +53,7 @@ std::string reasons_of(const ExtrapolationTable& table, const SchemeScores& sche
 
 }  // namespace
 
-std::string text_of(const ExtrapolationTable& table, const std::string& unit) {
+std::string report_text(const ExtrapolationTable& table, const std::string& unit) {
   const std::string trained_at = std::to_string(table.train_length);
   std::string text = "Perplexity per " + unit + " of the same " + grouped(table.scored.count) + " ";
   text += table.steps == 0

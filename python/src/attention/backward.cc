@@ -16,11 +16,11 @@ namespace {
 // New arrays for the gradients that the call's options ask for; what there is none of is absent,
 // and so is what `wanted`, a frozenset of names, has not. None: all.
 template <class T>
-class Gradients {
+class CallGradients {
  public:
   using Wide = typename AttentionGradients<T>::Wide;
 
-  Gradients(const Inputs& in, const CallOptions<T>& call, nb::handle like, nb::handle wanted) {
+  CallGradients(const Inputs& in, const CallOptions<T>& call, nb::handle like, nb::handle wanted) {
     if (!wanted.is_none()) {
       wanted_ = Argument{wanted, "attention_backward", "wanted"}.as<nb::frozenset>("a frozenset");
     }
@@ -135,7 +135,7 @@ nb::dict attend_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle
   return with_float(in.q, [&](auto type) {
     using T = typename decltype(type)::type;
     const CallOptions<T> call(kName, options);
-    Gradients<T> gradients(in, call, q, wanted);
+    CallGradients<T> gradients(in, call, q, wanted);
     Forward<T> forward(in, output, log_sum_exp);
     {
       const Unlocked released;

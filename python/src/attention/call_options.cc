@@ -12,10 +12,10 @@ namespace {
 
 constexpr std::string_view kAxes = "[batch, heads, length, head_dim]";
 
-constexpr std::string_view kNames[] = {"bias",    "causal",    "key_lengths",   "key_segments",
-                                       "mask",    "positions", "query_offsets", "rotation",
-                                       "scale",   "segments",  "sinks",         "slopes",
-                                       "softcap", "threads",   "window"};
+constexpr std::string_view kOptionNames[] = {
+    "bias",      "causal",        "key_lengths", "key_segments", "mask",
+    "positions", "query_offsets", "rotation",    "scale",        "segments",
+    "sinks",     "slopes",        "softcap",     "threads",      "window"};
 
 // An empty list is a shape that fits no call; what is absent is None.
 template <class List>
@@ -45,8 +45,8 @@ CallOptions<T>::CallOptions(std::string_view function, const nb::dict& given) {
     const char* text = PyUnicode_AsUTF8AndSize(key.ptr(), &size);
     if (text == nullptr) throw nb::python_error();
     const std::string_view given_name(text, static_cast<std::size_t>(size));
-    const auto name = std::ranges::find(kNames, given_name);
-    if (name == std::end(kNames)) {
+    const auto name = std::ranges::find(kOptionNames, given_name);
+    if (name == std::end(kOptionNames)) {
       throw nb::type_error((std::string(function) + "() got an unexpected keyword argument '" +
                             std::string(given_name) + "'")
                                .c_str());

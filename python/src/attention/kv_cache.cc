@@ -12,8 +12,8 @@
 namespace sextant::python {
 namespace {
 
-constexpr std::string_view kName = "KvCache";
-constexpr IntegerRange kSizes{0, std::int64_t{1} << 40};
+constexpr std::string_view kCacheName = "KvCache";
+constexpr IntegerRange kCacheSizes{0, std::int64_t{1} << 40};
 
 // A cache of one of the three element types, which several threads may use at once.
 class PyKvCache {
@@ -22,9 +22,9 @@ class PyKvCache {
 
   PyKvCache(nb::handle batch, nb::handle kv_heads, nb::handle head_dim, nb::handle v_dim,
             nb::handle capacity, nb::handle dtype)
-      : cache_(make({batch, kName, "batch"}, {kv_heads, kName, "kv_heads"},
-                    {head_dim, kName, "head_dim"}, {v_dim, kName, "v_dim"},
-                    {capacity, kName, "capacity"}, {dtype, kName, "dtype"})) {}
+      : cache_(make({batch, kCacheName, "batch"}, {kv_heads, kCacheName, "kv_heads"},
+                    {head_dim, kCacheName, "head_dim"}, {v_dim, kCacheName, "v_dim"},
+                    {capacity, kCacheName, "capacity"}, {dtype, kCacheName, "dtype"})) {}
 
   // f(the cache), under its lock.
   template <class F>
@@ -122,15 +122,15 @@ class PyKvCache {
       if constexpr (std::is_same_v<T, double>) {
         throw Error(dtype.where(), "must be float32, bfloat16 or float16, got float64");
       } else {
-        const std::int64_t width = head_dim.integer_in(kSizes);
-        return KvCache<T>(batch.integer_in(kSizes), kv_heads.integer_in(kSizes), width,
-                          v_dim.is_none() ? width : v_dim.integer_in(kSizes),
-                          capacity.integer_in(kSizes));
+        const std::int64_t width = head_dim.integer_in(kCacheSizes);
+        return KvCache<T>(batch.integer_in(kCacheSizes), kv_heads.integer_in(kCacheSizes), width,
+                          v_dim.is_none() ? width : v_dim.integer_in(kCacheSizes),
+                          capacity.integer_in(kCacheSizes));
       }
     });
   }
 
-  ObjectLock lock_{kName};
+  ObjectLock lock_{kCacheName};
   Any cache_;
   std::int64_t v_dim_ =
       std::visit([](const auto& cache) { return cache.v_dim(); }, cache_);  // for ever
@@ -159,7 +159,8 @@ void bind_kv_cache(nb::module_& module) {
       .def(
           "reserve",
           [](PyKvCache& self, nb::handle capacity) {
-            const auto rows = Argument{capacity, "KvCache.reserve", "capacity"}.integer_in(kSizes);
+            const auto rows =
+                Argument{capacity, "KvCache.reserve", "capacity"}.integer_in(kCacheSizes);
             self.change([&](auto& cache) { cache.reserve(rows); });
           },
           nb::arg("capacity").none())

@@ -1,5 +1,5 @@
-// Sentences that attend to themselves or each other with seeded random weights, whether their order
-// shows, and the report.
+// Sentences that attend to themselves or each other with seeded random weights, whether their
+// order shows, and the report.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -46,8 +46,8 @@ nb::dict as_dict(SentenceAttention attention, const SentenceAttentionOptions& op
   return result;
 }
 
-nb::dict attend(const Words& first, const Words& second, nb::handle positions,
-                const nb::dict& given) {
+nb::dict attend_words(const Words& first, const Words& second, nb::handle positions,
+                      const nb::dict& given) {
   const PictureOptions more("attend", given);
   const SentenceAttentionOptions options = options_of(more, positions);
   SentenceAttention attention;
@@ -110,7 +110,7 @@ void bind_sentences(nb::module_& module) {
       nb::arg("call"), nb::arg("name"),
       nb::sig("def split_text(text: object, split: str, lower_case: bool, call: str, name: str) -> "
               "list[str]"));
-  module.def("attend", &attend, nb::arg("first"), nb::arg("second"), nb::arg("positions"),
+  module.def("attend", &attend_words, nb::arg("first"), nb::arg("second"), nb::arg("positions"),
              nb::arg("options"),
              nb::sig("def attend(first: list[str], second: list[str], positions: object, options: "
                      "dict[str, typing.Any]) -> dict[str, typing.Any]"));

@@ -26,7 +26,7 @@ std::vector<std::string> names_of(const TensorFile& file) {
 }
 
 // None for a name that is not there. `self` keeps the file mapped as long as the array lives.
-nb::object array_of(nb::handle self, const std::string& name) {
+nb::object array_named(nb::handle self, const std::string& name) {
   const auto& file = nb::cast<const TensorFile&>(self);
   const StoredTensor* tensor = file.find(name);
   if (tensor == nullptr) return nb::none();
@@ -57,7 +57,7 @@ void bind_tensor_file(nb::module_& module) {
                    })
       .def_prop_ro("metadata", [](const TensorFile& self) { return self.metadata(); })
       .def("names", &names_of)
-      .def("array", &array_of);
+      .def("array", &array_named);
 }
 
 }  // namespace sextant::python

@@ -66,8 +66,8 @@ nb::list translate_lines(const PyTranslator& self, nb::handle lines, const nb::d
   return result;
 }
 
-nb::dict attention_maps(const PyTranslator& self, nb::handle source, nb::handle target,
-                        nb::handle layers, nb::handle threads) {
+nb::dict attention_maps_of(const PyTranslator& self, nb::handle source, nb::handle target,
+                           nb::handle layers, nb::handle threads) {
   const auto from = Argument{source, "attention_maps", "text"}.integers();
   const auto chosen = Argument{layers, "attention_maps", "layers"}.integers();
   const auto read = Argument{target, "attention_maps", "target"}.integers();
@@ -87,8 +87,8 @@ nb::dict attention_maps(const PyTranslator& self, nb::handle source, nb::handle 
   return result;
 }
 
-nb::dict logit_lens(const PyTranslator& self, nb::handle given_text, nb::handle given_target,
-                    const nb::dict& given) {
+nb::dict logit_lens_of(const PyTranslator& self, nb::handle given_text, nb::handle given_target,
+                       const nb::dict& given) {
   LogitLensOptions options;
   take_arguments({given, "logit_lens"}, options);
   const std::string text = Argument{given_text, "logit_lens", "text"}.text();
@@ -103,7 +103,7 @@ nb::dict logit_lens(const PyTranslator& self, nb::handle given_text, nb::handle 
 }
 
 // Of the encoder and of the decoder.
-nb::tuple hidden_pairs(const PyTranslator& self, std::int64_t source, std::int64_t target) {
+nb::tuple hidden_pairs_of(const PyTranslator& self, std::int64_t source, std::int64_t target) {
   const TextTranslator& model = self.first();
   const std::int64_t heads = model.config.heads;
   return nb::make_tuple(
@@ -168,16 +168,16 @@ void bind_translator(nb::module_& module) {
            nb::sig("def translate(self, lines: object, options: dict[str, typing.Any]) -> "
                    "list[list[dict[str, typing.Any]]]"))
       .def(
-          "logit_lens", &logit_lens, nb::arg("text").none(), nb::arg("target").none(),
+          "logit_lens", &logit_lens_of, nb::arg("text").none(), nb::arg("target").none(),
           nb::arg("options"),
           nb::sig(
               "def logit_lens(self, text: str, target: str | None, options: dict[str, typing.Any]) "
               "-> dict[str, typing.Any]"))
-      .def("attention_maps", &attention_maps, nb::arg("source").none(), nb::arg("target").none(),
+      .def("attention_maps", &attention_maps_of, nb::arg("source").none(), nb::arg("target").none(),
            nb::arg("layers").none(), nb::arg("threads").none(),
            nb::sig("def attention_maps(self, source: object, target: object, layers: object, "
                    "threads: int) -> dict[str, typing.Any]"))
-      .def("hidden_pairs", &hidden_pairs, nb::arg("source"), nb::arg("target"),
+      .def("hidden_pairs", &hidden_pairs_of, nb::arg("source"), nb::arg("target"),
            nb::sig("def hidden_pairs(self, source: int, target: int) -> tuple[typing.Any, "
                    "typing.Any]"))
       .def(

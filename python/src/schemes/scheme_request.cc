@@ -13,8 +13,8 @@
 namespace sextant::python {
 namespace {
 
-constexpr IntegerRange kLengths{0, std::int64_t{1} << 30};
-constexpr IntegerRange kSizes{0, std::int64_t{1} << 30};  // schemes say what they need
+constexpr IntegerRange kRequestLengths{0, std::int64_t{1} << 30};
+constexpr IntegerRange kRequestSizes{0, std::int64_t{1} << 30};  // schemes say what they need
 
 SchemeWeights read_weights(const Scheme& scheme, nb::handle given) {
   if (!nb::isinstance<nb::dict>(given)) {
@@ -43,7 +43,7 @@ std::int64_t size_of(const Scheme& scheme, const nb::dict& sizes, const char* na
                      std::int64_t otherwise) {
   if (!sizes.contains(name)) return otherwise;
   const nb::object value = sizes[name];
-  return Argument{value, scheme.name, name}.integer_in(kSizes);
+  return Argument{value, scheme.name, name}.integer_in(kRequestSizes);
 }
 
 }  // namespace
@@ -54,7 +54,7 @@ Positions read_positions(const Scheme& scheme, nb::handle value, bool as_range) 
   const Argument argument{value, scheme.name, is_free ? "length" : "positions"};
   Positions positions;
   if (PyIndex_Check(argument.value.ptr()) != 0 && !nb::hasattr(argument.value, "__len__")) {
-    positions.length = argument.integer_in(kLengths);
+    positions.length = argument.integer_in(kRequestLengths);
     positions.is_range = true;
     if (as_range) return positions;
     positions.ids.resize(static_cast<std::size_t>(positions.length));

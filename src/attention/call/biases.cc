@@ -11,15 +11,17 @@
 namespace sextant::attention_detail {
 namespace {
 
-constexpr float kHidden = -std::numeric_limits<float>::infinity();
+constexpr float kHiddenBias = -std::numeric_limits<float>::infinity();
 
 // Adds so that a hidden pair stays hidden beside +infinity.
-float sum(float a, float b) noexcept { return a == kHidden || b == kHidden ? kHidden : a + b; }
+float sum(float a, float b) noexcept {
+  return a == kHiddenBias || b == kHiddenBias ? kHiddenBias : a + b;
+}
 
 // A pair's bias from a table plus that of the slope, rounded once; finite stays finite.
 float rounded_sum(double added, double sloped) noexcept {
   constexpr double kLowest = std::numeric_limits<float>::lowest();
-  if (added == -std::numeric_limits<double>::infinity()) return kHidden;
+  if (added == -std::numeric_limits<double>::infinity()) return kHiddenBias;
   const double both = added + sloped;
   return static_cast<float>(both < kLowest ? kLowest : both);
 }
@@ -88,7 +90,7 @@ void HeadBiases<T>::add_masks(std::int64_t query, std::int64_t first_key, std::i
   if (a.bool_mask.data != nullptr) {
     const std::uint8_t* from = row_of(a.bool_mask);
     const std::int64_t stride = a.bool_mask.strides[3];
-    for (std::int64_t j = 0; j < keys; ++j) to[j] = from[j * stride] != 0 ? to[j] : kHidden;
+    for (std::int64_t j = 0; j < keys; ++j) to[j] = from[j * stride] != 0 ? to[j] : kHiddenBias;
   }
 }
 

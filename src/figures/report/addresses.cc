@@ -14,7 +14,7 @@
 namespace sextant::figures {
 namespace {
 
-std::string counted(std::size_t count, const char* what) {
+std::string number_and_word(std::size_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
@@ -29,8 +29,8 @@ void token_table(Page& page, const ReportText& text, Json& numbers) {
   Vocabulary vocabulary = Vocabulary::from_sentences(sentences);
   page.fold("The tokens and their numbers");
   page.paragraph(
-      counted(text.words.sentences.size(), "sentence") + ", " +
-      counted(static_cast<std::size_t>(text.words.word_count()), "token") + ", " +
+      number_and_word(text.words.sentences.size(), "sentence") + ", " +
+      number_and_word(static_cast<std::size_t>(text.words.word_count()), "token") + ", " +
       std::to_string(different.size()) +
       " of them different. Tokens are Unicode words and punctuation marks, lower-cased; their "
       "numbers are places in the sorted vocabulary, which has one more entry, OOV, for unknown "
@@ -92,8 +92,8 @@ void report_addresses(Page& page, const ReportText& text, Json& numbers) {
                    " tokens of the first sentence, which is longer.");
   } else if (text.first_sentences != static_cast<std::int64_t>(text.words.sentences.size())) {
     page.paragraph("The pictures show the first " +
-                   counted(static_cast<std::size_t>(text.first_sentences), "sentence") + " (" +
-                   counted(text.tokens.size(), "token") + ").");
+                   number_and_word(static_cast<std::size_t>(text.first_sentences), "sentence") +
+                   " (" + number_and_word(text.tokens.size(), "token") + ").");
   }
   const SentenceAttention made = attend_sentences(text.tokens, {}, report_model("sinusoidal"));
   // The slower columns hardly change over a text.

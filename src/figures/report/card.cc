@@ -14,7 +14,7 @@ namespace {
 
 using pictures::Drawing;
 
-constexpr double kWidth = 1200, kHeight = 630;  // what networks ask for
+constexpr double kCardWidth = 1200, kCardHeight = 630;  // what networks ask for
 constexpr double kEdge = 64;
 constexpr std::string_view kBlue = "#2f6fb0", kOrange = "#c96a1b";
 
@@ -66,21 +66,21 @@ Picture report_card(const std::string& given, const ReportOptions& options) {
   const ReportText text = read_report_text(given, options.words);
   const std::optional<Experiment> made = order_experiment(text);
   Drawing drawing;
-  double y = draw_lines(drawing, wrapped(heading_of(text), 46, true, kWidth - 2 * kEdge, 2), 96, 46,
-                        pictures::kInk, true);
+  double y = draw_lines(drawing, wrapped(heading_of(text), 46, true, kCardWidth - 2 * kEdge, 2), 96,
+                        46, pictures::kInk, true);
   if (made) {
     const std::string other = sentence_of(swapped(text.tokens, *text.swap));
-    y = draw_lines(drawing, wrapped(other, 36, false, kWidth - 2 * kEdge, 2), y + 14, 36, kOrange,
-                   false);
+    y = draw_lines(drawing, wrapped(other, 36, false, kCardWidth - 2 * kEdge, 2), y + 14, 36,
+                   kOrange, false);
     drawing.text(kEdge, std::max(y + 34, 330.0), "How far apart are the outputs of attention?",
                  {.size = 30, .color = pictures::kMuted});
     draw_bars(drawing, *made, std::max(y + 34, 330.0) + 62);
   }
-  drawing.text(kEdge, kHeight - 52, "Order matters: positions and attention, step by step",
+  drawing.text(kEdge, kCardHeight - 52, "Order matters: positions and attention, step by step",
                {.size = 30, .bold = true});
-  drawing.text(kWidth - kEdge, kHeight - 52, "sextant",
+  drawing.text(kCardWidth - kEdge, kCardHeight - 52, "sextant",
                {.size = 30, .anchor = pictures::Anchor::end, .color = pictures::kMuted});
-  return drawing.finish(kWidth, kHeight, heading_of(text), made ? made->verdict : "");
+  return drawing.finish(kCardWidth, kCardHeight, heading_of(text), made ? made->verdict : "");
 }
 
 }  // namespace sextant::figures

@@ -15,7 +15,7 @@
 namespace sextant::identify {
 namespace {
 
-constexpr double kHidden = -1e30;  // what stands for -infinity: the least numbers of other types
+constexpr double kFarBelow = -1e30;  // what stands for -infinity: the least numbers of other types
 
 // Slopes of the paper, of its formula for powers of two at any number of heads, or of exponents
 // counted from 0.
@@ -99,7 +99,7 @@ std::optional<double> origin_of(View<const double> bias, bool is_line) {
   const std::int64_t q = bias.size(1) - 1;
   std::vector<std::int64_t> seen;
   for (std::int64_t k = 0; k < bias.size(2); ++k) {
-    if (bias(0, q, k) > kHidden) seen.push_back(k);
+    if (bias(0, q, k) > kFarBelow) seen.push_back(k);
   }
   if (seen.size() < 3) return std::nullopt;
   if (!is_line) {
@@ -127,7 +127,7 @@ std::optional<Slopes> slopes_of(View<const double> bias, const Form& form, doubl
     for (const std::int64_t q : {queries - 1, std::int64_t{0}}) {
       for (std::int64_t k = 0; k < keys; ++k) {
         const double d = form.distance(queries - 1 - q, k);
-        if (bias(h, q, k) <= kHidden || std::fabs(d) <= farthest) continue;
+        if (bias(h, q, k) <= kFarBelow || std::fabs(d) <= farthest) continue;
         farthest = std::fabs(d);
         slope = bias(h, q, k) / d;
       }
@@ -138,7 +138,7 @@ std::optional<Slopes> slopes_of(View<const double> bias, const Form& form, doubl
       check_interruption();
       for (std::int64_t k = 0; k < keys; ++k) {
         const double value = bias(h, q, k);
-        if (value <= kHidden) {
+        if (value <= kFarBelow) {
           hidden = true;
           continue;
         }
@@ -180,7 +180,7 @@ Identification name_alibi(View<const double> bias, double unit_roundoff) {
     bias = {bias.data(), Shape{bias.size(0), 1, bias.size(1)}, strides};
   }
   bool hides = false;  // then a row is one of distances, else it may be one of keys
-  for (std::int64_t k = 0; k < bias.size(2); ++k) hides = hides || bias(0, 0, k) <= kHidden;
+  for (std::int64_t k = 0; k < bias.size(2); ++k) hides = hides || bias(0, 0, k) <= kFarBelow;
   std::vector<std::pair<bool, bool>> forms = {{!hides, false}, {hides, false}};  // is_line, moves
   if (matrix) forms = {{false, true}, {true, false}, {true, true}, {false, false}};
   for (const auto& [is_line, moves] : forms) {

@@ -35,7 +35,7 @@ struct Line {
 };
 
 // frequency k = base^(-k / pairs) / divisor; errors are relative.
-struct Ladder {
+struct RuleLadder {
   double base, base_error, divisor, divisor_error;
 };
 
@@ -71,7 +71,7 @@ class Search {
   }
 
   // The first `count` logarithms on a line; nothing when they are not on one.
-  std::optional<Ladder> ladder_of(std::int64_t count) const {
+  std::optional<RuleLadder> ladder_of(std::int64_t count) const {
     const auto n = static_cast<double>(pairs_);
     Line line;
     for (std::int64_t k = 0; k < count; ++k) {
@@ -80,7 +80,7 @@ class Search {
     }
     if (!(line.w > 0)) return std::nullopt;
     const double determinant = line.determinant();
-    Ladder result{10000, HUGE_VAL, std::exp(-line.wy / line.w), std::sqrt(1 / line.w)};
+    RuleLadder result{10000, HUGE_VAL, std::exp(-line.wy / line.w), std::sqrt(1 / line.w)};
     if (!(determinant > line.w * line.wxx * 1e-12)) return result;  // one pair has no base
     result = {std::exp(-line.slope()), std::sqrt(line.w / determinant), std::exp(-line.start()),
               std::sqrt(line.wxx / determinant)};
@@ -95,7 +95,7 @@ class Search {
 
   // The roundest base near the estimate, the estimate, and before them one that NTK-aware scaling
   // made of a usual base.
-  std::vector<double> bases(const Ladder& ladder) const {
+  std::vector<double> bases(const RuleLadder& ladder) const {
     if (!(ladder.base_error < 1)) return {10000};
     const double tolerance = 3 * ladder.base_error + 1e-9;
     const Round round = roundest_base(ladder.base, tolerance);
@@ -105,7 +105,7 @@ class Search {
     return result;
   }
 
-  bool try_ladder(const Ladder& ladder, std::int64_t rotated) const {
+  bool try_ladder(const RuleLadder& ladder, std::int64_t rotated) const {
     const double round = roundest_number(ladder.divisor, 3 * ladder.divisor_error + 1e-9).value;
     for (const double base : bases(ladder)) {
       for (const double divisor : {1.0, round}) {

@@ -12,10 +12,10 @@
 namespace sextant::identify {
 namespace {
 
-constexpr double kTurn = 2 * std::numbers::pi;
+constexpr double kFullTurn = 2 * std::numbers::pi;
 constexpr std::int64_t kNear = 1 << 17;
 constexpr std::int64_t kFar = std::int64_t{1} << 31;
-constexpr double kExact = 0x1p-50;  // relative error of the slope of an exact base
+constexpr double kExactFit = 0x1p-50;  // relative error of the slope of an exact base
 // Full fits per search: many positions that pass the first row mean that the table has too little
 // to say.
 constexpr int kMaxFits = 400;
@@ -40,7 +40,7 @@ struct Verdict {
 // Their `theta` belong to the supposed slope.
 Verdict sharpen(const std::vector<Value>& values, double first, double angle_noise,
                 double allowed_wrong, double supposed, Frequency slope) {
-  const bool exact = slope.error <= kExact * (1 + std::fabs(slope.value));
+  const bool exact = slope.error <= kExactFit * (1 + std::fabs(slope.value));
   Verdict verdict;
   while (true) {
     verdict = {slope};
@@ -80,9 +80,10 @@ Verdict sharpen(const std::vector<Value>& values, double first, double angle_noi
   }
 }
 
-class Search {
+class FrequencySearch {
  public:
-  Search(View<const double> table, const Structure& structure, const Noise& noise, const Wave& wave)
+  FrequencySearch(View<const double> table, const Structure& structure, const Noise& noise,
+                  const Wave& wave)
       : table_(table), structure_(structure), noise_(noise), wave_(wave) {
     const std::int64_t length = table.size(0), parts = std::min<std::int64_t>(length - 1, 11);
     for (std::int64_t i = 0; i <= parts; ++i) {
@@ -162,7 +163,7 @@ class Search {
       const double angle =
           std::fabs(p + static_cast<double>(rows_[0])) * std::exp(slope.value * step.index);
       const double unit = noise_.storage + angle * (noise_.angle + step.index * error);
-      bits += std::max(0.0, std::log2(std::min(kTurn, 2 * angle) / (4 * unit + 1e-16)));
+      bits += std::max(0.0, std::log2(std::min(kFullTurn, 2 * angle) / (4 * unit + 1e-16)));
     }
     found.sure_of_first = bits >= 0;
     return found;
@@ -184,10 +185,10 @@ std::vector<Frequency> slopes_to_try(const Structure& structure,
   std::vector<Frequency> slopes;
   const auto add = [&](double value) {
     const auto same = [&](const Frequency& s) {
-      return std::fabs(s.value - value) <= 4 * kExact * std::fabs(value);
+      return std::fabs(s.value - value) <= 4 * kExactFit * std::fabs(value);
     };
     if (std::none_of(slopes.begin(), slopes.end(), same)) {
-      slopes.push_back({value, kExact * std::fabs(value) / 4});
+      slopes.push_back({value, kExactFit * std::fabs(value) / 4});
     }
   };
   bool vague = !measured;
@@ -218,7 +219,7 @@ bool search_fits(View<const double> table, const Structure& structure, const Noi
                  double& looks_left, const std::function<bool(const Fit&)>& accept) {
   const std::optional<Wave> wave = measure_wave(table, structure, noise);
   if (!wave) return false;
-  const Search search(table, structure, noise, *wave);
+  const FrequencySearch search(table, structure, noise, *wave);
   const auto measured = measure_slope(table, structure, *wave, noise);
   // Where the rows do not tell, each position has its own slope as well.
   std::vector<std::optional<Frequency>> slopes;
@@ -232,7 +233,7 @@ bool search_fits(View<const double> table, const Structure& structure, const Noi
       std::vector<Value> row;
       if (tried) row = search.values(scale, tried->value, 1);
       // An uncertain slope may take a part of the work alone.
-      const bool exact = tried && tried->error <= kExact * (1 + std::fabs(tried->value));
+      const bool exact = tried && tried->error <= kExactFit * (1 + std::fabs(tried->value));
       const double until = exact ? 0 : std::max(0.0, looks_left - kMaxLooks / 20);
       bool found = false;
       // Returns true to end the search: with a fit, or without when there is too much to do.

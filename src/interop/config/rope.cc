@@ -50,11 +50,11 @@ std::string type_of(const ConfigObject& rope) {
   return type.value_or(old.value_or("default"));
 }
 
-class Reader {
+class RopeReader {
  public:
   // `dim` channels of a head are rotated.
-  Reader(const ConfigObject& config, const ConfigObject& rope, const RopeContext& context,
-         std::int64_t dim, RopeSetting& setting)
+  RopeReader(const ConfigObject& config, const ConfigObject& rope, const RopeContext& context,
+             std::int64_t dim, RopeSetting& setting)
       : config_(config), rope_(rope), context_(context), dim_(dim), setting_(setting) {}
 
   void read(const std::string& type) {
@@ -301,7 +301,7 @@ RopeSetting read_rope(const ConfigObject& config, const ConfigObject* rope,
                                              std::to_string(context.head_dim));
   }
   if (dim != context.head_dim) setting.parameters["rotary_dim"] = std::to_string(dim);
-  Reader(config, entry, context, dim, setting).read(type);
+  RopeReader(config, entry, context, dim, setting).read(type);
   return setting;
 }
 

@@ -15,9 +15,9 @@
 namespace sextant::interop {
 namespace {
 
-class Reader {
+class FamilyReader {
  public:
-  Reader(const ConfigObject& object, const RotaryFamily& family, ModelConfig& config)
+  FamilyReader(const ConfigObject& object, const RotaryFamily& family, ModelConfig& config)
       : object_(object),
         family_(family),
         defaults_(config_defaults(family.name)),
@@ -258,7 +258,7 @@ bool read_rotary_model(const ConfigObject& object, ModelConfig& config) {
   const RotaryFamily* family = find_rotary_family(config.model_type);
   if (family == nullptr) return false;
   if (config.model_type == "falcon" && object.flag("alibi").value_or(false)) return false;
-  Reader(object, *family, config).read();
+  FamilyReader(object, *family, config).read();
   return true;
 }
 

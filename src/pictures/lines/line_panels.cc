@@ -18,8 +18,9 @@ using namespace pictures;
 
 namespace {
 
-constexpr double kTitleRoom = 22, kAcross = 26, kDown = 14;  // above, beside and below a panel
-constexpr double kGridWidth = 1140;                          // where a grid's next row begins
+constexpr double kTitleRoom = 22, kPanelsAcross = 26,
+                 kDown = 14;           // above, beside and below a panel
+constexpr double kGridWidth = 1140;    // where a grid's next row begins
 constexpr double kWidestPanel = 2400;  // beyond it not every labelled point has a number
 constexpr double kNarrowestPanel = 50;
 constexpr double kPointMargin = 0.02;    // of the x axis, at both ends: markers are not cut
@@ -258,12 +259,12 @@ Picture draw(const LinePanels& chart) {
   const Ticks x = x_ticks_of(chart, panel);
   const Ticks y = chart.log_y ? fitting_log_ticks(panel.y.low, panel.y.high, panel.height, true)
                               : fitting_ticks(panel.y.low, panel.y.high, panel.height, true);
-  const auto fit = static_cast<std::size_t>(kGridWidth / (panel.width + kAcross));
+  const auto fit = static_cast<std::size_t>(kGridWidth / (panel.width + kPanelsAcross));
   const std::size_t columns =
       std::clamp<std::size_t>(fit, 1, std::min<std::size_t>(3, panels.size()));
   const double left =
       kMargin + (chart.y_label.empty() ? 0 : kAxisRoom) + widest(y.labels, kTickSize) + kTickGap;
-  const double width = static_cast<double>(columns) * (panel.width + kAcross) - kAcross;
+  const double width = static_cast<double>(columns) * (panel.width + kPanelsAcross) - kPanelsAcross;
   const bool titled =
       std::ranges::any_of(panels, [](const auto& one) { return !one.title.empty(); });
   const double above = titled ? kTitleRoom : 4;
@@ -281,7 +282,7 @@ Picture draw(const LinePanels& chart) {
       drawing, chart, names.empty() ? panels[0].series : std::vector<Series>(), left, top, width);
   for (std::size_t i = 0; i < panels.size(); ++i) {
     const double row = static_cast<double>(i / columns);
-    panel.left = left + static_cast<double>(i % columns) * (panel.width + kAcross);
+    panel.left = left + static_cast<double>(i % columns) * (panel.width + kPanelsAcross);
     panel.top = top + row * (above + panel.height + below + kDown) + above;
     const std::string& title = panels[i].title;
     const std::string shown = shorten(title, kPanelTitleSize, panel.width, true);

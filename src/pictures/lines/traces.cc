@@ -13,7 +13,7 @@ namespace {
 constexpr double kLineWidth = 1.6;
 constexpr double kDenseWidth = 1.1;  // of lines that zigzag within a few pixels
 
-struct Point {
+struct TracePoint {
   double x, y;
 };
 
@@ -26,8 +26,8 @@ std::string dash_attribute(std::size_t index) {
 }
 
 // Of each run of points within one half pixel: first, lowest, highest, last, in their order.
-std::vector<Point> thin(const std::vector<Point>& points) {
-  std::vector<Point> kept;
+std::vector<TracePoint> thin(const std::vector<TracePoint>& points) {
+  std::vector<TracePoint> kept;
   for (std::size_t begin = 0; begin < points.size();) {
     std::size_t end = begin + 1, low = begin, high = begin;
     const double column = std::floor(points[begin].x * 2);
@@ -46,7 +46,7 @@ std::vector<Point> thin(const std::vector<Point>& points) {
   return kept;
 }
 
-double distance_to(const Point& from, const Point& to, const Point& p) {
+double distance_to(const TracePoint& from, const TracePoint& to, const TracePoint& p) {
   const double dx = to.x - from.x, dy = to.y - from.y, length = std::hypot(dx, dy);
   if (length == 0) return std::hypot(p.x - from.x, p.y - from.y);
   return std::abs(dx * (p.y - from.y) - dy * (p.x - from.x)) / length;
@@ -54,7 +54,8 @@ double distance_to(const Point& from, const Point& to, const Point& p) {
 
 // Marks the points that a line of straight pieces within `tolerance` pixels of all others needs
 // (Douglas and Peucker 1973), between two that are kept.
-void mark_needed(const std::vector<Point>& points, double tolerance, std::vector<bool>& needed) {
+void mark_needed(const std::vector<TracePoint>& points, double tolerance,
+                 std::vector<bool>& needed) {
   std::vector<std::pair<std::size_t, std::size_t>> open = {{0, points.size() - 1}};
   while (!open.empty()) {
     const auto [begin, end] = open.back();
@@ -74,12 +75,12 @@ void mark_needed(const std::vector<Point>& points, double tolerance, std::vector
   }
 }
 
-std::vector<Point> simplified(const std::vector<Point>& points, double tolerance) {
+std::vector<TracePoint> simplified(const std::vector<TracePoint>& points, double tolerance) {
   if (points.size() < 3) return points;
   std::vector<bool> needed(points.size(), false);
   needed.front() = needed.back() = true;
   mark_needed(points, tolerance, needed);
-  std::vector<Point> kept;
+  std::vector<TracePoint> kept;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (needed[i]) kept.push_back(points[i]);
   }
@@ -113,13 +114,13 @@ namespace {
 // The line's path, at most `tolerance` pixels off; empty where there is no number.
 std::string path_of(const Panel& panel, const Series& series, double tolerance) {
   std::string d;
-  std::vector<Point> run;
+  std::vector<TracePoint> run;
   const auto flush = [&] {
     if (run.size() == 1) {  // a line of no length still shows its round ends
       d += "M" + number(run[0].x) + " " + number(run[0].y) + "h0";
     } else {
       bool first = true;
-      for (const Point& point : tolerance > 0 ? simplified(thin(run), tolerance) : thin(run)) {
+      for (const TracePoint& point : tolerance > 0 ? simplified(thin(run), tolerance) : thin(run)) {
         d += first ? "M" : "L";
         d += number(point.x) + " " + number(point.y);
         first = false;

@@ -17,10 +17,10 @@ using namespace pictures;
 
 namespace {
 
-constexpr double kTitleRoom = 20, kAcross = 16, kDown = 12, kBarGap = 18;
+constexpr double kMapTitleRoom = 20, kMapsAcross = 16, kMapsDown = 12, kBarGap = 18;
 constexpr std::int64_t kNumbers = 12;  // rows and columns up to which weights are written out
 constexpr std::int64_t kMany = 20;     // tokens from which the mean of the heads is large
-constexpr double kTallest = 800;
+constexpr double kTallestMap = 800;
 constexpr double kLeastCell = kSmallestWord * kLineHeight;  // has room for a word
 constexpr double kThumbnail = 180;  // CSS pixels of one at most, and about two thirds at least
 
@@ -49,15 +49,15 @@ void set_cell(Maps& maps, const AttentionMaps& chart, double cell) {
   maps.below = words_below(chart.keys, cell, longest);
   maps.panel.width = static_cast<double>(chart.keys.size()) * cell;
   maps.panel.height = static_cast<double>(chart.queries.size()) * cell;
-  maps.pitch = maps.panel.width + kAcross;
+  maps.pitch = maps.panel.width + kMapsAcross;
   if (!maps.one_large) {
-    maps.pitch = std::max({maps.pitch, text_width("Head 00", kPanelTitleSize, true) + kAcross,
+    maps.pitch = std::max({maps.pitch, text_width("Head 00", kPanelTitleSize, true) + kMapsAcross,
                            maps.below.angle == -45 ? maps.below.overhang : 0});
   }
   // Room at the left for the queries, with the name of their axis, or for slanted keys.
   maps.left = kMargin + std::max((maps.one_large ? kAxisRoom : 0) + maps.at_left.room + kTickGap,
                                  maps.below.overhang);
-  maps.bar_left = maps.left + static_cast<double>(maps.across) * maps.pitch - kAcross + kBarGap;
+  maps.bar_left = maps.left + static_cast<double>(maps.across) * maps.pitch - kMapsAcross + kBarGap;
 }
 
 // As many maps side by side as fit with cells of nearly their natural size.
@@ -81,7 +81,7 @@ Maps arranged(const AttentionMaps& chart, View<const double> weights, double bar
     while (across > 1 && excess(across, least) > 0) --across;
     across = grid_columns(heads, across);
   }
-  double cell = std::min(natural, kTallest / static_cast<double>(rows));
+  double cell = std::min(natural, kTallestMap / static_cast<double>(rows));
   // In steps, because narrower cells may turn the words.
   constexpr int kSteps = 8;
   for (int step = 0; step < kSteps; ++step) {
@@ -142,12 +142,12 @@ Thumbnails thumbnails_of(const Maps& maps, double right) {
   const std::int64_t heads = maps.weights.size(0);
   Thumbnails small{.count = maps.one_large && heads > 1 ? heads : 0};
   if (small.count == 0) return small;
-  const double room = right - maps.left + kAcross;
+  const double room = right - maps.left + kMapsAcross;
   // Two side by side also where the picture is narrow.
-  const double least = std::min(kThumbnail * 2 / 3 + kAcross, room / 2);
+  const double least = std::min(kThumbnail * 2 / 3 + kMapsAcross, room / 2);
   small.across = grid_columns(small.count, static_cast<std::int64_t>(room / least));
-  small.pitch = std::min(kThumbnail + kAcross, room / static_cast<double>(small.across));
-  const double shrunk = (small.pitch - kAcross) / std::max(maps.panel.width, maps.panel.height);
+  small.pitch = std::min(kThumbnail + kMapsAcross, room / static_cast<double>(small.across));
+  const double shrunk = (small.pitch - kMapsAcross) / std::max(maps.panel.width, maps.panel.height);
   small.panel = {.left = maps.left,
                  .width = std::max(kLeastSide, maps.panel.width * shrunk),
                  .height = std::max(kLeastSide, maps.panel.height * shrunk)};
@@ -160,12 +160,12 @@ double draw_thumbnails(Drawing& drawing, const Maps& maps, const Thumbnails& sma
   Panel panel = small.panel;
   for (std::int64_t i = 0; i < small.count; ++i) {
     panel.left = small.panel.left + static_cast<double>(i % small.across) * small.pitch;
-    panel.top = top + kTitleRoom +
-                static_cast<double>(i / small.across) * (panel.height + kTitleRoom + kDown);
+    panel.top = top + kMapTitleRoom +
+                static_cast<double>(i / small.across) * (panel.height + kMapTitleRoom + kMapsDown);
     draw_name(drawing, panel, head_name(i));
     draw_many_cells(drawing, panel, i, maps.weights.select(0, i), scale);
   }
-  return small.count == 0 ? top : panel.bottom() + kDown;
+  return small.count == 0 ? top : panel.bottom() + kMapsDown;
 }
 
 // "3 × 3 weights", or nothing where a pixel is one.
@@ -218,10 +218,11 @@ Picture draw(const AttentionMaps& chart) {
                  {.size = kNoteSize, .color = kMuted});
     top += 14;
   }
-  if (heads > 1) top += kTitleRoom;
+  if (heads > 1) top += kMapTitleRoom;
   for (std::int64_t head = 0; head < (maps.one_large ? 1 : heads); ++head) {
     panel.left = maps.left + static_cast<double>(head % maps.across) * maps.pitch;
-    panel.top = top + static_cast<double>(head / maps.across) * (panel.height + kTitleRoom + kDown);
+    panel.top =
+        top + static_cast<double>(head / maps.across) * (panel.height + kMapTitleRoom + kMapsDown);
     if (heads > 1) draw_name(drawing, panel, small.count > 0 ? mean_name : head_name(head));
     // The mean is no panel of the weights: its number is the one after theirs.
     draw_cells(drawing, panel, small.count > 0 ? heads : head,

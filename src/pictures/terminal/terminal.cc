@@ -15,7 +15,7 @@ using namespace pictures;
 
 namespace {
 
-constexpr std::string_view kShades = " .:-=+*#%@";
+constexpr std::string_view kShadeCells = " .:-=+*#%@";
 constexpr char kHidden = '/', kNotFinite = '?';  // without colour
 constexpr int kLegendSteps = 20;
 constexpr std::string_view kReset = "\x1b[0m";
@@ -25,9 +25,9 @@ std::string block(const TerminalMap& map, const Scale& scale, double value, int 
     const double place = scale.place(value);
     char shade = scale.is_hidden(value) ? kHidden : kNotFinite;
     if (!std::isnan(place)) {
-      shade =
-          kShades[std::min(static_cast<std::size_t>(place * static_cast<double>(kShades.size())),
-                           kShades.size() - 1)];
+      shade = kShadeCells[std::min(
+          static_cast<std::size_t>(place * static_cast<double>(kShadeCells.size())),
+          kShadeCells.size() - 1)];
     }
     return std::string(static_cast<std::size_t>(cells), shade);
   }

@@ -11,7 +11,7 @@ namespace {
 
 using attention_detail::is_given;
 
-constexpr const char* kFunction = "ranks.attention_backward";
+constexpr const char* kBackwardFunction = "ranks.attention_backward";
 
 // The arrays of a rank: what the forward call gave, and gradients, each of the shape of its input.
 template <class T>
@@ -20,18 +20,19 @@ void check_arrays(View<const T> q, View<const T> k, View<const T> v, View<const 
                   const AttentionOptions<T>& options, View<const float> log_sum_exp) {
   const std::int64_t batch = q.size(0), heads = q.size(1), rows = q.size(2);
   const Shape result{batch, heads, rows, v.size(3)};
-  check_own(kFunction, "out", out, result);
-  check_own(kFunction, "dout", dout, result);
-  check_own(kFunction, "log_sum_exp", log_sum_exp, Shape{batch, heads, rows});
-  CallArrays arrays = attention_detail::input_arrays(kFunction, q, k, v, options);
+  check_own(kBackwardFunction, "out", out, result);
+  check_own(kBackwardFunction, "dout", dout, result);
+  check_own(kBackwardFunction, "log_sum_exp", log_sum_exp, Shape{batch, heads, rows});
+  CallArrays arrays = attention_detail::input_arrays(kBackwardFunction, q, k, v, options);
   arrays.add_input("out", out);
   arrays.add_input("dout", dout);
   arrays.add_input("log_sum_exp", log_sum_exp);
   const auto check = [&arrays]<class U>(const char* argument, const MemberView<U>& view,
                                         bool exists, const Shape& shape, const char* needs) {
     if (!is_given<U>(view)) return;
-    if (!exists) throw Error(name_in(kFunction, argument), std::string("must go with ") + needs);
-    check_own<U>(kFunction, argument, view, shape);
+    if (!exists)
+      throw Error(name_in(kBackwardFunction, argument), std::string("must go with ") + needs);
+    check_own<U>(kBackwardFunction, argument, view, shape);
     arrays.add_output<U>(argument, view);
   };
   check("gradients.q", wanted.q, true, q.shape(), "");
@@ -48,7 +49,7 @@ void check_arrays(View<const T> q, View<const T> k, View<const T> v, View<const 
   check("gradients.mask", wanted.mask, mask != nullptr, mask ? mask->shape() : Shape{0},
         "a float mask");
   if (!wanted.terms.empty() && wanted.terms.size() != options.terms.size()) {
-    throw Error(name_in(kFunction, "gradients.terms"),
+    throw Error(name_in(kBackwardFunction, "gradients.terms"),
                 "must be one for each of options.terms, " + std::to_string(options.terms.size()) +
                     ", got " + std::to_string(wanted.terms.size()));
   }
@@ -73,7 +74,7 @@ Agreement agreement_on_gradients(const AttentionGradients<T>& g) {
         is_given(g.bias.slopes), is_given(g.mask), is_given(g.sinks), any_term(g)}) {
     all += each ? '1' : '0';
   }
-  return Agreement().add(name_in(kFunction, "gradients"), all);
+  return Agreement().add(name_in(kBackwardFunction, "gradients"), all);
 }
 
 // Whether a wanted gradient adds up what several heads give.
@@ -110,11 +111,11 @@ void attention_backward(const Communicator& comm, std::type_identity_t<View<cons
                         const AttentionOptions<std::type_identity_t<T>>& options,
                         const Options& ranks, View<const float> log_sum_exp) {
   const Call<T> call = check_call<T>(
-      kFunction, comm, q, k, v, options, ranks,
+      kBackwardFunction, comm, q, k, v, options, ranks,
       [&] { check_arrays<T>(q, k, v, out, dout, gradients, options, log_sum_exp); },
       agreement_on_gradients(gradients));
   if (ranks.algorithm != Algorithm::automatic)
-    algorithm_of(kFunction, call);  // refuses what algorithms cannot do
+    algorithm_of(kBackwardFunction, call);  // refuses what algorithms cannot do
   run_backward<T>({call, out, dout, log_sum_exp, gradients});
 }
 

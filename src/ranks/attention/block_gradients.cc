@@ -8,7 +8,7 @@ namespace {
 
 using attention_detail::is_given;
 
-constexpr std::int64_t kBlockBytes = std::int64_t{32} << 20;  // of one block's gradients of q
+constexpr std::int64_t kGradientBytes = std::int64_t{32} << 20;  // of one block's gradients of q
 constexpr float kLargestLog = 32;  // beyond it, the operator does not take a caller's log-sum-exp
 
 template <class To, class From>
@@ -35,7 +35,7 @@ BlockGradients<T>::BlockGradients(const BackwardCall<T>& b)
       v_(call_.v),
       out_(b.out),
       dout_(b.dout),
-      blocks_(query_blocks(call_, call_.all.head_dim, kBlockBytes)),
+      blocks_(query_blocks(call_, call_.all.head_dim, kGradientBytes)),
       dq_(call_.q.shape()),
       dk_(call_.k.shape()),
       dv_(call_.v.shape()) {

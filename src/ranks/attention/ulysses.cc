@@ -33,7 +33,7 @@ void combine(const Communicator& comm, const HeadShare& share, std::int64_t grou
 }
 
 template <class W>
-bool is_given(const View<W>& view) {
+bool has_view(const View<W>& view) {
   return attention_detail::is_given(view);
 }
 
@@ -45,7 +45,7 @@ struct SharedGradients {
   SharedGradients(const BackwardCall<T>& b, const HeadOptions<T>& own, AttentionGradients<T>& g) {
     const Heads heads = own.queries;
     const auto take = [&](const auto& wanted, auto& room, auto& to, int head_axis) {
-      if (!is_given(wanted)) return;
+      if (!has_view(wanted)) return;
       using Room = std::remove_cvref_t<decltype(room)>;
       room = Room(wanted.shape());
       const bool by_head = head_axis >= 0 && room.size(head_axis) == b.call.all.heads_q;
@@ -60,7 +60,7 @@ struct SharedGradients {
     for (std::size_t n = 0; n < terms.size(); ++n) {
       take(View<double>(b.wanted.terms[n]), terms[n], g.terms[n], -1);
     }
-    if (!is_given(b.wanted.mask)) return;
+    if (!has_view(b.wanted.mask)) return;
     Shape shape = b.wanted.mask.shape();
     if (b.call.mask_by_row) shape = with_size(shape, shape.rank() - 2, b.call.q_layout.length());
     mask = Tensor<Wide>(shape);
@@ -79,7 +79,7 @@ struct SharedGradients {
     const Communicator& comm = b.call.comm;
     const std::int64_t group = b.call.group();
     const auto give = [&](auto& room, const auto& wanted, int head_axis) {
-      if (!is_given(wanted)) return;
+      if (!has_view(wanted)) return;
       using Element = std::remove_cvref_t<decltype(*room.data())>;
       combine<Element>(comm, share, group, room.view(), head_axis);
       copy_view<Element>(std::as_const(room).view(), wanted);
@@ -90,7 +90,7 @@ struct SharedGradients {
     for (std::size_t n = 0; n < terms.size(); ++n) {
       give(terms[n], View<double>(b.wanted.terms[n]), -1);
     }
-    if (!is_given(b.wanted.mask)) return;
+    if (!has_view(b.wanted.mask)) return;
     combine<Wide>(comm, share, group, mask.view(), mask_heads(b));
     if (!b.call.mask_by_row) {
       copy_view<Wide>(std::as_const(mask).view(), b.wanted.mask);
@@ -152,7 +152,7 @@ void ulysses_backward(const BackwardCall<T>& b, bool on_one) {
   Tensor<T> dq, dk, dv;
   const auto want = [&](const View<T>& wanted, Tensor<T>& room, const Tensor<T>& of,
                         MemberView<T>& to) {
-    if (!is_given(wanted)) return;
+    if (!has_view(wanted)) return;
     room = Tensor<T>(of.shape());
     to = room;
   };
@@ -164,7 +164,7 @@ void ulysses_backward(const BackwardCall<T>& b, bool on_one) {
   }
   const auto give = [&](const Tensor<T>& from, const ShardLayout& layout, std::int64_t of,
                         const View<T>& to) {
-    if (is_given(to)) from_heads<T>(call.comm, from.view(), layout, share, of, to);
+    if (has_view(to)) from_heads<T>(call.comm, from.view(), layout, share, of, to);
   };
   give(dq, call.q_layout, group, b.wanted.q);
   give(dk, call.k_layout, 1, b.wanted.k);

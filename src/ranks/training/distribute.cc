@@ -12,12 +12,7 @@
 namespace sextant::ranks {
 namespace {
 
-enum Tag : int {
-  kAnswer,
-  kResult,
-  kPiece,
-  kStop
-};  // kAnswer, kResult: to rank 0; the others: from
+enum Tag : int { kAnswer, kResult, kWork, kStop };  // kAnswer, kResult: to rank 0; the others: from
 enum Status : std::int64_t { kNothingYet, kMade, kStopped, kThrew };
 constexpr std::int64_t kNoMore = -1;
 
@@ -108,7 +103,7 @@ class Leader {
     if (got.status == kMade) guarded([&] { take(got.piece, result); });
     if (got.status == kStopped || got.status == kThrew) stopped_ = true;
     std::int64_t piece = next();
-    comm_.send(rank, bytes_of_value(piece), kPiece);
+    comm_.send(rank, bytes_of_value(piece), kWork);
     return piece != kNoMore;
   }
 
@@ -130,7 +125,7 @@ void follow(const Communicator& comm, const TrainingGroup::Work& work) {
     answer.bytes = static_cast<std::int64_t>(result.size());
     comm.send(0, bytes_of_value(answer), kAnswer);
     comm.send(0, std::as_bytes(std::span(result)), kResult);
-    comm.receive(0, bytes_of_value(answer.piece), kPiece);
+    comm.receive(0, bytes_of_value(answer.piece), kWork);
     if (answer.piece == kNoMore) break;
     result.clear();
     try {

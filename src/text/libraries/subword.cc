@@ -23,7 +23,7 @@ void check(const sentencepiece::util::Status& status, std::string_view where) {
 }
 
 // Lengths are 32-bit numbers in the library, and normalisation can make a text longer.
-void check_text(std::string_view text, std::string_view where) {
+void check_subword_text(std::string_view text, std::string_view where) {
   if (text.size() > kMaxBytes) {
     throw Error(where, "must be at most 268435456 bytes long, got " + std::to_string(text.size()));
   }
@@ -84,14 +84,14 @@ std::int64_t SubwordTokenizer::eos() const noexcept { return impl_->eos; }
 std::int64_t SubwordTokenizer::pad() const noexcept { return impl_->pad; }
 
 std::vector<std::int64_t> SubwordTokenizer::encode(std::string_view text) const {
-  check_text(text, "subword.text");
+  check_subword_text(text, "subword.text");
   std::vector<int> numbers;
   check(impl_->processor.Encode(text, &numbers), "subword.text");
   return {numbers.begin(), numbers.end()};
 }
 
 std::vector<std::string> SubwordTokenizer::pieces(std::string_view text) const {
-  check_text(text, "subword.text");
+  check_subword_text(text, "subword.text");
   std::vector<std::string> found;
   check(impl_->processor.Encode(text, &found), "subword.text");
   return found;

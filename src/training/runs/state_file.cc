@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kFormat = 2;  // 2: with the checksum of the metrics
+constexpr int kStateFormat = 2;  // 2: with the checksum of the metrics
 constexpr const char* kName = "/training.json";
 
 struct FileSum {
@@ -64,8 +64,8 @@ void check_ranges(const std::string& path, const TrainingState& state) {
 Contents read_contents(const std::string& path) {
   const Json json = parse(path);
   try {
-    if (json.at("format").get<int>() != kFormat) {
-      throw Error(path, "must have format " + std::to_string(kFormat));
+    if (json.at("format").get<int>() != kStateFormat) {
+      throw Error(path, "must have format " + std::to_string(kStateFormat));
     }
     Contents contents;
     TrainingState& state = contents.state;
@@ -99,7 +99,7 @@ void write_state(const std::string& folder, const TrainingState& state) {
     entry->is_directory(problem) ? sync_folder(path) : sync_file(path);
   }
   if (problem) throw Error(folder, "cannot be read: " + problem.message());
-  Json json = {{"format", kFormat},
+  Json json = {{"format", kStateFormat},
                {"step", state.step},
                {"seconds", state.seconds},
                {"tokens", state.tokens},

@@ -9,15 +9,15 @@ namespace sextant {
 namespace {
 
 template <std::size_t kSize>
-std::string_view text(const unsigned char (&bytes)[kSize]) {
+std::string_view embedded_text(const unsigned char (&bytes)[kSize]) {
   return {reinterpret_cast<const char*>(bytes), kSize};
 }
 
 }  // namespace
 
 ModelFolder dates_model() {
-  ModelFolder folder = parse_model_folder(text(kConfigJson), text(kTokenizerJson),
-                                          text(kModelSafetensors), "dates_translator");
+  ModelFolder folder = parse_model_folder(embedded_text(kConfigJson), embedded_text(kTokenizerJson),
+                                          embedded_text(kModelSafetensors), "dates_translator");
   folder.taught = kDatesTaught;
   return folder;
 }

@@ -49,7 +49,7 @@ std::vector<DataFile> files_of(const Json& json, const std::string& run) {
 }
 
 // The keys of settings that are older than others of the lists.
-constexpr std::string_view kRequired[] = {
+constexpr std::string_view kRequiredOptions[] = {
     "reverse",          "held_out",        "length",          "batch_size", "accumulation_steps",
     "mask_probability", "label_smoothing", "subword_dropout", "lower_case", "split_punctuation",
     "minimum_count",    "vocabulary_size", "steps",           "minutes",    "patience",
@@ -248,10 +248,10 @@ TrainingPlan read_plan(const std::string& folder) {
       if (found == nullptr) found = &json.at("augment_" + std::string(one.name));
       found->get_to(settings.augment.*one.member);
     });
-    read_fields(settings, json, path, kRequired);
-    read_fields(settings.task, json, path, kRequired, kTaskFields);
-    read_fields(settings.tokenizer, json, path, kRequired, kTokenizerSettings);
-    read_fields(plan.trainer, json, path, kRequired, kLimitFields);
+    read_fields(settings, json, path, kRequiredOptions);
+    read_fields(settings.task, json, path, kRequiredOptions, kTaskFields);
+    read_fields(settings.tokenizer, json, path, kRequiredOptions, kTokenizerSettings);
+    read_fields(plan.trainer, json, path, kRequiredOptions, kLimitFields);
     settings.model = parse_config(json.at("model").dump(), path);
   } catch (const JsonError& error) {
     throw Error(path, "must be of `sextant train`: " + error.problem());

@@ -18,7 +18,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 // Heads of 24 channels: pairs for rows and columns, and for three axes.
-constexpr const char* kTiny =
+constexpr const char* kTinyModel =
     " --width 48 --heads 2 --layers 1 --batch-size 2 --length 16 --dropout 0 --threads 1 ";
 
 class TrainSchemes : public ::testing::Test {
@@ -33,7 +33,7 @@ class TrainSchemes : public ::testing::Test {
     put(pairs_, pairs);
   }
   std::string lm(const std::string& run, const std::string& more) const {
-    return "train lm --file " + text_ + kTiny + "-o " + (folder_ / run) + " " + more;
+    return "train lm --file " + text_ + kTinyModel + "-o " + (folder_ / run) + " " + more;
   }
   Tensor<double> weight(const std::string& run, const std::string& name) const {
     return load_safetensors(folder_ / run + "/last/model.safetensors")
@@ -124,11 +124,11 @@ TEST_F(TrainSchemes, LearnedPositionsAreLearnedByEveryTask) {
       HasSubstr("16"));
 
   const std::string learned = " --steps 1 --scheme learned -o ";
-  const Outcome pairs = sextant("train translate --tokenizer word --pairs " + pairs_ + kTiny +
+  const Outcome pairs = sextant("train translate --tokenizer word --pairs " + pairs_ + kTinyModel +
                                 learned + (folder_ / "pairs"));
   ASSERT_EQ(pairs.code, 0) << pairs.err;
   EXPECT_EQ(weight("pairs", "decoder_positions.table").size(0), 2 * 16 + 16);
-  const Outcome hidden = sextant("train mlm --tokenizer character --file " + text_ + kTiny +
+  const Outcome hidden = sextant("train mlm --tokenizer character --file " + text_ + kTinyModel +
                                  learned + (folder_ / "hidden"));
   ASSERT_EQ(hidden.code, 0) << hidden.err;
   const Outcome dates = sextant("train dates --width 16 --heads 2 --layers 1 --batch-size 2" +
@@ -161,7 +161,7 @@ TEST_F(TrainSchemes, LearnedPositionsMayStartWithATable) {
   ASSERT_EQ(sextant(again).code, 0);
   EXPECT_EQ(weight("again", "positions.table")(21, 5), kept(21, 5));
   const std::string translate = "train translate --tokenizer word --steps 1 --pairs " + pairs_ +
-                                kTiny + "--scheme learned --scheme-file " + file + " -o ";
+                                kTinyModel + "--scheme learned --scheme-file " + file + " -o ";
   const Outcome pairs = sextant(translate + (folder_ / "pairs"));
   ASSERT_EQ(pairs.code, 0) << pairs.err;
   EXPECT_EQ(weight("pairs", "encoder_positions.table").size(0), 22);

@@ -34,7 +34,7 @@ std::string pairs(int count) {
   return text;
 }
 
-constexpr const char* kTiny = " --width 16 --heads 2 --layers 1 --batch-size 4 --threads 1 ";
+constexpr const char* kTinyRun = " --width 16 --heads 2 --layers 1 --batch-size 4 --threads 1 ";
 
 // The program as a job of the shell, and its id in $pid.
 std::string in_background(const std::string& arguments) {
@@ -48,11 +48,11 @@ class Train : public ::testing::Test {
     put(pairs_, pairs(100));
   }
   std::string lm(const std::string& run, const std::string& more) const {
-    return "train lm --file " + text_ + " --length 16 -o " + (folder_ / run) + kTiny + more;
+    return "train lm --file " + text_ + " --length 16 -o " + (folder_ / run) + kTinyRun + more;
   }
   std::string translate(const std::string& run, const std::string& more) const {
-    return "train translate --pairs " + pairs_ + " --tokenizer word -o " + (folder_ / run) + kTiny +
-           more;
+    return "train translate --pairs " + pairs_ + " --tokenizer word -o " + (folder_ / run) +
+           kTinyRun + more;
   }
   std::string model(const std::string& run) const {
     return contents(folder_ / run + "/last/model.safetensors");
@@ -114,7 +114,7 @@ TEST_F(Train, SaysWhatItCameToAndWhatToDoNext) {
 
 TEST_F(Train, LearnsHiddenTokensAndPairsInEitherDirection) {
   const Outcome masked = sextant("train mlm --file " + text_ + " --tokenizer character -o " +
-                                 (folder_ / "masked") + kTiny + "--length 16 --steps 2 --json");
+                                 (folder_ / "masked") + kTinyRun + "--length 16 --steps 2 --json");
   ASSERT_EQ(masked.code, 0) << masked.err;
   EXPECT_EQ(masked.json()["model"]["kind"], "masked");
   EXPECT_TRUE(masked.json()["bits_per_character"].is_null());
@@ -141,7 +141,7 @@ TEST_F(Train, LearnsHiddenTokensAndPairsInEitherDirection) {
 TEST_F(Train, SplitsSubWordsAnewInEachStep) {
   const auto loss = [this](const std::string& run, const std::string& more) {
     const Outcome done = sextant("train translate --pairs " + pairs_ + " --vocabulary 50 -o " +
-                                 (folder_ / run) + kTiny + "--steps 2 --json " + more);
+                                 (folder_ / run) + kTinyRun + "--steps 2 --json " + more);
     EXPECT_EQ(done.code, 0) << done.err;
     return done.code == 0 ? done.json()["training_loss"].get<double>() : 0;
   };
@@ -154,7 +154,8 @@ TEST_F(Train, SplitsSubWordsAnewInEachStep) {
 }
 
 TEST_F(Train, ChecksDatesItHasNotSeen) {
-  const Outcome run = sextant("train dates -o " + (folder_ / "dates") + kTiny + "--steps 2 --json");
+  const Outcome run =
+      sextant("train dates -o " + (folder_ / "dates") + kTinyRun + "--steps 2 --json");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.json()["exact_match_count"], 1000);
   EXPECT_LT(run.json()["exact_match"].get<double>(), 0.5);  // of two steps
@@ -163,7 +164,7 @@ TEST_F(Train, ChecksDatesItHasNotSeen) {
 TEST_F(Train, LearnsTasksOnLetters) {
   for (const std::string task : {"copy", "reverse", "sort"}) {
     const Outcome run =
-        sextant("train " + task + " -o " + (folder_ / task) + kTiny + "--steps 2 --json");
+        sextant("train " + task + " -o " + (folder_ / task) + kTinyRun + "--steps 2 --json");
     ASSERT_EQ(run.code, 0) << run.err;
     EXPECT_EQ(run.json()["exact_match_count"], 1000);
     EXPECT_THAT(run.json()["data"].dump(), HasSubstr("20,000 pairs to learn from, 500 held out"));
@@ -173,7 +174,7 @@ TEST_F(Train, LearnsTasksOnLetters) {
 
 TEST_F(Train, PrintsALineForEveryStepOnRequest) {
   const Outcome run =
-      sextant("train sort -o " + (folder_ / "run") + kTiny + "--steps 3 --json-lines");
+      sextant("train sort -o " + (folder_ / "run") + kTinyRun + "--steps 3 --json-lines");
   ASSERT_EQ(run.code, 0) << run.err;
   const std::string metrics = contents(folder_ / "run/metrics.jsonl");
   ASSERT_EQ(run.out.substr(0, metrics.size()), metrics);
@@ -320,7 +321,7 @@ TEST_F(Train, GoesOnFromAnotherModelOnOtherData) {
 
 TEST_F(Train, RefusesWhatItCannotUse) {
   const Outcome missing =
-      sextant("train lm --file no.txt --steps 1 -o " + (folder_ / "run") + kTiny);
+      sextant("train lm --file no.txt --steps 1 -o " + (folder_ / "run") + kTinyRun);
   EXPECT_EQ(missing.code, 1);
   EXPECT_THAT(missing.err, HasSubstr("no.txt]"));
   put(text_, " \n");
@@ -337,8 +338,8 @@ TEST_F(Train, RefusesAFolderThatIsTakenOrCannotBeWritten) {
   const Outcome taken = sextant(lm("run", "--steps 1"));
   EXPECT_EQ(taken.code, 1);
   EXPECT_THAT(taken.err, HasSubstr("run"));
-  const Outcome unwritable =
-      sextant("train lm --file " + text_ + " --length 16 --steps 1 -o " + text_ + "/run" + kTiny);
+  const Outcome unwritable = sextant("train lm --file " + text_ + " --length 16 --steps 1 -o " +
+                                     text_ + "/run" + kTinyRun);
   EXPECT_EQ(unwritable.code, 1);
   EXPECT_THAT(unwritable.err, HasSubstr("text.txt/run"));
 }

@@ -8,7 +8,7 @@
 #include "attention/strided.h"
 #include "sextant/attention/backward.h"
 
-namespace sextant {
+namespace sextant::backward_bits_test {
 namespace {
 
 struct Inputs {
@@ -180,4 +180,4 @@ TEST_F(AttentionBackwardBits, DoNotDependOnTheLayout) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::backward_bits_test

@@ -9,7 +9,7 @@
 #include "attention/strided.h"
 #include "sextant/attention/backward.h"
 
-namespace sextant {
+namespace sextant::backward_laws_test {
 namespace {
 
 // Another path may have computed it: far above what float32 rounds, far below any leak.
@@ -314,4 +314,4 @@ TEST_F(AttentionBackwardErrors, Overlap) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::backward_laws_test

@@ -7,7 +7,7 @@
 #include "attention/backward/backward_cases.h"
 #include "attention/backward/gradient_errors.h"
 
-namespace sextant {
+namespace sextant::backward_test {
 namespace {
 
 // A loss that is linear in the output: the sum of dout times it.
@@ -249,4 +249,4 @@ TEST_P(AttentionBackwardErrorOf, Float32IsAtMostTwiceThatOfThePlainFormula) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::backward_test

@@ -13,7 +13,7 @@
 #include "sextant/attention/backward.h"
 #include "sextant/schemes/indexed/prefix_mask.h"
 
-namespace sextant {
+namespace sextant::indexed_gradients_test {
 namespace {
 
 // Looks a number up by query, key and head, and multiplies it by a power of two.
@@ -292,4 +292,4 @@ TEST(IndexedGradients, NeedABiasThatLearns) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::indexed_gradients_test

@@ -8,7 +8,7 @@
 #include "attention/strided.h"
 #include "reference/attention.h"
 
-namespace sextant {
+namespace sextant::attention_test {
 namespace {
 
 constexpr double kEps = 0x1p-53;  // half a unit in the last place of 1, float64
@@ -271,4 +271,4 @@ TEST(Attention, NothingIsNotAnError) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::attention_test

@@ -8,7 +8,7 @@
 #include "sextant/core/npy.h"
 #include "sextant/core/random.h"
 
-namespace sextant {
+namespace sextant::mask_bytes_test {
 namespace {
 
 template <class T>
@@ -65,4 +65,4 @@ TEST(MaskBytes, AreTrueInConversionsToo) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::mask_bytes_test

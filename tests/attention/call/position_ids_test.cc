@@ -19,7 +19,7 @@
 #include "sextant/attention/statistics.h"
 #include "sextant/schemes/rotated/rotary.h"
 
-namespace sextant {
+namespace sextant::position_ids_test {
 namespace {
 
 using Ids = Tensor<std::int64_t>;
@@ -630,4 +630,4 @@ TEST(PositionIdsPlan, SaysThatDistancesAreMadeForEveryPair) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::position_ids_test

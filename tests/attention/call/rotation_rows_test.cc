@@ -15,7 +15,7 @@
 #include "sextant/schemes/rotated/xpos.h"
 #include "sextant/tables/rotation_table.h"
 
-namespace sextant {
+namespace sextant::rotation_rows_test {
 namespace {
 
 constexpr std::int64_t kBatch = 2, kHeads = 2, kLength = 12, kHeadDim = 8;
@@ -139,4 +139,4 @@ TEST_F(RotationRows, MustHaveEveryPosition) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::rotation_rows_test

@@ -11,7 +11,7 @@
 #include "sextant/attention.h"
 #include "sextant/schemes/rotated/rotary.h"
 
-namespace sextant {
+namespace sextant::decode_test {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -279,4 +279,4 @@ TYPED_TEST(Decode, HiddenNanDoesNotLeak) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::decode_test

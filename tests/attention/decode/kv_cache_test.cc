@@ -11,7 +11,7 @@
 #include "attention/strided.h"
 #include "sextant/schemes/rotated/rotary.h"
 
-namespace sextant {
+namespace sextant::kv_cache_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -313,4 +313,4 @@ TEST(KvCache, TheLoopOfTheDocumentation) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kv_cache_test

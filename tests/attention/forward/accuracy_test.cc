@@ -11,7 +11,7 @@
 #include "reference/plain_attention.h"
 #include "sextant/attention/attention.h"
 
-namespace sextant {
+namespace sextant::accuracy_test {
 namespace {
 
 // What makes a family of calls: the size of scores, and what is done to them.
@@ -39,7 +39,7 @@ struct Errors {
 };
 
 template <class T>
-Tensor<double> widened(const Tensor<T>& from) {
+Tensor<double> in_double(const Tensor<T>& from) {
   Tensor<double> to(from.shape());
   for (std::int64_t n = 0; n < from.count(); ++n)
     to.data()[n] = static_cast<double>(from.data()[n]);
@@ -73,9 +73,9 @@ void compare(const Family& family) {
 
     const std::int64_t offset = family.causal ? family.k_len - family.q_len : 0;
     const reference::Attention call{
-        .q = widened(q),
-        .k = widened(k),
-        .v = widened(v),
+        .q = in_double(q),
+        .k = in_double(k),
+        .v = in_double(v),
         .sees = [&](auto, auto, auto i, auto j) { return !family.causal || j <= i + offset; },
         .added =
             [&](auto, auto h, auto i, auto j) {
@@ -153,4 +153,4 @@ TYPED_TEST(AttentionAccuracy, IsAtMostTwiceThePlainFormulasErrorWithSoftcapAndSl
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::accuracy_test

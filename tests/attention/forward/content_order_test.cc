@@ -11,7 +11,7 @@
 #include "sextant/core/parallel.h"
 #include "support/deadline.h"
 
-namespace sextant {
+namespace sextant::content_order_test {
 namespace {
 
 // Adds nothing to scores. The gradients of the sequences are 1, 2^60 and -2^60: 0 in this order in
@@ -52,4 +52,4 @@ TEST(ContentGradients, AreAddedInTheOrderOfSequences) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::content_order_test

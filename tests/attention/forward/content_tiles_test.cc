@@ -12,7 +12,7 @@
 #include "sextant/core/random.h"
 #include "sextant/schemes/scheme.h"
 
-namespace sextant {
+namespace sextant::content_tiles_test {
 namespace {
 
 constexpr std::int64_t kHeads = 4, kKeyHeads = 2, kQueries = 150, kKeys = 300, kDim = 24;
@@ -163,4 +163,4 @@ TEST(ContentTiles, AreForTermsThatHaveThemAndPlansSaySo) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::content_tiles_test

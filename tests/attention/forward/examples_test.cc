@@ -10,7 +10,7 @@
 #include "sextant/attention/backward.h"
 #include "sextant/attention/statistics.h"
 
-namespace sextant {
+namespace sextant::examples_test {
 namespace {
 
 // [rows, 3] x [3, 3]
@@ -233,4 +233,4 @@ TEST(AttentionExamples, ATermOfYourOwn) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::examples_test

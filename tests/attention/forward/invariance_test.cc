@@ -8,7 +8,7 @@
 #include "attention/strided.h"
 #include "sextant/attention/attention.h"
 
-namespace sextant {
+namespace sextant::invariance_test {
 namespace {
 
 template <class T>
@@ -254,4 +254,4 @@ TYPED_TEST(AttentionHidden, ARowThatSeesNothingIsZerosEvenWhenItsQueryIsNan) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::invariance_test

@@ -14,7 +14,7 @@
 #include "sextant/schemes/content/forgetting.h"
 #include "sextant/schemes/rotated/rotary.h"
 
-namespace sextant {
+namespace sextant::key_segments_test {
 namespace {
 
 constexpr std::int64_t kBatch = 2, kHeads = 4, kKeyHeads = 2, kHeadDim = 12, kValueDim = 10;
@@ -447,4 +447,4 @@ TEST(KeySegmentsPlan, CountsTheTasksOfEachPair) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::key_segments_test

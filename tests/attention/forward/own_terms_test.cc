@@ -10,7 +10,7 @@
 #include "sextant/attention/backward.h"
 #include "sextant/schemes/content/forgetting.h"
 
-namespace sextant {
+namespace sextant::own_terms_test {
 namespace {
 
 constexpr std::int64_t kHeads = 4, kKeyHeads = 2, kDim = 8;
@@ -181,4 +181,4 @@ TEST(TermList, RefusesNullPointersAndTwoTermsBeforeTheSoftcap) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::own_terms_test

@@ -17,7 +17,7 @@
 #include "sextant/attention/statistics.h"
 #include "support/stealing_executor.h"
 
-namespace sextant {
+namespace sextant::reentrancy_test {
 namespace {
 
 // Everything that the operator gives for one set of inputs.
@@ -191,4 +191,4 @@ TEST(ReentrancyOfDecoding, InStages) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::reentrancy_test

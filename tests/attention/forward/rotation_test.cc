@@ -11,7 +11,7 @@
 #include "sextant/attention/backward.h"
 #include "sextant/attention/statistics.h"
 
-namespace sextant {
+namespace sextant::rotation_test {
 namespace {
 
 constexpr std::int64_t kHeads = 4, kHeadsK = 2, kHeadDim = 16, kPairs = 5;
@@ -219,4 +219,4 @@ TEST(AttentionRotationTables, ThatDoNotFitAreRefused) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::rotation_test

@@ -9,7 +9,7 @@
 #include "sextant/attention/attention.h"
 #include "sextant/schemes/rotated/rotary.h"
 
-namespace sextant {
+namespace sextant::same_bits_test {
 namespace {
 
 // Several blocks of keys and several tasks, ending in the middle of all of them.
@@ -195,4 +195,4 @@ TYPED_TEST(SameBits, AnyStrides) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::same_bits_test

@@ -19,7 +19,7 @@
 #include "sextant/schemes/distance/t5.h"
 #include "sextant/schemes/scheme.h"
 
-namespace sextant {
+namespace sextant::scheme_bias_test {
 namespace {
 
 constexpr std::int64_t kHeads = 4, kQueries = 5, kKeys = 11, kPast = kKeys - kQueries;
@@ -242,4 +242,4 @@ INSTANTIATE_TEST_SUITE_P(All, SchemeBias, ::testing::Range(std::size_t{0}, cases
 INSTANTIATE_TEST_SUITE_P(All, LearnedSchemeBias, ::testing::ValuesIn(learned_cases()), name_of);
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::scheme_bias_test

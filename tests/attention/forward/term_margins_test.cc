@@ -14,7 +14,7 @@
 #include "sextant/attention/backward.h"
 #include "sextant/schemes.h"
 
-namespace sextant {
+namespace sextant::term_margins_test {
 namespace {
 
 constexpr std::int64_t kHeads = 4, kKeyHeads = 2, kDim = 8, kMargin = 3;
@@ -227,4 +227,4 @@ INSTANTIATE_TEST_SUITE_P(All, TermMargins, ::testing::ValuesIn(schemes_with_term
                          [](const auto& one) { return std::string(one.param->name); });
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::term_margins_test

@@ -28,7 +28,7 @@ void* operator new(std::size_t size, std::align_val_t alignment, const std::noth
 void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 #endif
 
-namespace sextant {
+namespace sextant::statistics_test {
 namespace {
 
 template <class T>
@@ -252,4 +252,4 @@ TEST(AttentionStatistics, TakeMemoryForEachPositionAndNotForEachPair) {
 #endif
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::statistics_test

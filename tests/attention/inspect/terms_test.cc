@@ -19,7 +19,7 @@
 #include "sextant/core/random.h"
 #include "sextant/schemes.h"
 
-namespace sextant {
+namespace sextant::terms_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -317,4 +317,4 @@ TEST(TermErrors, OfACacheThatOutgrowsItsBias) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::terms_test

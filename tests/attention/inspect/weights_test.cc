@@ -9,7 +9,7 @@
 #include "attention/inspect/weights_cases.h"
 #include "sextant/attention/attention.h"
 
-namespace sextant {
+namespace sextant::weights_test {
 namespace {
 
 constexpr Stage kStages[] = {Stage::scores, Stage::capped, Stage::biased, Stage::probabilities};
@@ -151,4 +151,4 @@ TYPED_TEST(Weights, BeforeMasksNeedPositionsForPaddingToo) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::weights_test

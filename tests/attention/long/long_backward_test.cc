@@ -12,7 +12,7 @@
 #include "sextant/attention/attention.h"
 #include "sextant/attention/backward.h"
 
-namespace sextant {
+namespace sextant::long_backward_test {
 namespace {
 
 // A gradient is off by what its own sum rounds, and by what the sums in its terms did: the output
@@ -138,4 +138,4 @@ INSTANTIATE_TEST_SUITE_P(DISABLED_Million, LongBackward,
                          name_of_case);
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::long_backward_test

@@ -13,7 +13,7 @@
 #include "attention/same_bits.h"
 #include "sextant/attention/attention.h"
 
-namespace sextant {
+namespace sextant::long_forward_test {
 namespace {
 
 using Case = std::tuple<std::int64_t, Row, bool>;  // keys, row, whether there is a sink
@@ -72,4 +72,4 @@ INSTANTIATE_TEST_SUITE_P(DISABLED_Million, LongForward,
                          name_of_case);
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::long_forward_test

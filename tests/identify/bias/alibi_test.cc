@@ -51,7 +51,7 @@ TEST(IdentifyAlibi, MistakenSlopesAreNamed) {
   EXPECT_EQ(identified(random).scheme, "unknown");
 }
 
-constexpr double kHidden = -std::numeric_limits<double>::infinity();
+constexpr double kMasked = -std::numeric_limits<double>::infinity();
 
 TEST(IdentifyAlibi, BiasesInEveryForm) {
   const std::int64_t heads = 6, queries = 9, keys = 9;
@@ -78,7 +78,7 @@ TEST(IdentifyAlibi, BiasesInEveryForm) {
   EXPECT_EQ(symmetric.scheme, "alibi");
   EXPECT_EQ(symmetric.form, "bias [heads, query, key], symmetric");
   const Identification causal =
-      identified(block([&](auto q, auto k) { return k > q ? kHidden : -number_of(q - k); }));
+      identified(block([&](auto q, auto k) { return k > q ? kMasked : -number_of(q - k); }));
   EXPECT_EQ(causal.scheme, "alibi");
   EXPECT_EQ(causal.form, "bias [heads, query, key], the future hidden");
   EXPECT_EQ(causal.parameters.at("direction"), "causal");
@@ -91,7 +91,7 @@ TEST(IdentifyAlibi, BiasesInEveryForm) {
       identified(row(21, [&](auto k) { return -std::fabs(number_of(k - 10)); }));
   EXPECT_EQ(distances.form, "bias [heads, distance + 10], symmetric");
   const Identification past =
-      identified(row(21, [&](auto k) { return k > 10 ? kHidden : -number_of(10 - k); }));
+      identified(row(21, [&](auto k) { return k > 10 ? kMasked : -number_of(10 - k); }));
   EXPECT_EQ(past.form, "bias [heads, distance + 10], the future hidden");
   Tensor<double> broken = block([&](auto q, auto k) { return -std::fabs(number_of(k - q)); });
   broken(2, 3, 4) *= 1.5;

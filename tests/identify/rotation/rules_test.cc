@@ -60,7 +60,7 @@ std::vector<double> yarn(double base, std::int64_t pairs, double factor, double 
   return theta;
 }
 
-enum class Holds { cosines, sines, concatenated, repeated, side_by_side, complex };
+enum class RuleHolds { cosines, sines, concatenated, repeated, side_by_side, complex };
 
 struct Cache {
   std::vector<double> theta;
@@ -70,9 +70,9 @@ struct Cache {
   bool float32 = false;  // angles as frameworks compute them
 };
 
-Tensor<double> made(const Cache& cache, Holds holds, const Type& type) {
+Tensor<double> made(const Cache& cache, RuleHolds holds, const Type& type) {
   const auto pairs = static_cast<std::int64_t>(cache.theta.size());
-  const bool wide = holds != Holds::cosines && holds != Holds::sines;
+  const bool wide = holds != RuleHolds::cosines && holds != RuleHolds::sines;
   Tensor<double> table({cache.rows, wide ? 2 * pairs : pairs});
   for (std::int64_t n = 0; n < cache.rows; ++n) {
     for (std::int64_t k = 0; k < pairs; ++k) {
@@ -90,23 +90,23 @@ Tensor<double> made(const Cache& cache, Holds holds, const Type& type) {
       c = type.round(c);
       s = type.round(s);
       switch (holds) {
-        case Holds::cosines:
+        case RuleHolds::cosines:
           table(n, k) = c;
           break;
-        case Holds::sines:
+        case RuleHolds::sines:
           table(n, k) = s;
           break;
-        case Holds::concatenated:
+        case RuleHolds::concatenated:
           table(n, k) = table(n, pairs + k) = c;
           break;
-        case Holds::repeated:
+        case RuleHolds::repeated:
           table(n, 2 * k) = table(n, 2 * k + 1) = s;
           break;
-        case Holds::side_by_side:
+        case RuleHolds::side_by_side:
           table(n, k) = c;
           table(n, pairs + k) = s;
           break;
-        case Holds::complex:
+        case RuleHolds::complex:
           table(n, 2 * k) = c;
           table(n, 2 * k + 1) = s;
           break;
@@ -118,12 +118,12 @@ Tensor<double> made(const Cache& cache, Holds holds, const Type& type) {
 
 TEST(IdentifyRotations, PlainCachesInEveryFormAndType) {
   const struct {
-    Holds holds;
+    RuleHolds holds;
     const char* form;
-  } forms[] = {{Holds::cosines, "cosines"},
-               {Holds::sines, "sines"},
-               {Holds::concatenated, "cosines, twice side by side"},
-               {Holds::repeated, "sines, each twice"}};
+  } forms[] = {{RuleHolds::cosines, "cosines"},
+               {RuleHolds::sines, "sines"},
+               {RuleHolds::concatenated, "cosines, twice side by side"},
+               {RuleHolds::repeated, "sines, each twice"}};
   for (const Type& type : {kFloat64, kFloat32, kFloat16, kBfloat16}) {
     for (const auto& [holds, form] : forms) {
       for (const double base : {10000.0, 500000.0}) {
@@ -135,7 +135,7 @@ TEST(IdentifyRotations, PlainCachesInEveryFormAndType) {
         EXPECT_EQ(found.first, 0);
         EXPECT_EQ(found.attention_factor, 1);
         EXPECT_EQ(found.parameters.contains("base"), base != 10000);
-        EXPECT_EQ(found.parameters.contains("layout"), holds == Holds::repeated);
+        EXPECT_EQ(found.parameters.contains("layout"), holds == RuleHolds::repeated);
         EXPECT_FALSE(found.parameters.contains("precision")) << found.explanation;
         // Two roundings of numbers up to one, on two sides of a boundary.
         EXPECT_LE(found.max_deviation, 2 * type.unit_roundoff + 0x1p-44);
@@ -146,7 +146,7 @@ TEST(IdentifyRotations, PlainCachesInEveryFormAndType) {
 
 TEST(IdentifyRotations, ComplexCachesHavePairsOfNumbers) {
   for (const Type& type : {kFloat32, kBfloat16}) {
-    Tensor<double> table = made({plain(10000, 16)}, Holds::complex, type);
+    Tensor<double> table = made({plain(10000, 16)}, RuleHolds::complex, type);
     const Identification found =
         identify_array(View<const double>(table.data(), {200, 16, 2}), type.unit_roundoff);
     EXPECT_EQ(found.scheme, "rotary") << found.explanation;
@@ -157,19 +157,19 @@ TEST(IdentifyRotations, ComplexCachesHavePairsOfNumbers) {
 
 TEST(IdentifyRotations, SideBySideTheyAreAlsoASinusoidalTable) {
   const Identification found =
-      identified(made({plain(10000, 16)}, Holds::side_by_side, kFloat32), kFloat32);
+      identified(made({plain(10000, 16)}, RuleHolds::side_by_side, kFloat32), kFloat32);
   EXPECT_EQ(found.scheme, "sinusoidal");
   EXPECT_EQ(found.parameters.at("layout"), "cos_first");
   EXPECT_THAT(found.explanation, HasSubstr("rotary, head_dim 32"));
   const Identification scaled = identified(
-      made({llama3(500000, 64, 8, 1, 4, 8192)}, Holds::side_by_side, kFloat32), kFloat32);
+      made({llama3(500000, 64, 8, 1, 4, 8192)}, RuleHolds::side_by_side, kFloat32), kFloat32);
   EXPECT_EQ(scaled.scheme, "rotary_llama3");
   EXPECT_EQ(scaled.form, "cosines, then sines");
 }
 
 TEST(IdentifyRotations, SlicesStartAnywhere) {
   for (const std::int64_t first : {1, 17, 1000, 30000}) {
-    for (const Holds holds : {Holds::cosines, Holds::sines}) {
+    for (const RuleHolds holds : {RuleHolds::cosines, RuleHolds::sines}) {
       const Identification found =
           identified(made({plain(10000, 32), 128, first}, holds, kFloat32), kFloat32);
       ASSERT_EQ(found.scheme, "rotary") << first << found.explanation;
@@ -177,14 +177,14 @@ TEST(IdentifyRotations, SlicesStartAnywhere) {
     }
   }
   const Identification found =
-      identified(made({plain(10000, 32), 128, 100}, Holds::cosines, kFloat16), kFloat16);
+      identified(made({plain(10000, 32), 128, 100}, RuleHolds::cosines, kFloat16), kFloat16);
   EXPECT_EQ(found.scheme, "rotary") << found.explanation;
   EXPECT_EQ(found.first, 100);
 }
 
 TEST(IdentifyRotations, FrameworksAnglesAreNamed) {
   const Identification found = identified(
-      made({plain(10000, 64), 4096, 0, 1, true}, Holds::concatenated, kFloat32), kFloat32);
+      made({plain(10000, 64), 4096, 0, 1, true}, RuleHolds::concatenated, kFloat32), kFloat32);
   ASSERT_EQ(found.scheme, "rotary") << found.explanation;
   EXPECT_EQ(found.parameters.at("precision"), "framework");
   EXPECT_THAT(found.explanation, HasSubstr("float32"));
@@ -195,7 +195,7 @@ TEST(IdentifyRotations, LinearScalingDividesAllFrequencies) {
     for (const Type& type : {kFloat64, kFloat32, kBfloat16}) {
       std::vector<double> theta = plain(10000, 32);
       for (double& t : theta) t /= factor;
-      const Identification found = identified(made({theta}, Holds::cosines, type), type);
+      const Identification found = identified(made({theta}, RuleHolds::cosines, type), type);
       ASSERT_EQ(found.scheme, "rotary_linear") << type.name << found.explanation;
       EXPECT_EQ(number(found, "factor"), factor);
       EXPECT_FALSE(found.parameters.contains("base")) << found.explanation;
@@ -205,7 +205,7 @@ TEST(IdentifyRotations, LinearScalingDividesAllFrequencies) {
 
 TEST(IdentifyRotations, NtkAwareScalingIsAnotherBase) {
   const double base = 10000 * std::pow(4, 128.0 / 126);
-  const Identification found = identified(made({plain(base, 64)}, Holds::cosines, kFloat64));
+  const Identification found = identified(made({plain(base, 64)}, RuleHolds::cosines, kFloat64));
   ASSERT_EQ(found.scheme, "rotary");
   EXPECT_NEAR(number(found, "base"), 40889.942, 0.001);
   EXPECT_THAT(found.explanation, HasSubstr("10000 changed for factor 4"));
@@ -221,7 +221,7 @@ TEST(IdentifyRotations, Llama3IsKnownByItsBlend) {
       for (const bool float32 : {false, true}) {
         if (float32 && type.unit_roundoff < 0x1p-24) continue;
         const Cache cache{llama3(base, pairs, factor, 1, 4, 8192), 2048, 0, 1, float32};
-        const Identification found = identified(made(cache, Holds::concatenated, type), type);
+        const Identification found = identified(made(cache, RuleHolds::concatenated, type), type);
         ASSERT_EQ(found.scheme, "rotary_llama3") << type.name << " " << found.explanation;
         EXPECT_EQ(number(found, "base"), base);
         EXPECT_EQ(number(found, "factor"), factor);
@@ -247,7 +247,7 @@ TEST(IdentifyRotations, YarnIsKnownByItsRampAndItsAmplitude) {
       const double usual = 0.1 * std::log(factor) + 1;
       const Cache cache{yarn(base, pairs, factor, length, truncate), 2048, 0,
                         amplitude == 0 ? usual : amplitude};
-      const Identification found = identified(made(cache, Holds::cosines, type), type);
+      const Identification found = identified(made(cache, RuleHolds::cosines, type), type);
       ASSERT_EQ(found.scheme, "rotary_yarn") << shortest(base) << type.name << found.explanation;
       EXPECT_EQ(number(found, "base"), base);
       EXPECT_EQ(number(found, "factor"), factor);
@@ -262,7 +262,7 @@ TEST(IdentifyRotations, YarnIsKnownByItsRampAndItsAmplitude) {
 TEST(IdentifyRotations, ProportionalOnesStandStillAtTheEnd) {
   std::vector<double> theta = plain(10000, 32);
   std::fill(theta.begin() + 8, theta.end(), 0);
-  const Identification found = identified(made({theta}, Holds::cosines, kFloat32), kFloat32);
+  const Identification found = identified(made({theta}, RuleHolds::cosines, kFloat32), kFloat32);
   ASSERT_EQ(found.scheme, "rotary_proportional") << found.explanation;
   EXPECT_EQ(number(found, "proportion"), 0.25);
 }
@@ -270,7 +270,7 @@ TEST(IdentifyRotations, ProportionalOnesStandStillAtTheEnd) {
 TEST(IdentifyRotations, UnknownRulesAreListed) {
   std::vector<double> theta = plain(10000, 16);
   for (std::size_t k = 0; k < 16; ++k) theta[k] *= 1 - 0.3 * std::sin(static_cast<double>(k));
-  const Identification found = identified(made({theta}, Holds::cosines, kFloat64));
+  const Identification found = identified(made({theta}, RuleHolds::cosines, kFloat64));
   ASSERT_EQ(found.scheme, "rotary_unknown") << found.explanation;
   ASSERT_EQ(found.inv_freq.size(), 16U);
   for (std::size_t k = 0; k < 16; ++k) EXPECT_NEAR(found.inv_freq[k], theta[k], 1e-7 * theta[k]);
@@ -285,7 +285,7 @@ TEST(IdentifyRotations, WhatIsNoRotationIsUnknown) {
   Tensor<double> ones({100, 32});
   for (double& x : ones.span()) x = 1;
   EXPECT_EQ(identified(ones).scheme, "unknown");
-  Tensor<double> damaged = made({plain(10000, 16)}, Holds::cosines, kFloat64);
+  Tensor<double> damaged = made({plain(10000, 16)}, RuleHolds::cosines, kFloat64);
   for (std::int64_t n = 0; n < 200; ++n) damaged(n, 5) = normal(random);
   EXPECT_EQ(identified(damaged).scheme, "unknown");
 }
@@ -299,7 +299,7 @@ TEST(IdentifyRotations, ParametersMakeTheFrequencies) {
   for (const std::vector<double>& theta :
        {proportional, linear, plain(10000, 24), llama3(500000, 64, 8, 1, 4, 8192),
         yarn(1e4, 32, 40, 4096, true), yarn(1.5e5, 32, 32, 4096, false)}) {
-    const Identification found = identified(made({theta}, Holds::cosines, kFloat64));
+    const Identification found = identified(made({theta}, RuleHolds::cosines, kFloat64));
     SCOPED_TRACE(found.explanation);
     SchemeRequest request;
     request.head_dim = found.head_dim;

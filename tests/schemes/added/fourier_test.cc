@@ -13,7 +13,7 @@
 #include "sextant/core/error.h"
 #include "sextant/schemes/scheme.h"
 
-namespace sextant {
+namespace sextant::fourier_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -237,4 +237,4 @@ TEST(Fourier, RefusesWhatIsNoFeature) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::fourier_test

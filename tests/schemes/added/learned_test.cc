@@ -15,7 +15,7 @@
 #include "sextant/core/npy.h"
 #include "sextant/schemes/scheme.h"
 
-namespace sextant {
+namespace sextant::learned_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -261,4 +261,4 @@ TEST(LearnedScheme, GradientsAreThoseOfDifferences) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::learned_test

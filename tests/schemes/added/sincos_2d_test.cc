@@ -13,7 +13,7 @@
 #include "sextant/core/error.h"
 #include "sextant/schemes/scheme.h"
 
-namespace sextant {
+namespace sextant::sincos_2d_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -255,4 +255,4 @@ TEST(Sincos2d, RefusesWhatIsNoGrid) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::sincos_2d_test

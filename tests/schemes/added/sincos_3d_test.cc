@@ -14,7 +14,7 @@
 #include "sextant/schemes/added/sinusoidal.h"
 #include "sextant/schemes/scheme.h"
 
-namespace sextant {
+namespace sextant::sincos_3d_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -133,4 +133,4 @@ TEST(Sincos3d, RefusesWidthsThatItsFormCannotShare) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::sincos_3d_test

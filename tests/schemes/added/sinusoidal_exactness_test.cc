@@ -12,7 +12,7 @@
 #include "reference/sinusoidal.h"
 #include "sextant/schemes/added/sinusoidal.h"
 
-namespace sextant {
+namespace sextant::sinusoidal_exactness_test {
 namespace {
 
 using reference::TrueSine;
@@ -260,4 +260,4 @@ TEST(SinusoidalExact, LargeTablesHoldTheSameBitsAsSmallOnes) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::sinusoidal_exactness_test

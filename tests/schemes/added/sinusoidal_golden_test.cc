@@ -7,7 +7,7 @@
 
 #include "sextant/schemes/added/sinusoidal.h"
 
-namespace sextant {
+namespace sextant::sinusoidal_golden_test {
 namespace {
 
 std::vector<double> row_at_time(const Sinusoidal& options, double time) {
@@ -94,4 +94,4 @@ TEST(SinusoidalValues, GiveTheSimilaritiesOfTheChapter) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::sinusoidal_golden_test

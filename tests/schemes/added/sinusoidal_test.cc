@@ -16,7 +16,7 @@
 
 #include "sextant/core/error.h"
 
-namespace sextant {
+namespace sextant::sinusoidal_test {
 namespace {
 
 constexpr std::int64_t kFar = std::int64_t{1} << 31;
@@ -207,4 +207,4 @@ TEST(SinusoidalNames, GoBothWays) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::sinusoidal_test

@@ -14,7 +14,7 @@
 #include "sextant/schemes/added/sinusoidal.h"
 #include "sextant/schemes/scheme.h"
 
-namespace sextant {
+namespace sextant::timestep_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -164,4 +164,4 @@ TEST(Timestep, RefusesWhatHasNoLadder) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::timestep_test

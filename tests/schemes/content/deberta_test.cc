@@ -5,7 +5,7 @@
 
 #include "schemes/content/content_checks.h"
 
-namespace sextant {
+namespace sextant::deberta_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -92,4 +92,4 @@ TEST(Deberta, NamesTheArgumentAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::deberta_test

@@ -5,7 +5,7 @@
 
 #include "schemes/content/content_checks.h"
 
-namespace sextant {
+namespace sextant::forgetting_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -116,4 +116,4 @@ TEST(Forgetting, NamesTheArgumentAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::forgetting_test

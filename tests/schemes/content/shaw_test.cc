@@ -5,7 +5,7 @@
 
 #include "schemes/content/content_checks.h"
 
-namespace sextant {
+namespace sextant::shaw_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -140,4 +140,4 @@ TEST(Shaw, NamesTheArgumentAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::shaw_test

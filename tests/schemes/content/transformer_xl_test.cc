@@ -5,7 +5,7 @@
 
 #include "schemes/content/content_checks.h"
 
-namespace sextant {
+namespace sextant::transformer_xl_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -86,4 +86,4 @@ TEST(TransformerXl, NamesTheArgumentAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::transformer_xl_test

@@ -14,7 +14,7 @@
 #include "schemes/distance/distance_checks.h"
 #include "sextant/core/error.h"
 
-namespace sextant {
+namespace sextant::alibi_test {
 namespace {
 
 using List = std::vector<double>;
@@ -176,4 +176,4 @@ TEST(Alibi, DirectionsHaveNames) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::alibi_test

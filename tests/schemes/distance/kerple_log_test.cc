@@ -9,7 +9,7 @@
 #include "schemes/distance/distance_checks.h"
 #include "sextant/schemes/distance/kerple.h"
 
-namespace sextant {
+namespace sextant::kerple_log_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -101,4 +101,4 @@ TEST(KerpleLog, NamesTheArgumentAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kerple_log_test

@@ -9,7 +9,7 @@
 #include "schemes/distance/distance_checks.h"
 #include "sextant/schemes/distance/kerple.h"
 
-namespace sextant {
+namespace sextant::kerple_power_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -82,4 +82,4 @@ TEST(KerplePower, NamesTheArgumentAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::kerple_power_test

@@ -9,7 +9,7 @@
 
 #include "schemes/distance/distance_checks.h"
 
-namespace sextant {
+namespace sextant::tisa_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -103,4 +103,4 @@ TEST(Tisa, NamesTheArgumentAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::tisa_test

@@ -14,7 +14,7 @@
 
 #include "sextant/core/error.h"
 
-namespace sextant {
+namespace sextant::positions_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -221,4 +221,4 @@ TEST(Positions, RefuseWhatIsNoList) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::positions_test

@@ -9,7 +9,7 @@
 
 #include "schemes/indexed/indexed_checks.h"
 
-namespace sextant {
+namespace sextant::alibi_2d_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -51,4 +51,4 @@ TEST(Alibi2d, NamesTheArgumentAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::alibi_2d_test

@@ -9,7 +9,7 @@
 
 #include "schemes/indexed/indexed_checks.h"
 
-namespace sextant {
+namespace sextant::chunk_mask_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -72,4 +72,4 @@ TEST(ChunkMask, NamesTheArgumentAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::chunk_mask_test

@@ -9,7 +9,7 @@
 
 #include "schemes/indexed/indexed_checks.h"
 
-namespace sextant {
+namespace sextant::document_mask_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -63,4 +63,4 @@ TEST(DocumentMask, NamesTheArgumentAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::document_mask_test

@@ -11,7 +11,7 @@
 
 #include "schemes/indexed/indexed_checks.h"
 
-namespace sextant {
+namespace sextant::fire_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -188,4 +188,4 @@ TEST(Fire, NamesTheArgumentAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::fire_test

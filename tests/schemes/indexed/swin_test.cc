@@ -10,7 +10,7 @@
 
 #include "schemes/indexed/indexed_checks.h"
 
-namespace sextant {
+namespace sextant::swin_test {
 namespace {
 
 using ::testing::ElementsAre;
@@ -139,4 +139,4 @@ TEST(Swin, NamesTheArgumentAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::swin_test

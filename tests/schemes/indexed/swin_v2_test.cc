@@ -11,7 +11,7 @@
 #include "schemes/indexed/indexed_checks.h"
 #include "sextant/schemes/indexed/swin.h"
 
-namespace sextant {
+namespace sextant::swin_v2_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -140,4 +140,4 @@ TEST(SwinV2, NamesTheArgumentAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::swin_v2_test

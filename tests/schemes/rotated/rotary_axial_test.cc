@@ -6,7 +6,7 @@
 
 #include "schemes/rotated/rotation_checks.h"
 
-namespace sextant {
+namespace sextant::rotary_axial_test {
 namespace {
 
 using checks::expect_error;
@@ -168,4 +168,4 @@ TEST(RotaryAxial, NamesTheOptionAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::rotary_axial_test

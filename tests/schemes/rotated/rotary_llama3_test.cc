@@ -3,7 +3,7 @@
 
 #include "schemes/rotated/rotation_checks.h"
 
-namespace sextant {
+namespace sextant::rotary_llama3_test {
 namespace {
 
 using checks::expect_error;
@@ -124,4 +124,4 @@ TEST(RotaryLlama3, NamesTheOptionAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::rotary_llama3_test

@@ -3,7 +3,7 @@
 
 #include "schemes/rotated/rotation_checks.h"
 
-namespace sextant {
+namespace sextant::rotary_sections_test {
 namespace {
 
 using checks::expect_error;
@@ -126,4 +126,4 @@ TEST(RotarySections, NamesTheOptionAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::rotary_sections_test

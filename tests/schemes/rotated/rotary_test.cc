@@ -17,7 +17,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
 
-namespace sextant {
+namespace sextant::rotary_test {
 namespace {
 
 using reference::TrueSine;
@@ -128,8 +128,8 @@ TEST(Rotate, ScoresDependOnTheDistanceOnly) {
 }
 
 template <class T>
-class RotateTypes : public testing::Test {};
-using AllTypes = testing::Types<float, double, float16, bfloat16>;
+class RotateTypes : public ::testing::Test {};
+using AllTypes = ::testing::Types<float, double, float16, bfloat16>;
 TYPED_TEST_SUITE(RotateTypes, AllTypes);
 
 // Views of [batch, length, heads, head_dim], in place or not, against the formula in double; 16-bit
@@ -180,8 +180,8 @@ TYPED_TEST(RotateTypes, TurnsStridedHeadsInPlaceAndOutOfPlace) {
 }
 
 template <class T>
-class RotateShort : public testing::Test {};
-using ShortTypes = testing::Types<float16, bfloat16>;
+class RotateShort : public ::testing::Test {};
+using ShortTypes = ::testing::Types<float16, bfloat16>;
 TYPED_TEST_SUITE(RotateShort, ShortTypes);
 
 // The table of float32 leaves the rounding of the result as the only 16-bit one: it has the bits of
@@ -379,4 +379,4 @@ TEST(Rotary, LayoutsHaveNames) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::rotary_test

@@ -3,7 +3,7 @@
 
 #include "schemes/rotated/rotation_checks.h"
 
-namespace sextant {
+namespace sextant::rotary_yarn_test {
 namespace {
 
 using checks::expect_error;
@@ -166,4 +166,4 @@ TEST(RotaryYarn, NamesTheOptionAtFault) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::rotary_yarn_test

@@ -10,7 +10,7 @@
 
 #include "sextant/schemes/scheme.h"
 
-namespace sextant {
+namespace sextant::rotations_test {
 namespace {
 
 constexpr std::int64_t kPositions[] = {0, 1, 7, 1000, 4095};
@@ -141,4 +141,4 @@ TEST(Rotations, TheLastChannelsTurnWhenAsked) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::rotations_test

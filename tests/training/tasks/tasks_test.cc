@@ -15,7 +15,7 @@
 namespace sextant {
 namespace {
 
-TransformerConfig small(ModelKind kind) {
+TransformerConfig small_config(ModelKind kind) {
   TransformerConfig config;
   config.kind = kind;
   config.width = 32;
@@ -34,8 +34,8 @@ LanguageTask language_task(ModelKind kind, const TaskOptions& data) {
   for (int i = 0; i < 60; ++i) text += "abcdefghij";
   Tokenizer tokenizer = letters(text);
   const auto tokens = tokenizer.encode(text);
-  return LanguageTask({tokenizer, tokens, tokenizer.encode(text.substr(0, 100))}, small(kind),
-                      data);
+  return LanguageTask({tokenizer, tokens, tokenizer.encode(text.substr(0, 100))},
+                      small_config(kind), data);
 }
 
 // Steps of AdamW; the mean loss of the last.
@@ -140,7 +140,7 @@ TEST(TranslationTask, LearnsToTurnWordsAroundAndComesBackFromItsFolder) {
   }
   const Tokenizer tokenizer = Tokenizer::train(pairs.source);
   const auto tokens = TokenPairs::encode(pairs, tokenizer);
-  TranslationTask task({tokenizer, tokens, tokens}, small(ModelKind::translator),
+  TranslationTask task({tokenizer, tokens, tokens}, small_config(ModelKind::translator),
                        {.batch_size = 18, .label_smoothing = 0});
   EXPECT_LT(learn(task, 100, 3e-3), 0.1);
   const auto found = translate(task.model(), tokens.source);
@@ -169,7 +169,7 @@ TEST(TranslationTask, SplitsSubWordsAnewInEachEpochAndOnBothSidesAlike) {
       Tokenizer::train(pairs.source, {.kind = TokenizerKind::subword, .vocabulary_size = 60});
   const auto tokens = TokenPairs::encode(pairs, tokenizer);
   TranslationTask task(
-      {tokenizer, tokens, tokens}, small(ModelKind::translator),
+      {tokenizer, tokens, tokens}, small_config(ModelKind::translator),
       {.length = 30, .batch_size = 12, .accumulation_steps = 2, .subword_dropout = 0.3});
   std::vector<std::vector<std::int64_t>> seen;
   for (const std::int64_t step : {0, 1, 0}) {

@@ -91,7 +91,7 @@ std::string enlarged(const std::string& bytes, std::size_t across, std::size_t d
   return write_png(larger, across, colors);
 }
 
-double attribute(std::string_view element, std::string_view name) {
+double attribute_number(std::string_view element, std::string_view name) {
   const std::string begin = " " + std::string(name) + "=\"";
   if (element.find(begin) == element.npos) return 0;
   const std::size_t at = element.find(begin) + begin.size();
@@ -110,7 +110,7 @@ std::string with_sharp_images(std::string_view svg, double scale) {
     const std::size_t begin = data + kData.size(), close = svg.find('"', begin);
     const std::string_view element = svg.substr(at, data - at);
     const auto pixels = [&](const char* side) {
-      return static_cast<std::size_t>(std::round(attribute(element, side) * scale));
+      return static_cast<std::size_t>(std::round(attribute_number(element, side) * scale));
     };
     const std::string larger =
         enlarged(from_base64(svg.substr(begin, close - begin)), pixels("width"), pixels("height"));

@@ -10,7 +10,7 @@ namespace sextant::text {
 namespace {
 
 // The work is the product of this and of the length of a text.
-constexpr std::size_t kLongest = 1024;
+constexpr std::size_t kLongestToken = 1024;
 
 }  // namespace
 
@@ -22,7 +22,7 @@ AddedTokens::AddedTokens(const Field& field, const VocabularyTable& vocabulary,
     AddedToken token{each.text("content"), each["id"].number(), each.flag("single_word"),
                      each.flag("lstrip"),  each.flag("rstrip"), each.flag("normalized"),
                      each.flag("special")};
-    if (token.content.empty() || token.content.size() > kLongest) {
+    if (token.content.empty() || token.content.size() > kLongestToken) {
       each["content"].refuse("1 .. 1024 bytes");
     }
     const auto known = vocabulary.find(token.content);

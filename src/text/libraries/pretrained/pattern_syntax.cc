@@ -9,7 +9,7 @@ namespace sextant::text {
 namespace {
 
 constexpr std::string_view kWord = R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc})";
-constexpr std::size_t kLongest = 4096;
+constexpr std::size_t kLongestPattern = 4096;
 
 std::string boundary(bool inside) {
   const std::string word = "[" + std::string(kWord) + "]";
@@ -122,10 +122,10 @@ class Translation {
 }  // namespace
 
 std::string icu_pattern(std::string_view pattern, const Field& field) {
-  if (pattern.empty() || pattern.size() > kLongest) {
-    throw Error(field.file(), "must have a regular expression of 1 .. " + std::to_string(kLongest) +
-                                  " bytes as " + field.place() + ", got " +
-                                  std::to_string(pattern.size()));
+  if (pattern.empty() || pattern.size() > kLongestPattern) {
+    throw Error(field.file(), "must have a regular expression of 1 .. " +
+                                  std::to_string(kLongestPattern) + " bytes as " + field.place() +
+                                  ", got " + std::to_string(pattern.size()));
   }
   return Translation(pattern, field).run();
 }
