@@ -148,7 +148,7 @@ class TextModel(Model, ScoresText, LensOfText):
         else:
             weights = self._core.attention_maps(text, chosen or [], threads)
             words = self.tokenizer.pieces(text) if self._core.has_tokenizer() else [str(int(token)) for token in text]
-        return AttentionMaps(weights, words, words, "Self attention", hidden=self._core.hidden_pairs(len(words)), layers=chosen)
+        return AttentionMaps(weights, words, words, "Self attention", hidden=self._core.hidden_pairs(len(words), chosen or []), layers=chosen)
 
     def _logit_lens(self, text: str, options: dict[str, Any]) -> LogitLens:
         return lens_of(self._core.logit_lens(text, options))

@@ -22,7 +22,7 @@ class AttentionMaps:
     title: str = "Attention"
     row_name: str = "Queries"  # what the tokens of an axis are
     column_name: str = "Keys"
-    hidden: NDArray[Any] | None = None  # [heads, queries, keys] of bool: pairs that a mask or the positions hide
+    hidden: NDArray[Any] | None = None  # [heads, queries, keys] of bool, or of each layer: pairs that a mask or the positions hide
     layers: list[int] | None = None  # of the model, that the maps are of; None: all
 
     @property
@@ -38,8 +38,10 @@ class AttentionMaps:
         """The maps of a layer, [heads, queries, keys], with -inf where a mask or the positions hide a pair."""
         import numpy as np
 
-        weights = self.weights[layer if self.layers is None else self.layers.index(layer)]
-        return weights if self.hidden is None else np.where(self.hidden, np.float32(-np.inf), weights)
+        place = layer if self.layers is None else self.layers.index(layer)
+        if self.hidden is None:
+            return self.weights[place]  # type: ignore[no-any-return]
+        return np.where(self.hidden[place] if self.hidden.ndim == 4 else self.hidden, np.float32(-np.inf), self.weights[place])
 
     def picture(self, *, layer: int | None = None, head: int | None = None, lines: bool = False, max_width: float = 950.0) -> Picture:
         """The maps of a layer, None: the last; `head`: this one alone; `lines`: lines between the words."""

@@ -2,6 +2,7 @@
 #include "sextant/figures/model_attention.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "core/json/json_text.h"
@@ -52,20 +53,24 @@ std::vector<Tensor<double>> widened(const std::vector<Tensor<float>>& maps) {
   return result;
 }
 
-// Attention of a text to itself, with what its mask and its positions hide.
+// Attention of a text to itself, with what its mask and its positions hide; of layers of several
+// kinds, `kinds` has that of each.
 ModelAttention self_attention(std::string name, std::string title,
                               const std::vector<Tensor<float>>& maps,
                               const std::vector<std::string>& labels,
                               const PositionModule<float>& positions, bool causal,
-                              std::string caption) {
+                              std::string caption, std::span<const std::size_t> kinds = {}) {
   ModelAttention part{std::move(name), std::move(title), widened(maps),
                       labels,          labels,           std::move(caption)};
-  const Tensor<double> hidden =
-      hidden_pairs(positions, maps.at(0).size(0), maps[0].size(1), causal);
-  for (const Tensor<double>& layer : part.layers) {
-    part.masked.push_back(layer.clone());
-    for (std::int64_t i = 0; i < layer.count(); ++i)
-      part.masked.back().data()[i] += hidden.data()[i];
+  std::map<std::size_t, Tensor<double>> hidden;  // by kind
+  for (std::size_t layer = 0; layer < part.layers.size(); ++layer) {
+    const std::size_t kind = kinds.empty() ? 0 : kinds[layer];
+    const auto [found, is_new] = hidden.try_emplace(kind);
+    if (is_new) {
+      found->second = hidden_pairs(positions, maps[0].size(0), maps[0].size(1), causal, kind);
+    }
+    Tensor<double>& masked = part.masked.emplace_back(part.layers[layer].clone());
+    for (std::int64_t i = 0; i < masked.count(); ++i) masked.data()[i] += found->second.data()[i];
   }
   return part;
 }
@@ -101,12 +106,12 @@ Json json_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {
 
 // Queries and keys do not matter for what is hidden.
 Tensor<double> hidden_pairs(const PositionModule<float>& positions, std::int64_t heads,
-                            std::int64_t length, bool causal) {
+                            std::int64_t length, bool causal, std::size_t kind) {
   const Tensor<float> zeros({1, heads, length, positions.options().head_dim});
   AttentionOptions<float> options;
   if (causal) options.causal = Causal::top_left;
   const PositionTables<float> tables = positions.tables(length);
-  tables.set(options, length);
+  tables.set(options, length, kind);
   Tensor<double> hidden({heads, length, length});
   lessons::hide<float>(hidden, zeros.view(), zeros.view(), options);
   return hidden;
@@ -160,9 +165,10 @@ std::vector<ModelAttention> attend_model(const TextModel& model, const std::stri
   Workspace memory;
   Pass pass{.memory = memory, .threads = threads};
   std::vector<ModelAttention> parts;
-  parts.push_back(self_attention(
-      "self", "Self attention", model.attention_maps(read.ids, pass), read.labels, model.positions,
-      model.config.kind == ModelKind::causal, "Row: the query. Column: the key."));
+  parts.push_back(self_attention("self", "Self attention", model.attention_maps(read.ids, pass),
+                                 read.labels, model.positions,
+                                 model.config.kind == ModelKind::causal,
+                                 "Row: the query. Column: the key.", model.stack.options.kinds));
   return parts;
 }
 

@@ -54,6 +54,27 @@ TEST(ModelAttention, MapsAreThoseOfTheLayerAndHead) {
   EXPECT_EQ(json["weights"][0][1][2].get<double>(), cross.layers[1](1, 1, 2));
 }
 
+// Layer 1 sees two tokens, the others all before.
+TEST(ModelAttention, EachLayerHidesWhatItsOwnPositionsHide) {
+  TransformerConfig config;
+  config.width = 8;
+  config.heads = 2;
+  config.layers = 3;
+  config.positions = {"rotary"};
+  config.layer_positions = {{{1}, {"rotary", {"window", {{"left", "1"}}}}}};
+  const std::vector<std::string> texts = {"a b c d"};
+  const TextModel model(config, Tokenizer::train(texts));
+  const auto parts = attend_model(model, "a b c d", 1);
+  const auto is_hidden = [&](std::size_t layer, std::int64_t query, std::int64_t key) {
+    return parts[0].masked[layer](0, query, key) < 0;
+  };
+  for (const std::size_t layer : {0, 1, 2}) {
+    EXPECT_TRUE(is_hidden(layer, 0, 1)) << layer;
+    EXPECT_FALSE(is_hidden(layer, 3, 2)) << layer;
+    EXPECT_EQ(is_hidden(layer, 3, 0), layer == 1) << layer;
+  }
+}
+
 TEST(ModelAttention, CopyingHasNoHeads) {
   const ModelAttention copy = part("copy", 1, 1);
   EXPECT_FALSE(copy.has_heads());

@@ -42,10 +42,10 @@ std::vector<ModelAttention> attend_model(const TextTranslator& model, const std:
 std::vector<ModelAttention> attend_model(const TextModel& model, const std::string& text,
                                          int threads = 0);
 
-// What a causal mask and the positions hide of the attention of `length` tokens to themselves:
-// -infinity, else 0; [heads, length, length].
+// What a causal mask and the positions of a kind of layers hide of the attention of `length` tokens
+// to themselves: -infinity, else 0; [heads, length, length].
 Tensor<double> hidden_pairs(const PositionModule<float>& positions, std::int64_t heads,
-                            std::int64_t length, bool causal);
+                            std::int64_t length, bool causal, std::size_t kind = 0);
 
 // The kind of that name; "": cross attention, or the only kind. Throws Error naming figure.part
 // that lists the names.

@@ -177,10 +177,27 @@ nb::object attention_maps(const PyTextModel& self, nb::handle ids, nb::handle la
   return stacked(maps);
 }
 
-nb::object hidden_pairs(const PyTextModel& self, std::int64_t length) {
+// [heads, length, length], or where layers differ of each of `layers` (none: all).
+nb::object hidden_pairs(const PyTextModel& self, std::int64_t length, nb::handle layers) {
   const TransformerConfig& config = self.model->config;
-  return as_flags(figures::hidden_pairs(self.model->positions, config.heads, length,
-                                        config.kind == ModelKind::causal));
+  const std::vector<std::size_t>& kinds = self.model->stack.options.kinds;
+  const auto of_kind = [&](std::size_t kind) {
+    return figures::hidden_pairs(self.model->positions, config.heads, length,
+                                 config.kind == ModelKind::causal, kind);
+  };
+  if (kinds.empty()) return as_flags(of_kind(0));
+  auto chosen = Argument{layers, "attention_maps", "layers"}.integers();
+  if (chosen.empty()) {
+    chosen.resize(kinds.size());
+    std::iota(chosen.begin(), chosen.end(), 0);
+  }
+  Tensor<double> all({std::ssize(chosen), config.heads, length, length});
+  double* to = all.data();
+  for (const std::int64_t layer : chosen) {
+    const Tensor<double> one = of_kind(kinds.at(static_cast<std::size_t>(layer)));
+    to = std::ranges::copy(one.span(), to).out;
+  }
+  return as_flags(all);
 }
 
 nb::dict evaluate_text(const PyTextModel& self, const nb::bytes& bytes, const nb::dict& given,
@@ -249,10 +266,11 @@ void bind_text_model(nb::module_& module) {
            nb::arg("threads").none(),
            nb::sig("def attention_maps(self, ids: object, layers: object, threads: int) -> "
                    "typing.Any"))
-      .def("hidden_pairs", &hidden_pairs, nb::arg("length"),
-           nb::sig("def hidden_pairs(self, length: int) -> typing.Any"),
-           "Whether a token of a text of this length does not see another: [heads, "
-           "length, length].")
+      .def(
+          "hidden_pairs", &hidden_pairs, nb::arg("length"), nb::arg("layers").none(),
+          nb::sig("def hidden_pairs(self, length: int, layers: object) -> typing.Any"),
+          "Whether a token of a text of this length does not see another: [heads, length, length], "
+          "or where layers differ [layers, heads, length, length].")
       .def("evaluate", &evaluate_text, nb::arg("text"), nb::arg("options"), nb::arg("where"),
            nb::sig("def evaluate(self, text: bytes, options: dict[str, typing.Any], where: str) -> "
                    "dict[str, typing.Any]"))
