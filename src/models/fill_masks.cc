@@ -72,7 +72,7 @@ Holes holes_of(std::string_view text, const Tokenizer& tokenizer, const FillOpti
 std::vector<std::int64_t> no_answers(const TextModel& model) {
   std::vector<std::int64_t> ids = model.tokenizer.unwritten(model.config.vocabulary);
   const SpecialTokens& special = model.tokenizer.special();
-  ids.insert(ids.end(), {special.pad, special.bos, special.eos, special.unk, special.mask});
+  ids.insert(ids.end(), {special.pad, special.bos, special.unk, special.mask});
   ids.insert(ids.end(), special.ends.begin(), special.ends.end());
   return ids;
 }
