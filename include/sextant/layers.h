@@ -8,6 +8,7 @@
 #include "sextant/layers/embedding.h"
 #include "sextant/layers/feed_forward.h"
 #include "sextant/layers/first_weights.h"
+#include "sextant/layers/head_transform.h"
 #include "sextant/layers/linear.h"
 #include "sextant/layers/norm.h"
 #include "sextant/layers/parameters.h"
