@@ -16,7 +16,7 @@ bool cut(std::vector<std::int64_t>& ids, std::int64_t most, const Tokenizer& tok
          std::string_view text) {
   if (std::ssize(ids) <= most) return false;
   const auto plain = tokenizer.encode(text);
-  const auto found = std::ranges::search(ids, plain).begin();
+  const auto found = std::search(ids.begin(), ids.end(), plain.begin(), plain.end());
   const std::int64_t after = ids.end() - found - std::ssize(plain);
   ids.erase(ids.end() - after - (std::ssize(ids) - most), ids.end() - after);
   return true;

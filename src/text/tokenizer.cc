@@ -130,12 +130,12 @@ std::string Tokenizer::piece_or_number(std::int64_t id) const {
 }
 
 std::optional<std::string> Tokenizer::whole_word(std::int64_t id) const {
-  constexpr std::string_view kSpace = "\u2581";
+  constexpr std::string_view kMark = "\u2581";
   if (!pretrained_ && id <= kUnk) return piece(id), std::nullopt;
   std::optional<std::string> word = pretrained_ ? pretrained_->whole_word(id) : piece(id);
   if (kind_ == TokenizerKind::subword) {
-    if (!word->starts_with(kSpace)) return std::nullopt;
-    word->erase(0, kSpace.size());
+    if (!word->starts_with(kMark)) return std::nullopt;
+    word->erase(0, kMark.size());
   }
   if (word && word->find_first_not_of(" \t\r\n") == std::string::npos) return std::nullopt;
   return word;
