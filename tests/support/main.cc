@@ -4,7 +4,8 @@
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleMock(&argc, argv);
-#ifdef SEXTANT_SANITIZED  // a child that is only forked may wait for a lock of the sanitizer for ever
+#ifdef SEXTANT_SANITIZED  // a child that is only forked may wait for a lock of the sanitizer for
+                          // ever
   GTEST_FLAG_SET(death_test_style, "threadsafe");
 #endif
   return RUN_ALL_TESTS();
