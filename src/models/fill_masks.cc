@@ -83,7 +83,8 @@ Guesses guesses_of(std::span<const float> all, std::int64_t most,
   std::vector<float> logits(all.begin(), all.end());
   forbid(never, logits);
   Guesses guesses;
-  const std::int64_t asked = std::min(most, std::ssize(all)) + std::ssize(never);
+  const auto count = static_cast<std::int64_t>(all.size());
+  const std::int64_t asked = std::min(most, count) + std::ssize(never);
   for (const auto& [token, probability] : most_probable(logits, asked)) {
     if (std::ssize(guesses) == most) break;
     if (probability == 0 && std::ranges::count(never, token) > 0) continue;
