@@ -59,7 +59,9 @@ double explained_by_distance(const Map& map) {
   }
   double within = 0;
   for (const auto& [distance, moments] : of_distance) within += moments.spread();
-  return all.spread() > 0 ? std::clamp(1 - within / all.spread(), 0.0, 1.0) : 0;
+  constexpr double kRounding = 1e-12;  // of the sums: equal weights have no variance to explain
+  if (all.spread() <= kRounding * all.squares) return 0;
+  return std::clamp(1 - within / all.spread(), 0.0, 1.0);
 }
 
 HeadSummary summary_of(const Map& map) {

@@ -60,6 +60,7 @@ TEST(HeadRoles, NameWhatAHeadLooksAtAndSortByIt) {
   EXPECT_EQ(heads[0].score, 1);
   EXPECT_EQ(heads[1].next, 1);
   EXPECT_NEAR(heads[0].first, 2.0 / kLength, 1e-15);
+  EXPECT_EQ(heads.back().distance, 0) << "equal weights have no variance to explain";
 }
 
 // Two tokens back is no place of its own, but the distance alone explains it.
