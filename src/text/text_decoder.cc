@@ -11,7 +11,7 @@ constexpr std::string_view kSpace = "\u2581";  // SentencePiece's sign
 }  // namespace
 
 std::string TextDecoder::add(std::int64_t id) {
-  if (tokenizer_.pretrained_) {
+  if (tokenizer_.kind() == TokenizerKind::pretrained) {
     ids_.push_back(id);
     return next_text(false);
   }
@@ -28,9 +28,7 @@ std::string TextDecoder::add(std::int64_t id) {
   return text;
 }
 
-std::string TextDecoder::finish() {
-  return tokenizer_.pretrained_ && shown_ < ids_.size() ? next_text(true) : "";
-}
+std::string TextDecoder::finish() { return shown_ < ids_.size() ? next_text(true) : ""; }
 
 std::string TextDecoder::next_text(bool all) {
   const std::span ids(ids_);

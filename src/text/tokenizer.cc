@@ -131,7 +131,7 @@ std::string Tokenizer::piece_or_number(std::int64_t id) const {
 
 std::optional<std::string> Tokenizer::whole_word(std::int64_t id) const {
   constexpr std::string_view kMark = "\u2581";
-  if (!pretrained_ && id <= kUnk) return piece(id), std::nullopt;
+  if (!pretrained_ && id <= kUnk && has(id)) return std::nullopt;
   std::optional<std::string> word = pretrained_ ? pretrained_->whole_word(id) : piece(id);
   if (kind_ == TokenizerKind::subword) {
     if (!word->starts_with(kMark)) return std::nullopt;

@@ -137,7 +137,6 @@ class Tokenizer {
     bool split_punctuation;
   };
   friend class TokenizerTrainer;
-  friend class TextDecoder;
   Tokenizer(const Settings& settings, std::vector<std::string> tokens,
             std::optional<SubwordTokenizer> subword,
             std::optional<PretrainedTokenizer> pretrained = {});
