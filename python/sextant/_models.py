@@ -116,7 +116,7 @@ class TextModel(Model, ScoresText, LensOfText):
             texts: one or more, each of at least one token
             pooling: over tokens, special ones included
             normalize: divide each vector by its length, so that a product of two is their cosine similarity
-            max_tokens: longer texts are cut there
+            max_tokens: longer texts are cut there; None: where the model ends, with a warning
             threads: 0: all cores; the numbers are the same for any
 
         Returns:
@@ -126,7 +126,10 @@ class TextModel(Model, ScoresText, LensOfText):
             ValueError: no text, one without tokens, or a model without a tokenizer
         """
         with named(sentence_vectors="embed"):
-            vectors = self._core.embed([texts] if isinstance(texts, str) else list(texts), pooling, normalize, max_tokens, threads)
+            given = [texts] if isinstance(texts, str) else list(texts)
+            vectors, cut, longest = self._core.embed(given, pooling, normalize, max_tokens, threads)
+        if cut and max_tokens is None:
+            warnings.warn(f"{cut} of {len(given)} texts are longer than the {longest} tokens that the model reads: their beginnings count", stacklevel=2)
         return vectors[0] if isinstance(texts, str) else vectors  # type: ignore[no-any-return]
 
     def attention_maps(self, text: str | Array, *, layers: Sequence[int] | None = None, threads: int = 0) -> AttentionMaps:

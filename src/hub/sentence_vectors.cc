@@ -67,7 +67,7 @@ SentenceVectors sentence_vectors(const TextModel& model, std::span<const std::st
   const std::int64_t end = model.positions.max_length();
   const std::int64_t most = options.max_tokens > 0 ? std::min(options.max_tokens, end) : end;
   const std::int64_t width = model.config.width;
-  SentenceVectors made;
+  SentenceVectors made{.max_tokens = most};
   made.vectors = Tensor<float>::uninitialized({std::ssize(texts), width});
   Workspace memory;
   Pass pass{.memory = memory, .threads = options.threads};

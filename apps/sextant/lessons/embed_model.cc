@@ -75,7 +75,7 @@ void embed_by_model(const Embed& embed) {
   const SentenceVectors made = sentence_vectors(TextModel::load(folder), texts, options);
   if (made.cut > 0) {
     note(std::to_string(made.cut) + " of " + std::to_string(texts.size()) +
-         " texts are longer than the " + std::to_string(options.max_tokens) +
+         " texts are longer than the " + std::to_string(made.max_tokens) +
          " tokens that the model reads: their beginnings count");
   }
   if (format == Format::npy) {

@@ -32,8 +32,9 @@ struct SentenceOptions {
 SentenceOptions find_sentence_options(const ModelFolder& folder);
 
 struct SentenceVectors {
-  Tensor<float> vectors;  // [texts, width]
-  std::int64_t cut = 0;   // texts that had more tokens than max_tokens
+  Tensor<float> vectors;        // [texts, width]
+  std::int64_t cut = 0;         // texts that had more tokens than max_tokens
+  std::int64_t max_tokens = 0;  // that a text could have
 };
 
 // Means and lengths are summed in float64. Throws Error naming sentence_vectors.texts for no text

@@ -144,9 +144,10 @@ nb::object hidden_states(const PyTextModel& self, nb::handle ids, nb::handle thr
   return to_python(std::move(all));
 }
 
-// Texts as vectors [texts, width]; what is None is as the folder says.
-nb::object embed(const PyTextModel& self, const std::vector<std::string>& texts, nb::handle pooling,
-                 nb::handle normalize, nb::handle max_tokens, nb::handle threads) {
+// Texts as vectors [texts, width], how many were cut, and the tokens that a text could have; what
+// is None is as the folder says.
+nb::tuple embed(const PyTextModel& self, const std::vector<std::string>& texts, nb::handle pooling,
+                nb::handle normalize, nb::handle max_tokens, nb::handle threads) {
   SentenceOptions options = self.sentences;
   if (!pooling.is_none()) options.pooling = Argument{pooling, "embed", "pooling"}.choice<Pooling>();
   if (!normalize.is_none()) options.normalize = Argument{normalize, "embed", "normalize"}.flag();
@@ -160,7 +161,7 @@ nb::object embed(const PyTextModel& self, const std::vector<std::string>& texts,
     const Unlocked released;
     made = sentence_vectors(model, texts, options);
   }
-  return to_python(std::move(made.vectors));
+  return nb::make_tuple(to_python(std::move(made.vectors)), made.cut, made.max_tokens);
 }
 
 nb::object attention_maps(const PyTextModel& self, nb::handle ids, nb::handle layers,
@@ -261,7 +262,7 @@ void bind_text_model(nb::module_& module) {
       .def("embed", &embed, nb::arg("texts"), nb::arg("pooling").none(),
            nb::arg("normalize").none(), nb::arg("max_tokens").none(), nb::arg("threads").none(),
            nb::sig("def embed(self, texts: list[str], pooling: object, normalize: object, "
-                   "max_tokens: object, threads: int) -> typing.Any"))
+                   "max_tokens: object, threads: int) -> tuple[typing.Any, int, int]"))
       .def("attention_maps", &attention_maps, nb::arg("ids").none(), nb::arg("layers").none(),
            nb::arg("threads").none(),
            nb::sig("def attention_maps(self, ids: object, layers: object, threads: int) -> "
