@@ -158,8 +158,7 @@ int exit_code_of_child(void (*work)()) {
 }
 
 TEST(ThreadPool, AForkedProcessStartsThreadsOfItsOwn) {
-#ifdef SEXTANT_SANITIZED  // a lock of its run-time may be held when the process forks, and then
-                          // stays so
+#ifdef SEXTANT_SANITIZED  // locks of its run-time that are held at the fork stay so
   GTEST_SKIP() << "the sanitizers do not survive threads after fork()";
 #endif
   const auto use_two = [] {

@@ -4,8 +4,7 @@
 
 int main(int argc, char** argv) {
   ::testing::InitGoogleMock(&argc, argv);
-#ifdef SEXTANT_SANITIZED  // a child that is only forked may wait for a lock of the sanitizer for
-                          // ever
+#ifdef SEXTANT_SANITIZED  // locks of its run-time that are held at a fork stay so
   GTEST_FLAG_SET(death_test_style, "threadsafe");
 #endif
   return RUN_ALL_TESTS();
