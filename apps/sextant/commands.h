@@ -42,6 +42,7 @@ void add_translate(CLI::App& program, Job& job);
 void add_evaluate(CLI::App& program, Job& job);
 void add_train(CLI::App& program, Job& job);
 void add_average(CLI::App& program, Job& job);
+void add_export(CLI::App& program, Job& job);
 void add_report(CLI::App& program, Job& job);
 void add_list(CLI::App& program, Job& job);
 void add_info(CLI::App& program, Job& job);

@@ -2,4 +2,5 @@
 #pragma once
 
 #include "sextant/hub/load_pretrained.h"
+#include "sextant/hub/save_pretrained.h"
 #include "sextant/hub/sentence_vectors.h"

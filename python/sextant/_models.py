@@ -68,6 +68,32 @@ class TextModel(Model, ScoresText, LensOfText):
 
     _core: _core.TextModel
 
+    def save_pretrained(
+        self,
+        folder: str | os.PathLike[str],
+        *,
+        model_type: str | None = None,
+        like: str | os.PathLike[str] | None = None,
+        dtype: Literal["float32", "float16", "bfloat16"] = "float32",
+    ) -> str:
+        """Writes a new folder as transformers reads it: config.json, model.safetensors, and tokenizer.json where the tokens have such a form.
+
+        Args:
+            folder: a path where nothing is yet
+            model_type: of config.json: llama, mistral, qwen2, qwen3, gpt2, gpt_neox, opt, bloom, mpt or bert; None: the first that has all of the model
+            like: a Hugging Face folder whose config.json is taken instead, of any model type that is read: that of the model that this one was trained further from
+            dtype: of the weights, rounded once
+
+        Returns:
+            The model type.
+
+        Raises:
+            ValueError: no model type, or not this one, has all of the model; the message says what differs
+        """
+        return self._core.save_pretrained(
+            folder_of(folder, "save_pretrained.folder"), model_type, folder_of(like, "save_pretrained.like"), dtype
+        )
+
     def logits(self, ids: Array, *, threads: int = 0) -> NDArray[Any]:
         """The logits at every position: of the next token, or of a masked model of the token there.
 

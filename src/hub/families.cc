@@ -99,6 +99,8 @@ void refuse_positions(const ConfigObject& object, const ModelConfig& model) {
 
 }  // namespace
 
+std::span<const Family* const> families() noexcept { return kFamilies; }
+
 const Family& find_family(const ConfigObject& object) {
   const std::string type = object.need(object.text("model_type"), "model_type");
   for (const Family* family : kFamilies) {

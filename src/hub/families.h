@@ -20,6 +20,9 @@ struct Family {
   NameRules names;
   TransformerConfig (*config)(const ConfigObject& object, const ModelConfig& model);
   void (*weights)(const ConfigObject& object, const TransformerConfig& config, WeightTable& table);
+  // The other direction: the keys of a config.json, as far as this model type has them. What it
+  // does not have shows when they are read again. Null: config.json is not written.
+  Json (*write)(const TransformerConfig& config) = nullptr;
 };
 
 extern const Family kBert, kBloom, kCamembert, kCodegen, kCohere, kCohere2, kDistilbert, kFalcon,
@@ -27,6 +30,7 @@ extern const Family kBert, kBloom, kCamembert, kCodegen, kCohere, kCohere2, kDis
     kModernbert, kMpt, kOlmo, kOlmo2, kOpt, kPhi, kPhi3, kQwen2, kQwen3, kRoberta, kSmollm3,
     kStablelm, kStarcoder2, kXlmRoberta;
 
+std::span<const Family* const> families() noexcept;
 // Throws Error for a model type that is not one of these.
 const Family& find_family(const ConfigObject& object);
 

@@ -25,7 +25,7 @@ std::string usual_name(std::string_view name, std::string_view prefix) {
 }  // namespace
 
 WeightTable::WeightTable(const TensorFile& file, const NameRules& rules)
-    : file_(file), rules_(rules) {
+    : file_(&file), rules_(rules) {
   for (const StoredTensor& tensor : file.tensors()) {
     const auto [place, fresh] = tensors_.emplace(usual_name(tensor.name, rules.prefix), &tensor);
     if (!fresh) fail(tensor, "must not hold both " + place->second->name + " and " + tensor.name);
@@ -146,8 +146,8 @@ void WeightTable::read_into(const Parameters<float>& parameters) const {
       for (const Part& part : found->second.parts) count += part.count;
     }
     if (count != tensor->count()) {
-      throw Error(file_.path(), "must hold all of " + name + ", got " + std::to_string(count) +
-                                    " of " + std::to_string(tensor->count()) + " numbers");
+      throw Error(file_->path(), "must hold all of " + name + ", got " + std::to_string(count) +
+                                     " of " + std::to_string(tensor->count()) + " numbers");
     }
     std::span<float> rest = tensor->span();
     ask_for_large_pages(std::as_writable_bytes(rest).data(), rest.size_bytes());
@@ -164,7 +164,7 @@ void WeightTable::read_into(const Parameters<float>& parameters) const {
     const StoredTensor* added = found->second.first_row;
     if (added == nullptr) continue;
     std::vector<float> row(static_cast<std::size_t>(added->shape[1]));
-    file_.read<float>(*added, 0, row);
+    file_->read<float>(*added, 0, row);
     float* to = tensor->data();
     for (std::int64_t i = 0; i < tensor->size(0); ++i) {
       for (const float x : row) *to++ += x;
@@ -192,7 +192,11 @@ const StoredTensor* WeightTable::find(std::string_view theirs) const {
 const StoredTensor& WeightTable::take(std::string_view theirs, const Shape& shape) {
   const std::string name = theirs_ + std::string(theirs);
   const StoredTensor* found = find(name);
-  if (found == nullptr) throw Error(file_.path(), "must hold the tensor " + name);
+  if (found == nullptr && file_ == nullptr) {
+    planned_.push_back({.name = name, .shape = shape});
+    found = tensors_.emplace(name, &planned_.back()).first->second;
+  }
+  if (found == nullptr) throw Error(file_->path(), "must hold the tensor " + name);
   if (found->shape != shape) {
     fail(*found, "must hold " + found->name + " of shape " + shape.to_string() +
                      ", as config.json says, got " + found->shape.to_string());
@@ -215,8 +219,8 @@ void WeightTable::check_equal(const StoredTensor& a, const StoredTensor& b) cons
   std::vector<float> left(kAtOnce), right(kAtOnce);
   for (std::int64_t first = 0; first < a.count(); first += kAtOnce) {
     const auto size = static_cast<std::size_t>(std::min(kAtOnce, a.count() - first));
-    file_.read<float>(a, first, std::span(left).first(size));
-    file_.read<float>(b, first, std::span(right).first(size));
+    file_->read<float>(a, first, std::span(left).first(size));
+    file_->read<float>(b, first, std::span(right).first(size));
     if (std::equal(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(size), right.begin())) {
       continue;
     }
@@ -235,10 +239,10 @@ void WeightTable::read(const Part& part, std::span<float> to) const {
   for (const StoredRows& each : part.rows) {
     const std::int64_t columns = from.count() / from.shape[0];
     const auto size = static_cast<std::size_t>(each.count * columns);
-    file_.read<float>(from, each.first * columns, rest.first(size));
+    file_->read<float>(from, each.first * columns, rest.first(size));
     rest = rest.subspan(size);
   }
-  if (part.rows.empty() && part.stored == Stored::rows) file_.read<float>(from, 0, to);
+  if (part.rows.empty() && part.stored == Stored::rows) file_->read<float>(from, 0, to);
   if (part.stored == Stored::columns) read_columns(from, to);
   if (part.factor == 1 && part.added == 0) return;
   for (float& x : to) {
@@ -252,8 +256,8 @@ void WeightTable::read_columns(const StoredTensor& from, std::span<float> to) co
   std::vector<float> rows(static_cast<std::size_t>(std::min(kRows, in) * out));
   for (std::int64_t first = 0; first < in; first += kRows) {
     const std::int64_t count = std::min(kRows, in - first);
-    file_.read<float>(from, first * out,
-                      std::span(rows).first(static_cast<std::size_t>(count * out)));
+    file_->read<float>(from, first * out,
+                       std::span(rows).first(static_cast<std::size_t>(count * out)));
     for (std::int64_t column = 0; column < out; ++column) {
       float* const line = to.data() + column * in + first;
       for (std::int64_t i = 0; i < count; ++i)
@@ -263,7 +267,7 @@ void WeightTable::read_columns(const StoredTensor& from, std::span<float> to) co
 }
 
 void WeightTable::fail(const StoredTensor& tensor, const std::string& what) const {
-  throw Error(file_.files()[tensor.file], what);
+  throw Error(file_->files()[tensor.file], what);
 }
 
 }  // namespace sextant::hub

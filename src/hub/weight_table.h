@@ -1,8 +1,9 @@
-// Which tensors of a file become which parameters of a model: checked against the file first, then
-// read into their places.
+// Which tensors of a file become which parameters of a model, in both directions: checked against
+// the file first, then read into their places; or made of the parameters for a new file.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -44,6 +45,8 @@ class WeightTable {
  public:
   // Borrows both. Throws Error for a name that is there with the prefix and without.
   WeightTable(const TensorFile& file, const NameRules& rules);
+  // Of a file that is to be written: it has each tensor that is asked for, once.
+  explicit WeightTable(const NameRules& rules) : rules_(rules) {}
 
   // From here on names begin with these, in the model and in the file.
   void enter(std::string ours, std::string theirs);
@@ -81,6 +84,11 @@ class WeightTable {
   void check_rest() const;
   // Sets all of them. Throws Error for numbers that are not finite.
   void read_into(const Parameters<float>& parameters) const;
+  // The tensors that become these parameters when they are read, by their names: those of a head
+  // have no prefix, and none has it where there is no head. Rows that nothing is read from are 0.
+  // Throws Error(where, ...) for a parameter that has no place, or has to have another value.
+  std::map<std::string, Tensor<float>> written(const Parameters<const float>& parameters,
+                                               bool has_head, const std::string& where) const;
 
  private:
   struct Part {
@@ -106,9 +114,11 @@ class WeightTable {
   static void scale(const Source& source, Tensor<float>& tensor);
   void read_columns(const StoredTensor& from, std::span<float> to) const;
   [[noreturn]] void fail(const StoredTensor& tensor, const std::string& what) const;
+  static void write(const Part& part, std::span<const float> from, std::span<float> to);
 
-  const TensorFile& file_;
+  const TensorFile* file_ = nullptr;  // null: of a file that is to be written
   const NameRules& rules_;
+  std::deque<StoredTensor> planned_;                                 // of that file
   std::map<std::string, const StoredTensor*, std::less<>> tensors_;  // names without the prefix
   std::set<const StoredTensor*> used_;
   std::map<std::string, Source, std::less<>> sources_;  // by parameter

@@ -1,25 +1,18 @@
 // The mean of models' weights.
 #include "sextant/models/average.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
-#include <string_view>
-#include <system_error>
 #include <vector>
 
-#include "core/files/temporary_file.h"
+#include "core/files/new_folder.h"
 #include "models/checksums.h"
 #include "sextant/core/error.h"
 #include "sextant/models/text_model.h"
 
 namespace sextant {
 namespace {
-
-namespace fs = std::filesystem;
 
 // Adds a model's numbers of `name` from `first` on to the sums.
 void add_to(std::span<double> sums, const TensorFile& file, const std::string& name,
@@ -63,27 +56,6 @@ void save_mean(std::span<const ModelFolder> models, const std::string& folder) {
   write_checksums(folder);
 }
 
-constexpr std::string_view kPartial = ".partial-";
-
-// Removes what was begun for `folder` and killed: "NAME.partial-PID" of a process that has ended,
-// or of this one.
-void remove_stale(const fs::path& folder) {
-  const std::string start = folder.filename().string() + std::string(kPartial);
-  const fs::path parent = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
-  std::vector<fs::path> found;
-  std::error_code problem;
-  fs::directory_iterator entry(parent, problem);
-  for (; !problem && entry != fs::directory_iterator(); entry.increment(problem)) {
-    const std::string name = entry->path().filename().string();
-    if (!name.starts_with(start)) continue;
-    const std::string process = name.substr(start.size());
-    if (process == std::to_string(::getpid()) || is_ended_process(process)) {
-      found.push_back(entry->path());
-    }
-  }
-  for (const fs::path& left : found) fs::remove_all(left, problem);
-}
-
 // Throws as save_average().
 void check_compatible(std::span<const ModelFolder> models) {
   if (models.size() < 2) {
@@ -103,30 +75,14 @@ void check_compatible(std::span<const ModelFolder> models) {
 }  // namespace
 
 void save_average(std::span<const ModelFolder> models, const std::string& path) {
-  fs::path folder = fs::path(path).lexically_normal();
-  if (!folder.has_filename()) folder = folder.parent_path();  // "runs/both/"
-  std::error_code problem;
-  if (fs::exists(folder, problem)) {
-    throw Error(folder.string(), "must be a folder that does not exist yet");
-  }
-  // Beside it first, under a name of this process: a folder of its own name is a whole model.
-  remove_stale(folder);
   check_compatible(models);
-  const std::string staging = folder.string() + std::string(kPartial) + std::to_string(::getpid());
-  fs::create_directories(staging, problem);
-  if (problem) throw Error(staging, "cannot be made: " + problem.message());
-  try {
+  make_new_folder(path, [models](const std::string& folder) {
     if (models.front().config.kind == ModelKind::translator) {
-      save_mean<TextTranslator>(models, staging);
+      save_mean<TextTranslator>(models, folder);
     } else {
-      save_mean<TextModel>(models, staging);
+      save_mean<TextModel>(models, folder);
     }
-    fs::rename(staging, folder, problem);
-    if (problem) throw Error(folder.string(), "cannot be made: " + problem.message());
-  } catch (...) {
-    fs::remove_all(staging, problem);
-    throw;
-  }
+  });
 }
 
 }  // namespace sextant

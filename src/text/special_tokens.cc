@@ -98,6 +98,8 @@ SpecialTokens find_special_tokens(const std::string& folder, const PretrainedTok
 void save_special_tokens(const std::string& folder, const SpecialTokens& special,
                          const PretrainedTokenizer& tokenizer) {
   Json names = Json::object(), ids = Json::object();
+  // Any tokenizer.json: transformers looks for another class by the model type where none is named.
+  names["tokenizer_class"] = "PreTrainedTokenizerFast";
   for (const Role& role : kRoles) {
     const std::int64_t id = special.*role.id;
     if (id < 0) continue;

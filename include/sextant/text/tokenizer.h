@@ -83,6 +83,11 @@ class Tokenizer {
   // Throws Error for special tokens that it does not have.
   static Tokenizer of(PretrainedTokenizer pretrained, const SpecialTokens& special);
 
+  // The same tokens as a published tokenizer, which writes them as the library "tokenizers" reads
+  // them: a special token spelled in a text is that token then, and words apart by one space.
+  // Nothing for sub-words, and for words that are split at punctuation. Needs ICU.
+  std::optional<Tokenizer> as_pretrained() const;
+
   // 16 hexadecimal digits of all that is saved: equal where the same text gives the same ids.
   std::string checksum() const;
   // Whether they have the same kind, settings and tokens.

@@ -15,6 +15,7 @@
 #include "models/models.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/model_attention.h"
+#include "sextant/hub/save_pretrained.h"
 #include "sextant/models/fill_masks.h"
 #include "sextant/models/text_stream.h"
 #include "sextant/text/pairs.h"
@@ -282,6 +283,22 @@ void bind_text_model(nb::module_& module) {
             return weights_of(model.parameters(), self);
           },
           nb::sig("def weights(self) -> dict[str, typing.Any]"))
+      .def(
+          "save_pretrained",
+          [](const PyTextModel& self, const std::string& folder, nb::handle model_type,
+             const std::string& like, nb::handle dtype) {
+            PretrainedForm form{.like = like};
+            if (!model_type.is_none()) {
+              form.model_type = Argument{model_type, "save_pretrained", "model_type"}.text();
+            }
+            form.dtype = Argument{dtype, "save_pretrained", "dtype"}.dtype();
+            const Unlocked released;
+            const SavedPretrained saved =
+                self.has_tokenizer() ? save_pretrained(self.text("save_pretrained"), folder, form)
+                                     : save_pretrained(*self.model, folder, form);
+            return saved.model_type;
+          },
+          nb::arg("folder"), nb::arg("model_type").none(), nb::arg("like"), nb::arg("dtype").none())
       .def("save", [](const PyTextModel& self, const std::string& folder) {
         const TextModel& model = self.text("save");
         const Unlocked released;

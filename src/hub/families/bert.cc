@@ -3,6 +3,7 @@
 // et al. 2019), XLM-R and CamemBERT count positions from the row after padding's.
 #include "core/text/quoted_text.h"
 #include "hub/families.h"
+#include "hub/written_keys.h"
 
 namespace sextant::hub {
 namespace {
@@ -42,6 +43,17 @@ TransformerConfig roberta(const ConfigObject& object, const ModelConfig& model) 
     object.fail("hidden_act", "must be gelu where the model has a head, whose activation that is");
   }
   return config;
+}
+
+Json write(const TransformerConfig& c) {
+  Json json = sizes_in_hub(c);
+  json["architectures"] = Json::array({!c.logits                     ? "BertModel"
+                                       : c.kind == ModelKind::masked ? "BertForMaskedLM"
+                                                                     : "BertLMHeadModel"});
+  json["hidden_act"] = name_in_hub(c.activation);
+  json["layer_norm_eps"] = c.norm_epsilon;
+  json["is_decoder"] = c.kind == ModelKind::causal;
+  return json;
 }
 
 constexpr DecoderNames kLayers = {.layers = "encoder.layer.",
@@ -92,7 +104,7 @@ constexpr std::string_view kSkipped[] = {"embeddings.position_ids", "pooler.", "
 
 }  // namespace
 
-const Family kBert = {"bert", {"bert.", kSkipped}, read_config, add_bert};
+const Family kBert = {"bert", {"bert.", kSkipped}, read_config, add_bert, write};
 const Family kRoberta = {"roberta", {"roberta.", kSkipped}, roberta, add_roberta};
 const Family kXlmRoberta = {"xlm-roberta", {"roberta.", kSkipped}, roberta, add_roberta};
 const Family kCamembert = {"camembert", {"roberta.", kSkipped}, roberta, add_roberta};

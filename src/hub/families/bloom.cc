@@ -1,6 +1,7 @@
 // BLOOM (BigScience 2022, 2211.05100): ALiBi, a norm of the embedding, one map for q, k and v whose
 // rows go head by head. MPT (MosaicML 2023): ALiBi, no bias anywhere.
 #include "hub/families.h"
+#include "hub/written_keys.h"
 
 namespace sextant::hub {
 namespace {
@@ -41,6 +42,24 @@ TransformerConfig mpt(const ConfigObject& object, const ModelConfig& model) {
   return c;
 }
 
+Json write_bloom(const TransformerConfig& c) {
+  return {{"architectures", class_in_hub(c, "Bloom")},
+          {"hidden_size", c.width},
+          {"n_layer", c.layers},
+          {"n_head", c.heads},
+          {"layer_norm_epsilon", c.norm_epsilon}};
+}
+
+Json write_mpt(const TransformerConfig& c) {
+  return {{"architectures", class_in_hub(c, "Mpt")},
+          {"d_model", c.width},
+          {"n_layers", c.layers},
+          {"n_heads", c.heads},
+          {"max_seq_len", c.length},
+          {"layer_norm_epsilon", c.norm_epsilon},
+          {"attn_config", {{"alibi", true}, {"alibi_bias_max", alibi_max(c)}}}};
+}
+
 constexpr DecoderNames kBloomNames = {.embedding = "word_embeddings",
                                       .embedding_norm = "word_embeddings_layernorm",
                                       .layers = "h.",
@@ -72,7 +91,7 @@ void add_mpt(const ConfigObject& /*object*/, const TransformerConfig& c, WeightT
 
 }  // namespace
 
-const Family kBloom = {"bloom", {"transformer.", kMasks}, bloom, add_bloom};
-const Family kMpt = {"mpt", {"transformer.", kMasks}, mpt, add_mpt};
+const Family kBloom = {"bloom", {"transformer.", kMasks}, bloom, add_bloom, write_bloom};
+const Family kMpt = {"mpt", {"transformer.", kMasks}, mpt, add_mpt, write_mpt};
 
 }  // namespace sextant::hub

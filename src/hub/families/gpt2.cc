@@ -1,5 +1,6 @@
 // GPT-2 (Radford et al. 2019): learned positions, norms before the blocks, maps stored [in, out].
 #include "hub/families.h"
+#include "hub/written_keys.h"
 
 namespace sextant::hub {
 namespace {
@@ -34,6 +35,14 @@ constexpr DecoderNames kNames = {.embedding = "wte",
                                  .norms = NormParts::gain_and_bias,
                                  .stored = Stored::columns};
 
+Json write(const TransformerConfig& c) {
+  Json json = short_sizes_in_hub(c);
+  json["architectures"] = Json::array({c.logits ? "GPT2LMHeadModel" : "GPT2Model"});
+  json["activation_function"] = name_in_hub(c.activation);
+  json["layer_norm_epsilon"] = c.norm_epsilon;
+  return json;
+}
+
 void add_weights(const ConfigObject& object, const TransformerConfig& c, WeightTable& table) {
   add_decoder(c, kNames, table);
   for (std::int64_t i = 1; i < c.layers && divides_by_layer(object); ++i) {
@@ -44,6 +53,6 @@ void add_weights(const ConfigObject& object, const TransformerConfig& c, WeightT
 
 }  // namespace
 
-const Family kGpt2 = {"gpt2", {"transformer.", kMasks}, read_config, add_weights};
+const Family kGpt2 = {"gpt2", {"transformer.", kMasks}, read_config, add_weights, write};
 
 }  // namespace sextant::hub

@@ -1,6 +1,7 @@
 // GPT-NeoX and Pythia (Black et al. 2022, 2204.06745): blocks side by side with two norms, one map
 // for q, k and v whose rows go head by head.
 #include "hub/families.h"
+#include "hub/written_keys.h"
 
 namespace sextant::hub {
 namespace {
@@ -27,12 +28,23 @@ constexpr DecoderNames kNames = {.embedding = "embed_in",
                                  .down = "mlp.dense_4h_to_h",
                                  .norms = NormParts::gain_and_bias};
 
+Json write(const TransformerConfig& c) {
+  Json json = sizes_in_hub(c);
+  json["architectures"] = class_in_hub(c, "GPTNeoX");
+  json["hidden_act"] = name_in_hub(c.activation);
+  json["layer_norm_eps"] = c.norm_epsilon;
+  json["attention_bias"] = c.bias;
+  json["use_parallel_residual"] = c.parallel_blocks == ParallelBlocks::two_norms;
+  write_rope(c, json, {.base = "rotary_emb_base", .partial = "rotary_pct"});
+  return json;
+}
+
 void add_weights(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
   add_decoder(c, kNames, table);
 }
 
 }  // namespace
 
-const Family kGptNeox = {"gpt_neox", {"gpt_neox.", kMasks}, read_config, add_weights};
+const Family kGptNeox = {"gpt_neox", {"gpt_neox.", kMasks}, read_config, add_weights, write};
 
 }  // namespace sextant::hub

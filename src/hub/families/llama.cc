@@ -1,6 +1,7 @@
 // Llama (Touvron et al. 2023), and what has its architecture: Mistral, Qwen 2 with biases of q, k
 // and v, Qwen 3 with norms of q and k, SmolLM 3, Granite with factors.
 #include "hub/families.h"
+#include "hub/written_keys.h"
 
 namespace sextant::hub {
 namespace {
@@ -68,14 +69,47 @@ void add_granite(const ConfigObject& object, const TransformerConfig& c, WeightT
   add_decoder(c, {.residual = object.positive_or("residual_multiplier", 1)}, table);
 }
 
+Json write(const TransformerConfig& c, std::string_view name) {
+  Json json = sizes_in_hub(c);
+  json["architectures"] = class_in_hub(c, name);
+  json["num_key_value_heads"] = c.kv_heads;
+  json["head_dim"] = c.head_dim;
+  json["hidden_act"] = name_in_hub(c.activation);
+  json["rms_norm_eps"] = c.norm_epsilon;
+  write_rope(c, json);
+  return json;
+}
+
+Json write_llama(const TransformerConfig& c) {
+  Json json = write(c, "Llama");
+  json["attention_bias"] = c.bias || (c.qkv_bias && c.out_bias);
+  json["mlp_bias"] = c.bias || c.ffn_bias;
+  return json;
+}
+
+Json write_mistral(const TransformerConfig& c) {
+  Json json = write(c, "Mistral");
+  json["sliding_window"] = nullptr;  // where it is absent there is one
+  write_window(c, json);
+  return json;
+}
+
+Json write_qwen2(const TransformerConfig& c) { return write(c, "Qwen2"); }
+
+Json write_qwen3(const TransformerConfig& c) {
+  Json json = write(c, "Qwen3");
+  json["attention_bias"] = c.qkv_bias;
+  return json;
+}
+
 constexpr NameRules kNames = {"model.", kRotations};
 
 }  // namespace
 
-const Family kLlama = {"llama", kNames, llama, add_weights};
-const Family kMistral = {"mistral", kNames, mistral, add_weights};
-const Family kQwen2 = {"qwen2", kNames, qwen2, add_weights};
-const Family kQwen3 = {"qwen3", kNames, qwen3, add_weights};
+const Family kLlama = {"llama", kNames, llama, add_weights, write_llama};
+const Family kMistral = {"mistral", kNames, mistral, add_weights, write_mistral};
+const Family kQwen2 = {"qwen2", kNames, qwen2, add_weights, write_qwen2};
+const Family kQwen3 = {"qwen3", kNames, qwen3, add_weights, write_qwen3};
 const Family kSmollm3 = {"smollm3", kNames, smollm3, add_weights};
 const Family kGranite = {"granite", kNames, granite, add_granite};
 

@@ -1,6 +1,7 @@
 // OPT (Zhang et al. 2022, 2205.01068): GPT-2 with ReLU and a table of positions whose first two
 // rows are of padding.
 #include "hub/families.h"
+#include "hub/written_keys.h"
 
 namespace sextant::hub {
 namespace {
@@ -31,6 +32,18 @@ constexpr DecoderNames kNames = {.embedding = "decoder.embed_tokens",
                                  .feed_forward_norm = "final_layer_norm",
                                  .norms = NormParts::gain_and_bias};
 
+Json write(const TransformerConfig& c) {
+  Json json = sizes_in_hub(c);
+  json["architectures"] = class_in_hub(c, "OPT");
+  json["ffn_dim"] = c.ffn_width;
+  json["word_embed_proj_dim"] = c.width;
+  json["activation_function"] = name_in_hub(c.activation);
+  json["enable_bias"] = c.bias;
+  json["do_layer_norm_before"] = c.pre_norm;
+  json["_remove_final_layer_norm"] = c.pre_norm && !c.final_norm;
+  return json;
+}
+
 void add_weights(const ConfigObject& object, const TransformerConfig& c, WeightTable& table) {
   DecoderNames names = kNames;
   if (!object.flag_or("layer_norm_elementwise_affine", true)) names.norms = NormParts::nothing;
@@ -39,6 +52,6 @@ void add_weights(const ConfigObject& object, const TransformerConfig& c, WeightT
 
 }  // namespace
 
-const Family kOpt = {"opt", {"model.", kMasks}, read_config, add_weights};
+const Family kOpt = {"opt", {"model.", kMasks}, read_config, add_weights, write};
 
 }  // namespace sextant::hub

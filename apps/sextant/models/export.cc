@@ -1,0 +1,70 @@
+// `sextant export`: a model as a folder that transformers opens.
+#include <memory>
+#include <string>
+
+#include "commands.h"
+#include "models/model_option.h"
+#include "options/file_arguments.h"
+#include "options/options.h"
+#include "sextant/hub/save_pretrained.h"
+#include "streams/console.h"
+
+namespace sextant::app {
+namespace {
+
+struct Export {
+  ModelOption model;
+  std::string folder, dtype = "float32";
+  PretrainedForm form;
+};
+
+void run(const Export& command) {
+  const ModelFolder folder = command.model.open({ModelKind::causal, ModelKind::masked});
+  PretrainedForm form = command.form;
+  form.dtype = parse_dtype(command.dtype);
+  const SavedPretrained saved =
+      save_pretrained(TextModel::load(folder), command.folder, form);
+  note("wrote " + command.folder + ", of model type " + saved.model_type);
+  if (!saved.tokenizer) {
+    note("without tokenizer.json: " + std::string(name_of(folder.tokenizer.kind())) +
+         " tokens of this library have no form that transformers reads there");
+  }
+}
+
+}  // namespace
+
+void add_export(CLI::App& program, Job& job) {
+  CLI::App& command = *program.add_subcommand(
+      "export",
+      "save a model as a Hugging Face folder\n"
+      "Writes config.json, model.safetensors and tokenizer.json as transformers reads them. The "
+      "model type is the first that has all of the model; what the nearest one lacks is an error. "
+      "Words that are split at punctuation, and sub-words that were learned here, have no "
+      "tokenizer.json.");
+  auto given = std::make_shared<Export>();
+  given->model.add_folder(command)->required();
+  command
+      .add_option("--model-type", given->form.model_type,
+                  "of config.json: llama, mistral, qwen2, qwen3, gpt2, gpt_neox, opt, bloom, mpt or "
+                  "bert (default: the first that fits)")
+      ->type_name("NAME");
+  input_file(command.add_option("--like", given->form.like,
+                                "the Hugging Face folder that the model was trained further from: "
+                                "its config.json is taken, of any model type that is read"),
+             "DIR")
+      ->excludes("--model-type");
+  command
+      .add_option("--dtype", given->dtype,
+                  "float32 | bfloat16 | float16: of the weights (default float32)")
+      ->type_name("T")
+      ->check(one_of("export.dtype", {"float32", "bfloat16", "float16"}));
+  output_file(command.add_option("-o,--output", given->folder, "the new folder"), "DIR")
+      ->required();
+  command.footer(
+      "Examples:\n"
+      "  sextant export --model runs/plays -o plays-hf\n"
+      "  sextant export --model runs/tuned --like gpt2 --dtype bfloat16 -o tuned-hf");
+  command.callback([given, &job] { job = [given] { run(*given); }; });
+}
+
+}  // namespace sextant::app

@@ -1,0 +1,101 @@
+// From a model to a folder: the config first, then the weights that it asks for.
+#include "sextant/hub/save_pretrained.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "core/files/new_folder.h"
+#include "hub/equivalent.h"
+#include "hub/written_config.h"
+#include "sextant/core/error.h"
+#include "sextant/core/files.h"
+#include "sextant/core/safetensors.h"
+
+namespace sextant {
+namespace {
+
+constexpr std::string_view kModel = "save_pretrained.model";
+// transformers 5 cuts texts of this model type by rules of its own, whatever tokenizer.json says.
+constexpr std::string_view kOwnTokenizer = "qwen2";
+
+hub::WrittenConfig config_of(const TransformerConfig& config, const PretrainedForm& form) {
+  const std::string where(kModel);
+  if (form.like.empty()) return hub::write_config(config, form.model_type, where);
+  if (!form.model_type.empty()) {
+    throw Error("save_pretrained.model_type", "must not be given together with like");
+  }
+  const std::string path = form.like + "/config.json";
+  return hub::match_config(config, read_file(path, 1 << 24), path, where);
+}
+
+template <class T>
+void save_rounded(const std::string& path, std::map<std::string, Tensor<float>>& tensors) {
+  std::map<std::string, Tensor<T>> rounded;
+  std::map<std::string, TensorBytes> bytes;
+  for (auto& [name, values] : tensors) {
+    Tensor<T> to(values.shape());
+    std::ranges::transform(values.span(), to.data(), [](float x) { return static_cast<T>(x); });
+    values = {};
+    const auto& kept = rounded.emplace(name, std::move(to)).first->second;
+    bytes[name] = {dtype_of<T>, kept.shape(), std::as_bytes(kept.span())};
+  }
+  save_safetensors(path, bytes, {{"format", "pt"}});
+}
+
+void save_weights(const std::string& path, std::map<std::string, Tensor<float>> tensors,
+                  DType dtype) {
+  if (dtype == DType::float16) return save_rounded<float16>(path, tensors);
+  if (dtype == DType::bfloat16) return save_rounded<bfloat16>(path, tensors);
+  std::map<std::string, TensorBytes> bytes;
+  for (const auto& [name, values] : tensors) {
+    bytes[name] = {DType::float32, values.shape(), std::as_bytes(values.span())};
+  }
+  save_safetensors(path, bytes, {{"format", "pt"}});
+}
+
+SavedPretrained save(const LanguageModel<float>& model, const Tokenizer* tokenizer,
+                     const std::string& folder, const PretrainedForm& form) {
+  if (form.dtype != DType::float32 && form.dtype != DType::float16 &&
+      form.dtype != DType::bfloat16) {
+    throw Error("save_pretrained.dtype", "must be float32, float16 or bfloat16, got " +
+                                             std::string(dtype_name(form.dtype)));
+  }
+  const hub::WrittenConfig config = config_of(model.config, form);
+  const Json json = Json::parse_object(config.text, "config.json");
+  hub::WeightTable table(config.family->names);
+  config.family->weights(hub::ConfigObject(json, "config.json"), config.config, table);
+  const bool as_it_is = config.config.embedding_factor() == model.config.embedding_factor() &&
+                        config.config.positions == model.config.positions;
+  std::optional<LanguageModel<float>> other;
+  if (!as_it_is) other = hub::equivalent(model, config.config);
+  const LanguageModel<float>& same = other ? *other : model;
+  auto tensors = table.written(same.parameters(), config.config.logits, std::string(kModel));
+  other.reset();
+  SavedPretrained saved{std::string(config.family->model_type)};
+  make_new_folder(folder, [&](const std::string& path) {
+    write_file(path + "/config.json", config.text);
+    save_weights(path + "/model.safetensors", std::move(tensors), form.dtype);
+    if (tokenizer == nullptr) return;
+    const std::optional<Tokenizer> published = tokenizer->as_pretrained();
+    saved.tokenizer = published && (tokenizer->kind() == TokenizerKind::pretrained ||
+                                    saved.model_type != kOwnTokenizer);
+    if (saved.tokenizer) published->save(path);
+  });
+  return saved;
+}
+
+}  // namespace
+
+SavedPretrained save_pretrained(const TextModel& model, const std::string& folder,
+                                const PretrainedForm& form) {
+  return save(model, &model.tokenizer, folder, form);
+}
+
+SavedPretrained save_pretrained(const LanguageModel<float>& model, const std::string& folder,
+                                const PretrainedForm& form) {
+  return save(model, nullptr, folder, form);
+}
+
+}  // namespace sextant
