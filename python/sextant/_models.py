@@ -80,7 +80,7 @@ class TextModel(Model, ScoresText, LensOfText):
 
         Args:
             folder: a path where nothing is yet
-            model_type: of config.json: llama, mistral, qwen2, qwen3, gpt2, gpt_neox, opt, bloom, mpt or bert; None: the first that has all of the model
+            model_type: of config.json: bert, bloom, gpt2, gpt_neox, llama, mistral, mpt, opt, qwen2 or qwen3; None: the first that has all of the model
             like: a Hugging Face folder whose config.json is taken instead, of any model type that is read: that of the model that this one was trained further from
             dtype: of the weights, rounded once
 

@@ -59,8 +59,8 @@ SavedPretrained save(const LanguageModel<float>& model, const Tokenizer* tokeniz
                      const std::string& folder, const PretrainedForm& form) {
   if (form.dtype != DType::float32 && form.dtype != DType::float16 &&
       form.dtype != DType::bfloat16) {
-    throw Error("save_pretrained.dtype", "must be float32, float16 or bfloat16, got " +
-                                             std::string(dtype_name(form.dtype)));
+    throw Error("save_pretrained.dtype",
+                "must be float32, float16 or bfloat16, got " + std::string(dtype_name(form.dtype)));
   }
   const hub::WrittenConfig config = config_of(model.config, form);
   const Json json = Json::parse_object(config.text, "config.json");
@@ -87,6 +87,14 @@ SavedPretrained save(const LanguageModel<float>& model, const Tokenizer* tokeniz
 }
 
 }  // namespace
+
+std::vector<std::string> written_model_types() {
+  std::vector<std::string> names;
+  for (const hub::Family* each : hub::families()) {
+    if (each->write != nullptr) names.emplace_back(each->model_type);
+  }
+  return names;
+}
 
 SavedPretrained save_pretrained(const TextModel& model, const std::string& folder,
                                 const PretrainedForm& form) {

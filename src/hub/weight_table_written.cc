@@ -35,8 +35,9 @@ void WeightTable::write(const Part& part, std::span<const float> from, std::span
   }
 }
 
-std::map<std::string, Tensor<float>> WeightTable::written(
-    const Parameters<const float>& parameters, bool has_head, const std::string& where) const {
+std::map<std::string, Tensor<float>> WeightTable::written(const Parameters<const float>& parameters,
+                                                          bool has_head,
+                                                          const std::string& where) const {
   std::map<const StoredTensor*, Tensor<float>> tensors;
   std::set<const StoredTensor*> of_head;
   for (const auto& [name, tensor, decays] : parameters) {

@@ -8,9 +8,11 @@
 #include <vector>
 
 #include "core/text/quoted_text.h"
+#include "core/text/strings.h"
 #include "hub/equivalent.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/hub/save_pretrained.h"
 #include "sextant/schemes/scheme.h"
 
 namespace sextant::hub {
@@ -101,7 +103,8 @@ struct Nearest {
 };
 
 [[noreturn]] void fail(const Nearest& nearest, const std::string& where, bool alone) {
-  std::string what = "must be of a model that " + std::string(alone ? "" : "one of the model types ") +
+  std::string what = "must be of a model that " +
+                     std::string(alone ? "" : "one of the model types ") +
                      (alone ? std::string(nearest.model_type) + " has" : "has");
   what += alone ? ":" : ": of the nearest, " + std::string(nearest.model_type) + ",";
   if (!nearest.refused.empty()) throw Error(where, what + " " + nearest.refused);
@@ -148,14 +151,6 @@ std::string written(const Family& family, const TransformerConfig& c) {
   return json.dump(2) + "\n";
 }
 
-std::string writable_types() {
-  std::string names;
-  for (const Family* each : families()) {
-    if (each->write != nullptr) names += (names.empty() ? "" : ", ") + std::string(each->model_type);
-  }
-  return names;
-}
-
 }  // namespace
 
 WrittenConfig write_config(const TransformerConfig& config, const std::string& model_type,
@@ -172,8 +167,8 @@ WrittenConfig write_config(const TransformerConfig& config, const std::string& m
     }
   }
   if (!nearest) {
-    throw Error("save_pretrained.model_type",
-                "must be " + writable_types() + ", got " + quoted_text(model_type));
+    throw Error("save_pretrained.model_type", "must be " + joined(written_model_types(), ", ") +
+                                                  ", got " + quoted_text(model_type));
   }
   fail(*nearest, where, !model_type.empty());
 }

@@ -14,14 +14,11 @@ struct RopeKey {
   bool needed = false;  // transformers has no default, or another one
 };
 constexpr RopeKey kFactor[] = {{"factor", "factor", true}};
-constexpr RopeKey kYarn[] = {{"factor", "factor", true},
-                             {"original_length", "original_max_position_embeddings", true},
-                             {"beta_fast", "beta_fast"},
-                             {"beta_slow", "beta_slow"},
-                             {"truncate", "truncate"},
-                             {"attention_factor", "attention_factor"},
-                             {"mscale", "mscale"},
-                             {"mscale_all_dim", "mscale_all_dim"}};
+constexpr RopeKey kYarn[] = {
+    {"factor", "factor", true}, {"original_length", "original_max_position_embeddings", true},
+    {"beta_fast", "beta_fast"}, {"beta_slow", "beta_slow"},
+    {"truncate", "truncate"},   {"attention_factor", "attention_factor"},
+    {"mscale", "mscale"},       {"mscale_all_dim", "mscale_all_dim"}};
 constexpr RopeKey kLlama3[] = {{"factor", "factor", true},
                                {"original_length", "original_max_position_embeddings", true},
                                {"low_freq_factor", "low_freq_factor", true},
@@ -99,8 +96,7 @@ void write_rope(const TransformerConfig& c, Json& json, const RopeKeys& keys) {
   json[std::string(keys.base)] = value_of(text_of(*spec, "base"));
   const auto rotated = value_of(text_of(*spec, "rotary_dim")).get<double>();
   if (!keys.partial.empty()) {
-    json[std::string(keys.partial)] =
-        rotated > 0 ? rotated / static_cast<double>(c.head_dim) : 1.0;
+    json[std::string(keys.partial)] = rotated > 0 ? rotated / static_cast<double>(c.head_dim) : 1.0;
   }
   const auto* type = std::ranges::find(kRopeTypes, spec->scheme, &RopeType::scheme);
   if (type == std::end(kRopeTypes)) return;

@@ -9,7 +9,7 @@ namespace sextant {
 namespace {
 
 Json special_token(std::int64_t id, const std::string& content) {
-  return {{"id", id},        {"content", content}, {"single_word", false}, {"lstrip", false},
+  return {{"id", id},        {"content", content},  {"single_word", false}, {"lstrip", false},
           {"rstrip", false}, {"normalized", false}, {"special", true}};
 }
 
@@ -17,11 +17,12 @@ Json special_token(std::int64_t id, const std::string& content) {
 
 std::optional<Tokenizer> Tokenizer::as_pretrained() const {
   if (kind_ == TokenizerKind::pretrained) return *this;
-  if (kind_ == TokenizerKind::subword ||
-      (kind_ == TokenizerKind::word && split_punctuation_)) return std::nullopt;
+  if (kind_ == TokenizerKind::subword || (kind_ == TokenizerKind::word && split_punctuation_))
+    return std::nullopt;
   const bool by_character = kind_ == TokenizerKind::character;
-  const char* const pattern =
-      by_character ? "[\\s\\S]" : vocabulary_.contains("\n") ? "\\n|\\S+" : "\\S+";
+  const char* const pattern = by_character                 ? "[\\s\\S]"
+                              : vocabulary_.contains("\n") ? "\\n|\\S+"
+                                                           : "\\S+";
   Json added = Json::array(), words = Json::object();
   for (std::int64_t id = 0; id < size(); ++id) {
     words.append(piece(id), id);

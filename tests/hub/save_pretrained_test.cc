@@ -56,7 +56,8 @@ TEST_P(GoldenFolder, IsWrittenAsItWasRead) {
 
 std::vector<std::string> golden_folders() {
   std::vector<std::string> names;
-  for (const auto& entry : std::filesystem::directory_iterator(tests::data_folder() + "/hub/golden")) {
+  for (const auto& entry :
+       std::filesystem::directory_iterator(tests::data_folder() + "/hub/golden")) {
     if (entry.is_directory()) names.push_back(entry.path().filename().string());
   }
   std::ranges::sort(names);
@@ -187,7 +188,8 @@ TEST(SavePretrained, RoundsToSixteenBits) {
   for (std::size_t i = 0; i < got.size(); ++i) {
     if (got[i].name != wanted[i].name || got[i].name == "embedding.weight") continue;
     for (std::int64_t k = 0; k < got[i].tensor->count(); ++k) {
-      ASSERT_EQ(got[i].tensor->data()[k], static_cast<float>(bfloat16(wanted[i].tensor->data()[k])));
+      ASSERT_EQ(got[i].tensor->data()[k],
+                static_cast<float>(bfloat16(wanted[i].tensor->data()[k])));
     }
   }
 }

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "commands.h"
+#include "core/text/strings.h"
 #include "models/model_option.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
@@ -22,8 +23,7 @@ void run(const Export& command) {
   const ModelFolder folder = command.model.open({ModelKind::causal, ModelKind::masked});
   PretrainedForm form = command.form;
   form.dtype = parse_dtype(command.dtype);
-  const SavedPretrained saved =
-      save_pretrained(TextModel::load(folder), command.folder, form);
+  const SavedPretrained saved = save_pretrained(TextModel::load(folder), command.folder, form);
   note("wrote " + command.folder + ", of model type " + saved.model_type);
   if (!saved.tokenizer) {
     note("without tokenizer.json: " + std::string(name_of(folder.tokenizer.kind())) +
@@ -45,9 +45,9 @@ void add_export(CLI::App& program, Job& job) {
   given->model.add_folder(command)->required();
   command
       .add_option("--model-type", given->form.model_type,
-                  "of config.json: llama, mistral, qwen2, qwen3, gpt2, gpt_neox, opt, bloom, mpt or "
-                  "bert (default: the first that fits)")
-      ->type_name("NAME");
+                  joined(written_model_types(), " | ") + " (default: the first that fits)")
+      ->type_name("NAME")
+      ->check(one_of("export.model-type", written_model_types()));
   input_file(command.add_option("--like", given->form.like,
                                 "the Hugging Face folder that the model was trained further from: "
                                 "its config.json is taken, of any model type that is read"),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "sextant/core/dtype.h"
 #include "sextant/models/language_model.h"
@@ -9,9 +10,12 @@
 
 namespace sextant {
 
+// What a config.json is written for: bert, bloom, gpt2, gpt_neox, llama, mistral, mpt, opt, qwen2,
+// qwen3.
+std::vector<std::string> written_model_types();
+
 struct PretrainedForm {
-  // Of the config.json that is written: llama, mistral, qwen2, qwen3, gpt2, gpt_neox, opt, bloom,
-  // mpt or bert. Empty: the first of these that has all of the model.
+  // One of written_model_types(). Empty: the first that has all of the model.
   std::string model_type;
   // A folder of the hub whose config.json is taken instead, of any model type that is read: that of
   // the model that this one was trained further from. Empty: none.
