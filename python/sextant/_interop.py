@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Mapping
 
 from . import _core, _schemes
 from ._registry import find_scheme
-from ._sources import path_of
+from ._sources import named, path_of, type_of
 
 if TYPE_CHECKING:
     from ._types import Array, DType, Layout, Positions
@@ -113,12 +113,13 @@ def json_of(config: Mapping[str, Any]) -> str:
         raise ValueError("[from_config.config] must not hold itself, nor be nested more deeply than Python's stack allows") from None
 
 
-def from_config(config: str | os.PathLike[str] | Mapping[str, Any], *, layer: int = 0) -> LayerPositions:
+def from_config(config: str | os.PathLike[str] | Mapping[str, Any], *, layer: int = 0, read_as: str | None = None) -> LayerPositions:
     """The positions of a model, read from its Hugging Face config.json.
 
     Args:
         config: the path, or the contents as a dict
         layer: which layer of attention; encoders first, then decoders
+        read_as: the model type whose keys and defaults are taken where the config's own type is not known: "llama"
 
     Returns:
         LayerPositions: sextant.from_config("config.json")(4096) is the table of 4096 positions.
@@ -126,12 +127,12 @@ def from_config(config: str | os.PathLike[str] | Mapping[str, Any], *, layer: in
     Raises:
         ValueError: a model type or a key about positions that is not known, or values that contradict each other
     """
-    if isinstance(config, Mapping):
-        read = _core.layer_of(json_of(config), False, layer)
-    elif isinstance(config, (str, os.PathLike)):
-        read = _core.layer_of(path_of(config, "from_config.config"), True, layer)
-    else:
+    if not isinstance(config, (Mapping, str, os.PathLike)):
         raise TypeError(f"[from_config.config] must be a path or a dict, got {type(config).__name__}")
+    is_path = not isinstance(config, Mapping)
+    source = path_of(config, "from_config.config") if is_path else json_of(config)
+    with named(model_config="from_config"):
+        read = _core.layer_of(source, is_path, layer, type_of(read_as, "from_config.read_as"))
     texts = read.pop("texts")
     return LayerPositions(parameters=find_scheme(read["scheme"]).read(texts), **read)
 

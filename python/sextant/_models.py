@@ -21,7 +21,7 @@ from ._results import (
     TranslatorMaps,
     WindowScore,
 )
-from ._sources import contents_of, flag_of, folder_of, integer_of, layers_of, name_of, named, pairs_of, positions_of
+from ._sources import contents_of, flag_of, folder_of, integer_of, layers_of, name_of, named, pairs_of, positions_of, type_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -281,6 +281,7 @@ def load(
     *more: str | os.PathLike[str],
     replace_positions: str | dict[str, dict[str, Any]] | None = None,
     without_positions: bool = False,
+    read_as: str | None = None,
 ) -> Any:
     """A model from its folder, from that of a training run (its best model, else its last one), or of the Hugging Face hub.
 
@@ -291,6 +292,7 @@ def load(
         replace_positions: give the trained model these positions instead of its own: a scheme's name, or a dict from names to parameters,
             such as {"rotary": {"base": 500000}}; schemes that learn nothing
         without_positions: the same as replace_positions="none"
+        read_as: the model type as which a folder of the hub is read whose own type is not known: "llama"
 
     Returns:
         LanguageModel, MaskedModel or Translator, as config.json says.
@@ -299,7 +301,9 @@ def load(
         ValueError: a file is missing, damaged or does not fit the others, or needs a library that this build is without
     """
     others = _other_positions(replace_positions, without_positions, "load")
-    return model_of(_core.load_model([folder_of(each, "load.path") for each in (path, *more)], others))
+    folders = [folder_of(each, "load.path") for each in (path, *more)]
+    with named(model_config="load"):
+        return model_of(_core.load_model(folders, others, type_of(read_as, "load.read_as")))
 
 
 def _other_positions(replace: Any, without: bool, call: str) -> list[tuple[str, dict[str, Any]]] | None:
@@ -310,23 +314,27 @@ def _other_positions(replace: Any, without: bool, call: str) -> list[tuple[str, 
     return None if replace is None else positions_of(replace, f"{call}.replace_positions")
 
 
-def load_pretrained(folder: str | os.PathLike[str]) -> Any:
+def load_pretrained(folder: str | os.PathLike[str], *, read_as: str | None = None) -> Any:
     """A model of the Hugging Face hub from its folder: config.json and model.safetensors, or its shards.
 
-    Its model type is bert, gpt2, llama, mistral or qwen2. It reads ids, not text: logits(ids), hidden_states(ids), attention_maps(ids).
-    Models without a head, as bert here, have no logits.
+    It reads ids, not text: logits(ids), hidden_states(ids), attention_maps(ids). docs/pretrained.md lists the model types. Models
+    without a head have no logits.
 
     Args:
         folder: as save_pretrained() of transformers writes it
+        read_as: the model type as which a folder is read whose own type is not known: "llama"
 
     Returns:
-        LanguageModel, or of a bert MaskedModel.
+        LanguageModel, or of an encoder MaskedModel.
 
     Raises:
         ValueError: another model type, a key of config.json that changes the result in a way that models here do not have, tensors
             that are missing, unknown or of another shape, numbers that are not finite, pickled weights
     """
-    return model_of(_core.pretrained_model(folder_of(folder, "load_pretrained.folder")))
+    with named(model_config="load_pretrained"):
+        return model_of(
+            _core.pretrained_model(folder_of(folder, "load_pretrained.folder"), type_of(read_as, "load_pretrained.read_as"))
+        )
 
 
 def shipped(*, replace_positions: str | dict[str, dict[str, Any]] | None = None, without_positions: bool = False) -> Translator:

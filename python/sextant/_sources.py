@@ -32,6 +32,13 @@ def flag_of(given: Any, argument: str) -> bool:
     return bool(given)
 
 
+def type_of(given: Any, argument: str) -> str:
+    """A model type, or "" for none."""
+    if given is not None and not isinstance(given, str):
+        raise TypeError(f"[{argument}] must be a model type, such as 'llama', or None, got {type(given).__name__}")
+    return given or ""
+
+
 def integer_of(given: Any, argument: str) -> int:
     try:
         return operator.index(given)

@@ -109,7 +109,8 @@ const Family& find_family(const ConfigObject& object) {
   const auto* refused = std::ranges::find(kRefused, type, &Refused::model_type);
   const std::string why =
       refused == std::end(kRefused) ? "" : ", which has " + std::string(refused->why);
-  object.fail("model_type", "must be " + listed() + ", got " + quoted_text(type) + why);
+  object.fail("model_type", "must be " + listed() + ", got " + quoted_text(type) + why +
+                                (why.empty() ? "; read_as reads it as one of them" : ""));
 }
 
 TransformerConfig shared_config(const ConfigObject& object, const ModelConfig& model) {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hub/families.h"
+#include "interop/config/models.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 
@@ -48,13 +49,13 @@ struct Pretrained {
   std::function<void(const Parameters<float>&)> read;
 };
 
-Pretrained open(const std::string& folder) {
+Pretrained open(const std::string& folder, std::string_view read_as) {
   const std::string path = folder + "/config.json";
   if (!exists(path)) {
     throw Error(folder, "must be a Hugging Face model's folder, with config.json");
   }
   const std::string text = read_file(path, 1 << 24);
-  const Json json = Json::parse_object(text, path);
+  const Json json = interop::parse_config_json(text, path, read_as);
   if (json.contains("kind") && !json.contains("model_type")) {
     throw Error(path,
                 "must be of a Hugging Face model, got one of this library, which load() and "
@@ -62,7 +63,8 @@ Pretrained open(const std::string& folder) {
   }
   const hub::ConfigObject object(json, path);
   const hub::Family& family = hub::find_family(object);
-  const TransformerConfig config = family.config(object, parse_model_config(text, path));
+  const TransformerConfig config =
+      family.config(object, interop::read_model_config(json, path, !read_as.empty()));
   check_ranges(config, path);
   refuse_pickle(folder);
   const auto file = std::make_shared<const TensorFile>(TensorFile::open(folder));
@@ -79,15 +81,22 @@ bool is_published(const std::string& folder) {
 
 }  // namespace
 
-LanguageModel<float> load_pretrained(const std::string& folder) {
-  const Pretrained found = open(folder);
+LanguageModel<float> load_pretrained(const std::string& folder, std::string_view read_as) {
+  const Pretrained found = open(folder, read_as);
   return make_filled([&](UnsetWeights unset) { return LanguageModel<float>(found.config, unset); },
                      found.read);
 }
 
-ModelFolder open_model(const std::string& folder) {
-  if (!is_published(folder)) return open_model_folder(folder);
-  Pretrained found = open(folder);
+ModelFolder open_model(const std::string& folder, std::string_view read_as) {
+  if (!is_published(folder)) {
+    if (!read_as.empty()) {
+      throw Error(
+          "model_config.read_as",
+          "must be given for a Hugging Face folder alone, got one of this library in " + folder);
+    }
+    return open_model_folder(folder);
+  }
+  Pretrained found = open(folder, read_as);
   if (!exists(folder + "/tokenizer.json")) {
     throw Error(
         folder,

@@ -129,6 +129,26 @@ INSTANTIATE_TEST_SUITE_P(Encoders, PretrainedModel,
                          name_of_case);
 INSTANTIATE_TEST_SUITE_P(Families, PretrainedModelWithHead, kCausal, name_of_case);
 
+TEST(ReadAs, TakesAnUnknownTypeForOneThatIsKnown) {
+  ChangedModel model("llama");
+  model.config["model_type"] = "llamaish";
+  model.config["architectures"] = Json::array({"LlamaishForCausalLM"});
+  const std::string folder = model.write();
+  EXPECT_THAT([&] { load_pretrained(folder); },
+              ThrowsMessage<Error>(HasSubstr("got 'llamaish'; read_as reads it as one of them")));
+  expect_model("llama", load_pretrained(folder, "llama"));
+  EXPECT_THAT([&] { load_pretrained(folder, "lama"); },
+              ThrowsMessage<Error>(HasSubstr("[model_config.read_as] must be one of ")));
+  // What the known type has no key or tensor for is refused as ever.
+  EXPECT_THAT(
+      [&] { load_pretrained(folder, "qwen2"); },
+      ThrowsMessage<Error>(HasSubstr("must hold the tensor layers.0.self_attn.q_proj.bias")));
+  // A key that the known type has and does not use may mean something in the other.
+  model.config["sliding_window"] = 5;
+  EXPECT_THAT([&] { load_pretrained(model.write(), "llama"); },
+              ThrowsMessage<Error>(HasSubstr("sliding_window")));
+}
+
 TEST(PretrainedNames, MayLackThePrefixOrHaveIt) {
   ChangedModel gpt2("gpt2"), llama("llama"), bert("bert");
   gpt2.rename_beginnings("transformer.", "");

@@ -5,6 +5,7 @@
 
 #include "commands.h"
 #include "options/file_arguments.h"
+#include "options/model_config_option.h"
 #include "options/options.h"
 #include "options/scheme_choice.h"
 #include "sextant/interop/convert_checkpoint.h"
@@ -14,7 +15,7 @@ namespace sextant::app {
 namespace {
 
 struct Convert {
-  std::string input, output, config, to, names;
+  std::string input, output, config, read_as, to, names;
 };
 
 RotaryLayout layout_of(const std::string& name) {
@@ -39,7 +40,7 @@ std::string ranges(const std::set<std::int64_t>& numbers) {
 }
 
 void run(const Convert& convert) {
-  const ModelConfig config = load_model_config(convert.config);
+  const ModelConfig config = load_model_config(convert.config, convert.read_as);
   SafetensorsFile file = load_safetensors(convert.input);
   const RotaryLayout to = layout_of(convert.to);
   const ConvertedCheckpoint done =
@@ -86,6 +87,7 @@ void add_convert_rotary(CLI::App& program, Job& job) {
   input_file(command.add_option("--config", convert->config,
                                 "the model's config.json: heads, channels, which layers rotate"))
       ->required();
+  add_read_as(command, convert->read_as);
   command.add_option("--to", convert->to, meaning_of("rotary", "layout"))
       ->type_name("LAYOUT")
       ->check(one_of("convert-rotary.to", {"interleaved", "half_split"}))

@@ -10,6 +10,7 @@
 #include "models/generation_words.h"
 #include "options/field_options.h"
 #include "options/file_arguments.h"
+#include "options/model_config_option.h"
 #include "options/options.h"
 #include "options/scheme_choice.h"
 #include "options/scheme_text.h"
@@ -51,7 +52,10 @@ CLI::Option* ModelOption::add_folder(CLI::App& command, bool several) {
       std::string(kDatesTaught);
   if (several) text += "; repeat it for an ensemble";
   // One value each, or the words behind it would be folders too.
-  return input_file(command.add_option("--model", folders, text), "DIR")->allow_extra_args(false);
+  auto* model =
+      input_file(command.add_option("--model", folders, text), "DIR")->allow_extra_args(false);
+  add_read_as(command, read_as)->needs(model);
+  return model;
 }
 
 ModelFolder ModelOption::open(std::initializer_list<ModelKind> kinds) const {
@@ -68,7 +72,7 @@ std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> 
     if (folder.empty()) throw Error(where_, "must be a model's folder, got ''");
     std::error_code unknown;
     const bool ships = folder == "shipped" && !std::filesystem::exists(folder, unknown);
-    all.push_back(ships ? dates_model() : open_model(folder));
+    all.push_back(ships ? dates_model() : open_model(folder, read_as));
     all.back().other_positions = other_positions;
     const ModelKind kind = all.back().config.kind;
     if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;

@@ -15,6 +15,7 @@ namespace sextant::app {
 
 struct ModelOption {
   std::vector<std::string> folders;
+  std::string read_as;  // of folders of the Hugging Face hub
   int threads = 0;
   SchemeSpecs other_positions;  // instead of the model's own; empty: these
 

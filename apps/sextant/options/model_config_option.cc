@@ -1,12 +1,22 @@
 // --config and --layer.
 #include "options/model_config_option.h"
 
+#include "interop/config/models.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
 #include "positions/encode_command.h"
 #include "sextant/core/error.h"
 
 namespace sextant::app {
+
+CLI::Option* add_read_as(CLI::App& command, std::string& read_as) {
+  return command
+      .add_option("--read-as", read_as,
+                  "read a model of the Hugging Face hub as this model type, where its own is not "
+                  "known: llama, qwen3, bert, ...")
+      ->type_name("TYPE")
+      ->check(one_of(command.get_name() + ".read-as", interop::model_types()));
+}
 
 void ModelConfigOption::add_to(CLI::App& command) {
   auto* config = input_file(
@@ -16,10 +26,11 @@ void ModelConfigOption::add_to(CLI::App& command) {
   add_integer(command, "--layer", layer, 0, kMaxInteger,
               "with --config: the layer, from 0; required if tables differ between layers")
       ->needs(config);
+  add_read_as(command, read_as)->needs(config);
 }
 
 ModelLayer ModelConfigOption::read() const {
-  const ModelConfig config = load_model_config(path);
+  const ModelConfig config = load_model_config(path, read_as);
   const auto layers = static_cast<std::int64_t>(config.layers.size());
   if (layer && *layer >= layers) {
     throw Error("encode.layer", "must be 0 .. " + std::to_string(layers - 1) + " for " + path +

@@ -16,8 +16,11 @@ struct ModelLayer : LayerPositions {
   bool masks_differ = false;  // stack, kv_heads, causal, window and chunk are not those of all
 };
 
+// --read-as, of a config.json.
+CLI::Option* add_read_as(CLI::App& command, std::string& read_as);
+
 struct ModelConfigOption {
-  std::string path;
+  std::string path, read_as;
   std::optional<std::int64_t> layer;
 
   void add_to(CLI::App& command);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sextant/models/language_model.h"
 #include "sextant/models/model_folder.h"
@@ -21,13 +22,16 @@ namespace sextant {
 // that changes the result in a way that models here do not have, tensors that are missing, unknown,
 // of another shape or not floating-point numbers (before memory is taken for the model), and
 // numbers that are not finite. Pickled weights (pytorch_model.bin) are not read.
-LanguageModel<float> load_pretrained(const std::string& folder);
+//
+// `read_as`: a model type, as load_model_config() takes it: a folder of a type that is not known is
+// read as one of this type, with all that is checked of those.
+LanguageModel<float> load_pretrained(const std::string& folder, std::string_view read_as = {});
 
 // A model's folder, of this library or of the hub: what has "model_type" in its config.json is the
 // hub's and needs tokenizer.json, any other is opened by open_model_folder(). TextModel::load() and
 // all that take a ModelFolder read either. The weights are read by that; names and shapes are
 // compared here. Throws Error as load_pretrained(), open_model_folder() and Tokenizer::load(), and
-// for a tokenizer with more tokens than the model.
-ModelFolder open_model(const std::string& folder);
+// for a tokenizer with more tokens than the model, and for `read_as` with a folder of this library.
+ModelFolder open_model(const std::string& folder, std::string_view read_as = {});
 
 }  // namespace sextant

@@ -61,8 +61,12 @@ struct ModelConfig {
 // there twice, a model type that is not known, a rope type or a key of rope_scaling that is not
 // known, values that contradict each other or are out of range, and any key about positions that
 // the model type is not known to have. Other keys are ignored.
-ModelConfig load_model_config(const std::string& path);
-ModelConfig parse_model_config(std::string_view json, std::string_view where = "config");
+// `read_as`: the model type whose keys and defaults are taken in place of the file's own, for types
+// that are not known and have the layers of one that is; all the above is checked the same. Throws
+// Error naming model_config.read_as for a type that is not known either.
+ModelConfig load_model_config(const std::string& path, std::string_view read_as = {});
+ModelConfig parse_model_config(std::string_view json, std::string_view where = "config",
+                               std::string_view read_as = {});
 
 // One layer's; throws Error unless layer is in 0 .. layers - 1.
 const LayerPositions& layer_positions(const ModelConfig& config, std::int64_t layer);

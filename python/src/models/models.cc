@@ -114,23 +114,24 @@ SchemeSpecs other_positions(nb::handle given, const char* call) {
   return schemes;
 }
 
-nb::object load_model(const std::vector<std::string>& paths, nb::handle positions) {
+nb::object load_model(const std::vector<std::string>& paths, nb::handle positions,
+                      const std::string& read_as) {
   const SchemeSpecs others = other_positions(positions, "load");
   std::vector<ModelFolder> folders;
   for (const std::string& path : paths) {
     if (path.empty()) throw Error("load.path", "must be a model's folder, got ''");
-    folders.push_back(open_model(path));
+    folders.push_back(open_model(path, read_as));
     folders.back().other_positions = others;
   }
   return opened(std::move(folders), "load.path");
 }
 
-nb::object pretrained_model(const std::string& folder) {
+nb::object pretrained_model(const std::string& folder, const std::string& read_as) {
   if (folder.empty()) throw Error("load_pretrained.folder", "must be a model's folder, got ''");
   std::shared_ptr<const LanguageModel<float>> model;
   {
     const Unlocked released;
-    model = std::make_shared<LanguageModel<float>>(load_pretrained(folder));
+    model = std::make_shared<LanguageModel<float>>(load_pretrained(folder, read_as));
   }
   return nb::cast(PyTextModel(std::move(model)));
 }
@@ -226,11 +227,12 @@ void bind_models(nb::module_& module) {
   bind_tokenizer(module);
   bind_text_model(module);
   bind_translator(module);
-  module.def("load_model", &load_model, nb::arg("paths"), nb::arg("positions").none(),
-             nb::sig("def load_model(paths: list[str], positions: object) -> TextModel | "
-                     "Translator"));
-  module.def("pretrained_model", &pretrained_model, nb::arg("folder"),
-             nb::sig("def pretrained_model(folder: str) -> TextModel"));
+  module.def(
+      "load_model", &load_model, nb::arg("paths"), nb::arg("positions").none(), nb::arg("read_as"),
+      nb::sig("def load_model(paths: list[str], positions: object, read_as: str) -> TextModel | "
+              "Translator"));
+  module.def("pretrained_model", &pretrained_model, nb::arg("folder"), nb::arg("read_as"),
+             nb::sig("def pretrained_model(folder: str, read_as: str) -> TextModel"));
   module.def("shipped_model", &shipped_model, nb::arg("positions").none(),
              nb::sig("def shipped_model(positions: object) -> Translator"));
   module.def("has_text_libraries", &has_text_libraries,

@@ -85,8 +85,10 @@ Identification identify(nb::handle array, nb::handle dtype, nb::handle threads) 
   return found;
 }
 
-nb::dict layer_of(const std::string& source, bool is_path, nb::handle layer) {
-  const ModelConfig config = is_path ? load_model_config(source) : parse_model_config(source);
+nb::dict layer_of(const std::string& source, bool is_path, nb::handle layer,
+                  const std::string& read_as) {
+  const ModelConfig config =
+      is_path ? load_model_config(source, read_as) : parse_model_config(source, "config", read_as);
   const LayerPositions& positions =
       layer_positions(config, Argument{layer, "from_config", "layer"}.integer());
   nb::dict result;
@@ -151,9 +153,11 @@ void bind_interop(nb::module_& module) {
       });
   module.def("identify", &identify, nb::arg("array").none(), nb::arg("dtype").none(),
              nb::arg("threads").none());
-  module.def("layer_of", &layer_of, nb::arg("source"), nb::arg("is_path"), nb::arg("layer").none(),
-             nb::sig("def layer_of(source: str, is_path: bool, layer: object) -> dict[str, "
-                     "typing.Any]"));
+  module.def(
+      "layer_of", &layer_of, nb::arg("source"), nb::arg("is_path"), nb::arg("layer").none(),
+      nb::arg("read_as"),
+      nb::sig("def layer_of(source: str, is_path: bool, layer: object, read_as: str) -> dict[str, "
+              "typing.Any]"));
   module.def("convert_rotary", &permute_rows, nb::arg("weights").none(), nb::arg("head_dim").none(),
              nb::arg("to").none(), nb::arg("rotary_dim").none(), nb::arg("span").none(),
              nb::arg("out").none(),

@@ -14,16 +14,8 @@
 #include "tables/rounded_rotation.h"
 
 namespace sextant {
-namespace {
 
 using namespace interop;
-
-std::string listed(std::vector<std::string> names) {
-  std::sort(names.begin(), names.end());
-  return joined(names, ", ");
-}
-
-}  // namespace
 
 SchemeRequest LayerPositions::request(std::span<const std::int64_t> positions) const {
   SchemeRequest request;
@@ -65,9 +57,31 @@ bool ModelConfig::tables_differ() const noexcept {
   });
 }
 
-ModelConfig parse_model_config(std::string_view text, std::string_view where) {
-  const Json json = Json::parse_object(text, where);
-  const ConfigObject outer(json, std::string(where));
+namespace interop {
+
+std::vector<std::string> model_types() {
+  std::vector<std::string> names = rotary_model_types();
+  for (std::string& name : unrotated_model_types()) names.push_back(std::move(name));
+  std::ranges::sort(names);
+  return names;
+}
+
+Json parse_config_json(std::string_view text, std::string_view where, std::string_view read_as) {
+  Json json = Json::parse_object(text, where);
+  if (read_as.empty()) return json;
+  const std::vector<std::string> known = model_types();
+  if (std::ranges::find(known, read_as) == known.end()) {
+    throw Error("model_config.read_as",
+                "must be one of " + joined(known, ", ") + ", got " + quoted_text(read_as));
+  }
+  const bool has_inner = json.contains("text_config") && json["text_config"].is_object();
+  (has_inner ? json["text_config"] : json)["model_type"] = read_as;
+  return json;
+}
+
+ModelConfig read_model_config(const Json& json, std::string_view where, bool is_read_as) {
+  ConfigObject outer(json, std::string(where));
+  if (is_read_as) outer.set_read_as();
   const auto inner = outer.object("text_config");
   const ConfigObject& object = inner ? *inner : outer;
   ModelConfig config;
@@ -75,10 +89,9 @@ ModelConfig parse_model_config(std::string_view text, std::string_view where) {
   const auto type = object.text("model_type");
   config.model_type = outer.need(type ? type : outer_type, "model_type");
   if (!read_rotary_model(object, config) && !read_unrotated_model(object, config)) {
-    std::vector<std::string> names = rotary_model_types();
-    for (const std::string& name : unrotated_model_types()) names.push_back(name);
-    object.fail("model_type",
-                "must be one of " + listed(names) + ", got " + quoted_text(config.model_type));
+    object.fail("model_type", "must be one of " + joined(model_types(), ", ") + ", got " +
+                                  quoted_text(config.model_type) +
+                                  "; read_as reads it as one of them");
   }
   const OtherKeys others(config);
   if (inner) others.check_beside(outer, object);
@@ -86,9 +99,16 @@ ModelConfig parse_model_config(std::string_view text, std::string_view where) {
   return config;
 }
 
-ModelConfig load_model_config(const std::string& path) {
+}  // namespace interop
+
+ModelConfig parse_model_config(std::string_view text, std::string_view where,
+                               std::string_view read_as) {
+  return read_model_config(parse_config_json(text, where, read_as), where, !read_as.empty());
+}
+
+ModelConfig load_model_config(const std::string& path, std::string_view read_as) {
   constexpr std::uint64_t kLargest = 16 << 20;
-  return parse_model_config(read_file(path, kLargest), path);
+  return parse_model_config(read_file(path, kLargest), path, read_as);
 }
 
 const LayerPositions& layer_positions(const ModelConfig& config, std::int64_t layer) {

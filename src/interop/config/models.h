@@ -16,8 +16,13 @@ LayerPositions bare_layer(const ModelSizes& sizes);
 // Each reads the layers of the model types it knows into `config`, and returns whether this is one.
 bool read_rotary_model(const ConfigObject& object, ModelConfig& config);
 bool read_unrotated_model(const ConfigObject& object, ModelConfig& config);
-// The names of those types.
+// The names of those types, and of all, sorted.
 std::vector<std::string> rotary_model_types();
 std::vector<std::string> unrotated_model_types();
+std::vector<std::string> model_types();
+
+// The two halves of parse_model_config().
+Json parse_config_json(std::string_view text, std::string_view where, std::string_view read_as);
+ModelConfig read_model_config(const Json& json, std::string_view where, bool is_read_as);
 
 }  // namespace sextant::interop

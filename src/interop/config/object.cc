@@ -113,7 +113,9 @@ std::optional<ConfigObject> ConfigObject::object(std::string_view key) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
   if (!value->is_object()) fail(key, "must be an object, got " + shown(*value));
-  return ConfigObject(*value, where_, prefix_ + std::string(key) + ".");
+  ConfigObject inside(*value, where_, prefix_ + std::string(key) + ".");
+  inside.is_read_as_ = is_read_as_;
+  return inside;
 }
 
 std::optional<std::int64_t> ConfigObject::integer_of(
@@ -181,6 +183,7 @@ std::vector<const Json::Member*> ConfigObject::unread() const {
 }
 
 void ConfigObject::not_used(std::initializer_list<std::string_view> keys) const {
+  if (is_read_as_) return;
   for (const std::string_view key : keys) read_.emplace(key);
 }
 

@@ -55,8 +55,10 @@ class ConfigObject {
     return *value;
   }
 
-  // Says of keys that they do nothing in this model, whatever their values: they count as looked
-  // at.
+  // Says that the object is of a model type that is not known and read as another.
+  void set_read_as() noexcept { is_read_as_ = true; }
+  // Says of keys that they do nothing in this model type, whatever their values: they count as
+  // looked at, unless the object is of another type.
   void not_used(std::initializer_list<std::string_view> keys) const;
 
   [[noreturn]] void fail(std::string_view key, const std::string& what) const;
@@ -81,6 +83,7 @@ class ConfigObject {
 
   const Json& json_;
   std::string where_, prefix_;
+  bool is_read_as_ = false;
   mutable std::set<std::string, std::less<>> read_;
 };
 
