@@ -280,6 +280,7 @@ def load(
     path: str | os.PathLike[str],
     *more: str | os.PathLike[str],
     replace_positions: str | dict[str, dict[str, Any]] | None = None,
+    replace_in: Sequence[int] | None = None,
     without_positions: bool = False,
     read_as: str | None = None,
 ) -> Any:
@@ -291,6 +292,7 @@ def load(
         more: further translators with the same tokenizer: an ensemble
         replace_positions: give the trained model these positions instead of its own: a scheme's name, or a dict from names to parameters,
             such as {"rotary": {"base": 500000}}; schemes that learn nothing
+        replace_in: the layers, from 0, that get them; None: all
         without_positions: the same as replace_positions="none"
         read_as: the model type as which a folder of the hub is read whose own type is not known: "llama"
 
@@ -302,8 +304,8 @@ def load(
     """
     others = _other_positions(replace_positions, without_positions, "load")
     folders = [folder_of(each, "load.path") for each in (path, *more)]
-    with named(model_config="load"):
-        return model_of(_core.load_model(folders, others, type_of(read_as, "load.read_as")))
+    with named(model_config="load", model="load"):
+        return model_of(_core.load_model(folders, others, replace_in, type_of(read_as, "load.read_as")))
 
 
 def _other_positions(replace: Any, without: bool, call: str) -> list[tuple[str, dict[str, Any]]] | None:

@@ -171,11 +171,25 @@ std::vector<Tensor<T>> LanguageModel<T>::attention_maps(
 }
 
 template <class T>
-void LanguageModel<T>::replace_positions(const SchemeSpecs& schemes) {
-  const TransformerConfig changed = with_positions(config, schemes);
-  positions = PositionModule<T>(changed.position_options());
+void LanguageModel<T>::replace_positions(const SchemeSpecs& schemes,
+                                         std::span<const std::int64_t> layers) {
+  const TransformerConfig changed = with_positions(config, schemes, layers);
+  PositionModule<T> other(changed.position_options());
+  Parameters<T> now, before;
+  other.append_parameters(now, "");
+  positions.append_parameters(before, "");
+  // Kinds without a layer that is left are gone, and with them their weights, "2.t5.table".
+  for (std::size_t kind = 0; kind < config.layer_positions.size() && !now.empty(); ++kind) {
+    const auto& own = config.layer_positions[kind].layers;
+    const bool is_gone = std::ranges::all_of(
+        own, [&](std::int64_t layer) { return std::ranges::count(layers, layer) > 0; });
+    const std::string prefix = std::to_string(kind + 1) + ".";
+    if (is_gone) std::erase_if(before, [&](auto& each) { return each.name.starts_with(prefix); });
+  }
+  for (std::size_t i = 0; i < now.size(); ++i) *now[i].tensor = std::move(*before.at(i).tensor);
+  positions = std::move(other);
   config = changed;
-  stack.options.kinds.clear();
+  stack.options.kinds = changed.stack(config.kind == ModelKind::masked).kinds;
 }
 
 template <class T>

@@ -196,6 +196,36 @@ TEST(ModelParts, LoseThePositionsOfAllLayers) {
   for (std::int64_t i = 0; i < 8; ++i) EXPECT_NEAR(x(0, i), y(0, i), 1e-12);
 }
 
+// Kinds of layers that are gone take their weights along; the others keep theirs.
+TEST(ModelParts, ReplacePositionsOfSomeLayersAlone) {
+  TransformerConfig c = config_of(parts().front());
+  c.layers = 4;
+  c.positions = {"t5"};
+  c.layer_positions = {{{1}, {"shaw"}}, {{2}, {"t5"}}};
+  LanguageModel<double> model(c);
+  c.layer_positions = {{{2}, {"t5"}}, {{1, 3}, {"rotary"}}};
+  LanguageModel<double> wanted(c);
+  const auto from = model.parameters(), to = wanted.parameters();
+  for (const auto& each : to) {
+    const std::string name =
+        each.name.starts_with("positions.1.") ? "positions.2." + each.name.substr(12) : each.name;
+    const auto found = std::ranges::find(from, name, [](const auto& one) { return one.name; });
+    ASSERT_NE(found, from.end()) << name;
+    std::ranges::copy(found->tensor->span(), each.tensor->data());
+  }
+  model.replace_positions({"rotary"}, std::vector<std::int64_t>{1, 3});
+  EXPECT_EQ(format_config(model.config), format_config(wanted.config));
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  const std::vector<std::int64_t> tokens = {3, 5, 6, 7, 8, 4};
+  const auto got = model.hidden_states(tokens, pass), expected = wanted.hidden_states(tokens, pass);
+  EXPECT_TRUE(std::ranges::equal(got.back().span(), expected.back().span()));
+
+  EXPECT_THROW(model.replace_positions({"none"}, std::vector<std::int64_t>{4}), Error);
+  EXPECT_THROW(model.replace_positions({"none"}, std::vector<std::int64_t>{1, 1}), Error);
+  EXPECT_THROW(model.replace_positions({"sinusoidal"}, std::vector<std::int64_t>{1}), Error);
+}
+
 TEST(ModelParts, ThatDoNotFitAreRefused) {
   struct Case {
     const char* key;

@@ -18,8 +18,8 @@ namespace {
 
 // The options of trained models, and those of both kinds; the rest are of random weights.
 constexpr std::string_view kOfTrained[] = {
-    "TARGET",    "--part",    "--layer", "--without-positions", "--replace-positions",
-    "--threads", "--overview"};
+    "TARGET",       "--part",    "--layer",   "--without-positions", "--replace-positions",
+    "--replace-in", "--read-as", "--threads", "--overview"};
 constexpr std::string_view kOfBoth[] = {"TEXT",    "--file",      "--second", "--head",
                                         "--lines", "--json",      "--output", "--format",
                                         "--model", "--print-call"};

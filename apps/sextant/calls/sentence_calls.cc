@@ -49,11 +49,14 @@ PrintedCall call_of_model(const Attend& attend) {
     arguments.add(in_quotes(read_text(attend.second, "attend.second", kLongestShownText)));
   }
   const SchemeSpecs& other = attend.model.other_positions;
+  const auto& layers = attend.model.replaced_layers;
+  const auto number = [](std::int64_t layer) { return std::to_string(layer); };
   const std::string model = folder == "shipped"
                                 ? "sextant.shipped("
                                 : "sextant.load(" + in_quotes(folder) + (other.empty() ? "" : ", ");
   return {.python = "model = " + model +
                     (other.empty() ? "" : "replace_positions=" + python_schemes(other)) +
+                    (layers.empty() ? "" : ", replace_in=[" + joined(layers, ", ", number) + "]") +
                     ")\nmaps = model.attention_maps(" + arguments.text() + ")",
           .cpp = {},
           .missing = "--model"};

@@ -15,6 +15,7 @@
 #include "options/scheme_choice.h"
 #include "options/scheme_text.h"
 #include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
 #include "sextant/hub/load_pretrained.h"
 #include "sextant/training/tasks/dates_translator.h"
 
@@ -40,11 +41,23 @@ CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
           "rotary:base=500000, alibi or rotary+temperature; schemes that learn nothing"),
       "NAME", scheme_names())
       ->excludes(without);
+  command
+      .add_option_function<std::string>(
+          "--replace-in",
+          [this, where = command.get_name() + ".replace-in"](const std::string& text) {
+            replaced_layers = parse_int64_list(text, where, 1000);
+            if (!replaced_layers.empty()) return;
+            throw Error(where, "must be one layer or more, as 0,2..5");
+          },
+          "with --replace-positions or --without-positions: in these layers alone, from 0: 0,2..5 "
+          "(default: all)")
+      ->type_name("LAYERS");
   return add_folder(command, several);
 }
 
 CLI::Option* ModelOption::add_folder(CLI::App& command, bool several) {
-  where_ = command.get_name() + ".model";
+  command_ = command.get_name();
+  where_ = command_ + ".model";
   std::string text =
       "the folder of a model, of a training run, whose best model is used, or of a model of the "
       "Hugging Face hub; 'shipped': the "
@@ -67,6 +80,10 @@ ModelFolder ModelOption::open(std::initializer_list<ModelKind> kinds) const {
 
 std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> kinds) const {
   const std::string allowed = joined(kinds, " or ", [](ModelKind kind) { return described(kind); });
+  if (!replaced_layers.empty() && other_positions.empty()) {
+    throw Error(command_ + ".replace-in",
+                "must be given with --replace-positions or --without-positions");
+  }
   std::vector<ModelFolder> all;
   for (const std::string& folder : folders) {
     if (folder.empty()) throw Error(where_, "must be a model's folder, got ''");
@@ -74,6 +91,7 @@ std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> 
     const bool ships = folder == "shipped" && !std::filesystem::exists(folder, unknown);
     all.push_back(ships ? dates_model() : open_model(folder, read_as));
     all.back().other_positions = other_positions;
+    all.back().replaced_layers = replaced_layers;
     const ModelKind kind = all.back().config.kind;
     if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;
     throw Error(where_, "must be " + allowed + ", got " + described(kind) + " in " +

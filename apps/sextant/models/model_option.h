@@ -17,7 +17,8 @@ struct ModelOption {
   std::vector<std::string> folders;
   std::string read_as;  // of folders of the Hugging Face hub
   int threads = 0;
-  SchemeSpecs other_positions;  // instead of the model's own; empty: these
+  SchemeSpecs other_positions;                // instead of the model's own; empty: these
+  std::vector<std::int64_t> replaced_layers;  // that have them; empty: all
 
   // `several`: the option may be there more than once.
   CLI::Option* add_to(CLI::App& command, bool several = false);
@@ -28,7 +29,7 @@ struct ModelOption {
   std::vector<ModelFolder> open_all(std::initializer_list<ModelKind> kinds) const;
 
  private:
-  std::string where_;  // "generate.model"
+  std::string command_, where_;  // "generate", "generate.model"
 };
 
 // --beams and --length-penalty; --n-best if asked for.

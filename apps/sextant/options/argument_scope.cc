@@ -16,11 +16,12 @@ namespace {
 
 // Scopes of the library whose members are options of commands.
 constexpr std::string_view kScopes[] = {
-    "adamw",           "attend_sentences", "beam_search", "evaluate",    "extrapolation",
-    "figure",          "fill_masks",       "generate",    "logit_lens",  "language_task",
-    "offset_matrix",   "sampling",         "schedule",    "skip_gram",   "tokenizer",
-    "save_pretrained", "model_config",     "trainer",     "transformer", "translate",
-    "translation_task"};
+    "adamw",         "attend_sentences", "beam_search",   "evaluate",
+    "extrapolation", "figure",           "fill_masks",    "generate",
+    "logit_lens",    "language_task",    "offset_matrix", "sampling",
+    "schedule",      "skip_gram",        "tokenizer",     "save_pretrained",
+    "model",         "model_config",     "trainer",       "transformer",
+    "translate",     "translation_task"};
 
 // Members that options call otherwise.
 struct OtherName {

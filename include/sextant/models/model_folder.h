@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sextant/core/tensor_file.h"
 #include "sextant/layers/parameters.h"
@@ -25,6 +26,7 @@ struct ModelFolder {
   // What loads the folder gives the model these positions instead of its own
   // (LanguageModel::replace_positions()); empty: its own.
   SchemeSpecs other_positions = {};
+  std::vector<std::int64_t> replaced_layers = {};  // that have them; empty: all
   // Of a model that is part of the library: what it was taught, and so what it can answer.
   std::string taught = {};
   // Sets a model's parameters where the weights are stored in another library's way: open_model()

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,9 +84,13 @@ void check_config(const TransformerConfig& config);
 // Throws Error naming `where` for schemes that have weights, which a trained model has none of for
 // other positions than its own.
 void check_replacement(const SchemeSpecs& schemes, std::string_view where = "model.positions");
-// The config with these positions in all layers; windows of layers are positions too. Throws Error
-// as check_replacement().
-TransformerConfig with_positions(TransformerConfig config, const SchemeSpecs& schemes);
+// The config with these positions in all layers; windows of layers are positions too. In `layers`
+// alone, numbers from 0, unless that is empty: the others keep theirs. Throws Error as
+// check_replacement(), and naming model.replace_in for layers that are not there or twice there,
+// for a translator, and where the config's or the new positions are rows that are added to
+// embeddings, before all layers.
+TransformerConfig with_positions(TransformerConfig config, const SchemeSpecs& schemes,
+                                 std::span<const std::int64_t> layers = {});
 
 // JSON with all fields; files of earlier versions are read. Parsing throws Error naming `where` and
 // the key for anything missing, unknown or of the wrong type.

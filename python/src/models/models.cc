@@ -115,13 +115,22 @@ SchemeSpecs other_positions(nb::handle given, const char* call) {
 }
 
 nb::object load_model(const std::vector<std::string>& paths, nb::handle positions,
-                      const std::string& read_as) {
+                      nb::handle replace_in, const std::string& read_as) {
   const SchemeSpecs others = other_positions(positions, "load");
+  std::vector<std::int64_t> layers;
+  if (!replace_in.is_none()) {
+    layers = Argument{replace_in, "load", "replace_in"}.integers();
+    if (layers.empty() || others.empty()) {
+      throw Error("load.replace_in",
+                  "must be one layer or more, given together with replace_positions");
+    }
+  }
   std::vector<ModelFolder> folders;
   for (const std::string& path : paths) {
     if (path.empty()) throw Error("load.path", "must be a model's folder, got ''");
     folders.push_back(open_model(path, read_as));
     folders.back().other_positions = others;
+    folders.back().replaced_layers = layers;
   }
   return opened(std::move(folders), "load.path");
 }
@@ -227,10 +236,11 @@ void bind_models(nb::module_& module) {
   bind_tokenizer(module);
   bind_text_model(module);
   bind_translator(module);
-  module.def(
-      "load_model", &load_model, nb::arg("paths"), nb::arg("positions").none(), nb::arg("read_as"),
-      nb::sig("def load_model(paths: list[str], positions: object, read_as: str) -> TextModel | "
-              "Translator"));
+  module.def("load_model", &load_model, nb::arg("paths"), nb::arg("positions").none(),
+             nb::arg("replace_in").none(), nb::arg("read_as"),
+             nb::sig("def load_model(paths: list[str], positions: object, replace_in: object, "
+                     "read_as: str) -> TextModel | "
+                     "Translator"));
   module.def("pretrained_model", &pretrained_model, nb::arg("folder"), nb::arg("read_as"),
              nb::sig("def pretrained_model(folder: str, read_as: str) -> TextModel"));
   module.def("shipped_model", &shipped_model, nb::arg("positions").none(),

@@ -108,6 +108,12 @@ TEST(WithoutPositions, EveryCommandReadsTheSameModel) {
     EXPECT_THAT(sextant(command + " --replace-positions none,alibi").err,
                 HasSubstr("replace-positions] must be one"));
     EXPECT_EQ(sextant(command + " --replace-positions none --without-positions").code, 2);
+    EXPECT_EQ(sextant(command + " --without-positions --replace-in 0").code, 0);
+    EXPECT_THAT(sextant(command + " --without-positions --replace-in 90").err,
+                HasSubstr("replace-in] must be layers 0 .. "));
+    EXPECT_THAT(sextant(command + " --replace-in 0").err, HasSubstr("replace-in] must be given"));
+    EXPECT_THAT(sextant(command + " --read-as llama").err,
+                HasSubstr("read-as] must be given for a Hugging Face folder alone"));
   }
   EXPECT_THAT(sextant("attend 'a b' --without-positions").err, HasSubstr("attend.model"));
 }
