@@ -121,8 +121,11 @@ void WeightTable::head(std::string_view theirs, std::string_view embedding,
     put("output.bias", {.tensor = &take(bias, {config.vocabulary})});
   }
   if (!config.tied) return matrix("output.weight", theirs, config.vocabulary, config.width);
-  if (find(theirs) == nullptr) return;
-  check_equal(take(theirs, {config.vocabulary, config.width}), *find(embedding));
+  copy(theirs, embedding, {config.vocabulary, config.width});
+}
+
+void WeightTable::copy(std::string_view theirs, std::string_view original, const Shape& shape) {
+  if (find(theirs) != nullptr) check_equal(take(theirs, shape), *find(original));
 }
 
 void WeightTable::check_rest() const {

@@ -76,6 +76,8 @@ class WeightTable {
   void head(std::string_view theirs, std::string_view embedding, const TransformerConfig& config,
             std::string_view bias = "");
   bool has(std::string_view theirs) const;
+  // Where the file has `theirs` too, it must be what `original` is.
+  void copy(std::string_view theirs, std::string_view original, const Shape& shape);
 
   // Throws Error for a tensor that is neither read nor known to be left out.
   void check_rest() const;

@@ -18,6 +18,7 @@ void check_replacement(const SchemeSpecs& schemes, std::string_view where) {
 TransformerConfig with_positions(TransformerConfig config, const SchemeSpecs& schemes) {
   check_replacement(schemes);
   config.positions = schemes;
+  config.decoder_positions.clear();
   config.layer_positions.clear();
   return config;
 }

@@ -22,10 +22,10 @@ using Tokens = std::vector<std::int64_t>;
 // Decodes some sources together, by one model or by several.
 class BatchDecoder {
  public:
-  // longest: how many tokens are read at most.
-  BatchDecoder(const TranslatorEnsemble& ensemble, std::span<const Tokens> sources,
+  // before: what each decoder reads first; longest: how many tokens it reads at most after that.
+  BatchDecoder(const TranslatorEnsemble& ensemble, std::span<const Tokens> sources, Tokens before,
                std::int64_t longest, int threads)
-      : pass_{.memory = memory_, .threads = threads} {
+      : pass_{.memory = memory_, .threads = threads}, before_(std::move(before)) {
     segments_.push_back(0);
     for (const Tokens& source : sources) {
       tokens_.insert(tokens_.end(), source.begin(), source.end());
@@ -37,8 +37,10 @@ class BatchDecoder {
           models::infer<float>({model->embedding, model->config.embedding_factor(),
                                 model->encoder_positions, model->encoder},
                                {tokens_, segments_}, pass_);
-      Member& member = members_.emplace_back(
-          Member{*model, {model->decoder, model->decoder_positions, std::ssize(sources), longest}});
+      Member& member =
+          members_.emplace_back(Member{*model,
+                                       {model->decoder, model->decoder_positions,
+                                        std::ssize(sources), longest + std::ssize(before_)}});
       member.decoder.set_context(context, segments_, pass_);
       if (model->pointer) member.copy_keys = copy_of(model->pointer->keys(context, pass_));
     }
@@ -82,10 +84,20 @@ class BatchDecoder {
                         std::span<const std::int64_t> tokens) {
     memory_.reset();
     member.decoder.reorder(parents);
-    const View<const float> h =
-        member.decoder.read(models::embed<float>(member.model.embedding, tokens,
-                                                 member.model.config.embedding_factor(), pass_),
-                            pass_);
+    const auto read = [&](std::span<const std::int64_t> next) {
+      return member.decoder.read(
+          models::embed<float>(member.model.embedding, next, member.model.config.embedding_factor(),
+                               pass_),
+          pass_);
+    };
+    if (member.decoder.length() == 0 && !before_.empty()) {
+      Tokens all;  // of each row
+      for (std::size_t row = 0; row < tokens.size(); ++row) {
+        all.insert(all.end(), before_.begin(), before_.end());
+      }
+      read(all);
+    }
+    const View<const float> h = read(tokens);
     auto logits =
         Tensor<float>::uninitialized({std::ssize(tokens), member.model.config.vocabulary});
     member.model.make_logits(h, logits.view(), pass_);
@@ -129,6 +141,7 @@ class BatchDecoder {
 
   Workspace memory_;
   Pass pass_;
+  Tokens before_;
   Tokens tokens_, segments_;
   std::vector<Member> members_;
 };
@@ -173,6 +186,23 @@ void check_tokens(const std::string& name, const Tokens& tokens, std::int64_t vo
   }
 }
 
+// What stands around targets: `before` and search.bos are read before them, search.eos is written
+// after.
+struct TargetEnds {
+  Tokens before;
+  BeamSearchOptions search;
+};
+TargetEnds target_ends(const TransformerConfig& config, const BeamSearchOptions& search) {
+  TargetEnds ends{{}, search};
+  if (search.bos < 0) {
+    ends.before = config.target_start;
+    ends.search.bos = ends.before.back();
+    ends.before.pop_back();
+  }
+  if (search.eos < 0) ends.search.eos = config.target_end;
+  return ends;
+}
+
 // The longest sequence that all models have positions for.
 std::int64_t max_length(const TranslatorEnsemble& ensemble) {
   std::int64_t longest = kAnyLength;
@@ -203,6 +233,11 @@ void check(const TranslatorEnsemble& ensemble, std::span<const Tokens> sources,
                                         " and " + std::to_string(model->config.vocabulary) +
                                         " tokens");
   }
+  for (const Translator<float>* model : models) {
+    const TransformerConfig &one = models[0]->config, &other = model->config;
+    if (one.target_start == other.target_start && one.target_end == other.target_end) continue;
+    throw Error("translate.models", "must begin and end targets with the same tokens");
+  }
   check_fields("translate", options);
   const std::int64_t longest = max_length(ensemble);
   for (const auto& source : sources) {
@@ -214,15 +249,27 @@ void check(const TranslatorEnsemble& ensemble, std::span<const Tokens> sources,
 
 }  // namespace
 
-std::vector<std::int64_t> unwritten_tokens() {
-  return {Tokenizer::kPad, Tokenizer::kBos, Tokenizer::kUnk};
+std::vector<std::int64_t> unwritten_tokens(const TransformerConfig& translator) {
+  if (translator.target_start == Tokens{Tokenizer::kBos} &&
+      translator.target_end == Tokenizer::kEos) {
+    return {Tokenizer::kPad, Tokenizer::kBos, Tokenizer::kUnk};
+  }
+  Tokens tokens = translator.target_start;
+  std::erase(tokens, translator.target_end);
+  return tokens;
 }
 
 std::vector<std::vector<Hypothesis>> translate(const TranslatorEnsemble& ensemble,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const TranslateOptions& options) {
   check(ensemble, sources, options);
-  const std::int64_t longest = max_length(ensemble);
+  const TransformerConfig& config = ensemble.models[0]->config;
+  const auto [before, search] = target_ends(config, options.search);
+  const std::int64_t longest = max_length(ensemble) - std::ssize(before);
+  if (longest < 1) {
+    throw Error("translate.models", "must have positions for more tokens than target_start has");
+  }
+  const Tokens never = options.never.value_or(unwritten_tokens(config));
   std::vector<std::vector<Hypothesis>> all;
   for (std::size_t first = 0; first < sources.size();) {
     const auto together = sources.subspan(
@@ -233,13 +280,14 @@ std::vector<std::vector<Hypothesis>> translate(const TranslatorEnsemble& ensembl
       lengths.push_back(
           std::min(static_cast<std::int64_t>(length) + options.extra_tokens, longest));
     }
-    BatchDecoder decoder(ensemble, together, *std::ranges::max_element(lengths), options.threads);
+    BatchDecoder decoder(ensemble, together, before, *std::ranges::max_element(lengths),
+                         options.threads);
     auto found = beam_search(
         lengths,
         [&](std::span<const std::int64_t> parents, std::span<const std::int64_t> tokens) {
-          return decoder.step(parents, tokens, options.never);
+          return decoder.step(parents, tokens, never);
         },
-        options.search);
+        search);
     for (auto& hypotheses : found) all.push_back(std::move(hypotheses));
     first += together.size();
   }
@@ -256,12 +304,14 @@ LossSum translation_loss(const TranslatorEnsemble& ensemble,
                                                 std::to_string(sources.size()) + ", got " +
                                                 std::to_string(targets.size()));
   }
-  const std::int64_t vocabulary = ensemble.models[0]->config.vocabulary;
-  check_tokens("translation_loss.bos", {options.search.bos}, vocabulary);
-  check_tokens("translation_loss.eos", {options.search.eos}, vocabulary);
+  const TransformerConfig& config = ensemble.models[0]->config;
+  const std::int64_t vocabulary = config.vocabulary;
+  const auto [before, search] = target_ends(config, options.search);
+  check_tokens("translation_loss.bos", {search.bos}, vocabulary);
+  check_tokens("translation_loss.eos", {search.eos}, vocabulary);
   for (const Tokens& target : targets) {
     check_tokens("translation_loss.targets", target, vocabulary);
-    check_length("translation_loss.targets", target, 1, max_length(ensemble));
+    check_length("translation_loss.targets", target, std::ssize(before) + 1, max_length(ensemble));
   }
   LossSum sum;
   for (std::size_t first = 0; first < sources.size();) {
@@ -271,9 +321,9 @@ LossSum translation_loss(const TranslatorEnsemble& ensemble,
     for (const Tokens& target : targets.subspan(first, count)) {
       longest = std::max(longest, target.size());
     }
-    BatchDecoder decoder(ensemble, sources.subspan(first, count),
+    BatchDecoder decoder(ensemble, sources.subspan(first, count), before,
                          static_cast<std::int64_t>(longest) + 1, options.threads);
-    sum.add(score_targets(decoder, targets.subspan(first, count), options.search));
+    sum.add(score_targets(decoder, targets.subspan(first, count), search));
     first += count;
   }
   return sum;

@@ -1,10 +1,11 @@
-// Reads a Hugging Face model folder into a language model.
+// Reads a Hugging Face model folder into a language model or a translator.
 #pragma once
 
 #include <string>
 
 #include "sextant/models/language_model.h"
 #include "sextant/models/model_folder.h"
+#include "sextant/models/translator.h"
 
 namespace sextant {
 
@@ -22,6 +23,10 @@ namespace sextant {
 // of another shape or not floating-point numbers (before memory is taken for the model), and
 // numbers that are not finite. Pickled weights (pytorch_model.bin) are not read.
 LanguageModel<float> load_pretrained(const std::string& folder);
+
+// The same of an encoder and a decoder: Marian, BART, T5. config.target_start and target_end are
+// those of generation_config.json, or of config.json. Throws Error as load_pretrained().
+Translator<float> load_pretrained_translator(const std::string& folder);
 
 // A model's folder, of this library or of the hub: what has "model_type" in its config.json is the
 // hub's and needs tokenizer.json, any other is opened by open_model_folder(). TextModel::load() and
