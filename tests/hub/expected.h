@@ -32,7 +32,7 @@ inline double bound_of(const TransformerConfig& c, double most) {
 }
 
 inline void expect_near(std::span<const float> got, std::span<const double> wanted,
-                 const TransformerConfig& config) {
+                        const TransformerConfig& config) {
   ASSERT_EQ(got.size(), wanted.size());
   const double bound = bound_of(config, largest(wanted));
   for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], wanted[i], bound) << i;

@@ -70,6 +70,14 @@ TEST(PretrainedConfig, RefusesWhatModelsHereDoNotHave) {
            {"bert", "pruned_heads", R"({"0": [1]})"},
            {"bert", "hidden_act", R"("gelu_10")"},
            {"bert", "type_vocab_size", "0"},
+           {"deberta_v2", "model_type", R"("deberta")", "one map of all heads"},
+           {"deberta_v2", "relative_attention", "false"},
+           {"deberta_v2", "type_vocab_size", "2"},
+           {"deberta_v2", "embedding_size", "8"},
+           {"deberta_v2", "conv_kernel_size", "3"},
+           {"deberta_v2", "attention_head_size", "4"},
+           {"deberta_v2", "norm_rel_ebd", R"("rms_norm")"},
+           {"deberta_v2", "pos_att_type", R"("c2p")"},
        }) {
     ChangedModel model(name);
     model.config[key] = Json::parse(value);

@@ -91,8 +91,8 @@ const auto kCausal = ::testing::Values(
     "stablelm_parallel", "starcoder2");
 INSTANTIATE_TEST_SUITE_P(Families, PretrainedModel, kCausal, name_of_case);
 INSTANTIATE_TEST_SUITE_P(Encoders, PretrainedModel,
-                         ::testing::Values("bert", "bert_masked", "distilbert", "modernbert",
-                                           "roberta"),
+                         ::testing::Values("bert", "bert_masked", "deberta_v2", "deberta_v2_maps",
+                                           "distilbert", "modernbert", "roberta"),
                          name_of_case);
 INSTANTIATE_TEST_SUITE_P(Families, PretrainedModelWithHead, kCausal, name_of_case);
 

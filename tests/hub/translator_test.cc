@@ -56,9 +56,9 @@ TEST_P(PretrainedTranslator, WritesTheSameTokens) {
   const auto model = load_pretrained_translator(golden_folder(GetParam()));
   const std::vector<std::vector<std::int64_t>> sources = {expected.integers("ids")};
   const std::vector<std::int64_t> never = {model.config.target_end};
-  const auto found = translate(
-      model, sources,
-      {.search = {.beams = 1}, .length_factor = 0, .extra_tokens = 64, .never = never});
+  const auto found =
+      translate(model, sources,
+                {.search = {.beams = 1}, .length_factor = 0, .extra_tokens = 64, .never = never});
   EXPECT_EQ(found.at(0).at(0).tokens, expected.integers("greedy"));
 }
 
@@ -83,7 +83,8 @@ TEST(PretrainedTranslatorConfig, SaysWhichTokensAreAroundTargets) {
   t5.config.erase("decoder_start_token_id");
   EXPECT_THAT(ends(t5.write()), ElementsAre(0, 4));
   const auto refuse = [&t5](const char* why) {
-    EXPECT_THAT([&] { load_pretrained_translator(t5.write()); }, ThrowsMessage<Error>(HasSubstr(why)));
+    EXPECT_THAT([&] { load_pretrained_translator(t5.write()); },
+                ThrowsMessage<Error>(HasSubstr(why)));
   };
   t5.config["eos_token_id"] = Json::array({1, 2});
   refuse("eos_token_id");
@@ -96,16 +97,16 @@ TEST(PretrainedTranslatorConfig, IsRefusedWhereStacksHaveMoreThanLayersOfTheirOw
     const char *name, *key;
     Json value;
   };
-  for (const auto& [name, key, value] : std::vector<Case>{
-           {"bart", "decoder_attention_heads", 2},
-           {"bart", "decoder_ffn_dim", 24},
-           {"bart", "tie_word_embeddings", false},
-           {"bart", "is_encoder_decoder", false},
-           {"marian", "share_encoder_decoder_embeddings", false},
-           {"marian", "decoder_vocab_size", 50},
-           {"marian", "activation_function", "quick_gelu"},
-           {"t5", "feed_forward_proj", "gated-relu"},
-           {"t5", "quantization_config", Json::object()}}) {
+  for (const auto& [name, key, value] :
+       std::vector<Case>{{"bart", "decoder_attention_heads", 2},
+                         {"bart", "decoder_ffn_dim", 24},
+                         {"bart", "tie_word_embeddings", false},
+                         {"bart", "is_encoder_decoder", false},
+                         {"marian", "share_encoder_decoder_embeddings", false},
+                         {"marian", "decoder_vocab_size", 50},
+                         {"marian", "activation_function", "quick_gelu"},
+                         {"t5", "feed_forward_proj", "gated-relu"},
+                         {"t5", "quantization_config", Json::object()}}) {
     SCOPED_TRACE(key);
     ChangedModel model(name);
     model.config[key] = value;

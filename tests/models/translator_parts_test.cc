@@ -141,7 +141,9 @@ TEST(TranslatorParts, EndWithTheTableOfPositions) {
   const auto found = translate(model, sources, {.extra_tokens = 50, .never = Tokens{9}});
   EXPECT_EQ(found[0][0].tokens.size(), 7u);
   EXPECT_THAT(
-      [&] { translation_loss(model, sources, std::vector<Tokens>{{1, 1, 1, 1, 1, 1, 1}}); },
+      [&] {
+        translation_loss(model, sources, std::vector<Tokens>{{1, 1, 1, 1, 1, 1, 1}});
+      },
       ThrowsMessage<Error>(HasSubstr("must be at most 6 tokens each")));
   TransformerConfig config = of_bart();
   config.target_start = Tokens(9, 4);
@@ -151,8 +153,11 @@ TEST(TranslatorParts, EndWithTheTableOfPositions) {
 
 TEST(TranslatorParts, OfAnEnsembleBeginTargetsAlike) {
   const Translator<float> one(of_bart()), other(tiny(ModelKind::translator));
-  EXPECT_THAT([&] { translate({{&one, &other}}, std::vector<Tokens>{{3}}); },
-              ThrowsMessage<Error>(HasSubstr("begin and end targets with the same tokens")));
+  EXPECT_THAT(
+      [&] {
+        translate({{&one, &other}}, std::vector<Tokens>{{3}});
+      },
+      ThrowsMessage<Error>(HasSubstr("begin and end targets with the same tokens")));
 }
 
 }  // namespace

@@ -42,8 +42,7 @@ TransformerConfig marian(const ConfigObject& object, const ModelConfig& model) {
 
 constexpr DecoderNames names_of(bool decoder) {
   return {.embedding = decoder ? "decoder.embed_tokens" : "encoder.embed_tokens",
-          .embedding_norm =
-              decoder ? "decoder.layernorm_embedding" : "encoder.layernorm_embedding",
+          .embedding_norm = decoder ? "decoder.layernorm_embedding" : "encoder.layernorm_embedding",
           .layers = decoder ? "decoder.layers." : "encoder.layers.",
           .out = "self_attn.out_proj",
           .up = "fc1",

@@ -10,23 +10,23 @@ namespace {
 
 // "relu", or a gate: "gated-gelu" is that of the approximation by tanh.
 Activation activation_of_t5(const ConfigObject& object, std::string_view by_default) {
-  const std::string given =
-      object.text("feed_forward_proj").value_or(std::string(by_default));
+  const std::string given = object.text("feed_forward_proj").value_or(std::string(by_default));
   if (given == "relu") return Activation::relu;
   if (given == "gelu") return Activation::gelu;
   if (given == "gelu_new") return Activation::gelu_tanh;
   if (given == "silu") return Activation::silu;
   if (given == "gated-gelu" || given == "gated-gelu_new") return Activation::geglu_tanh;
   if (given == "gated-silu") return Activation::swiglu;
-  object.fail("feed_forward_proj",
-              "must be relu, gelu, gelu_new, silu, gated-gelu or gated-silu, got " +
-                  quoted_text(given));
+  object.fail(
+      "feed_forward_proj",
+      "must be relu, gelu, gelu_new, silu, gated-gelu or gated-silu, got " + quoted_text(given));
 }
 
 TransformerConfig read_config(const ConfigObject& object, const ModelConfig& model,
                               std::int64_t vocabulary, std::int64_t ffn_width,
                               std::string_view activation) {
-  TransformerConfig c = translator_config(object, model, object.integer_or("pad_token_id", 0, 0), 1);
+  TransformerConfig c =
+      translator_config(object, model, object.integer_or("pad_token_id", 0, 0), 1);
   c.vocabulary = object.integer_or("vocab_size", vocabulary);
   c.ffn_width = object.integer_or("d_ff", ffn_width);
   c.activation = activation_of_t5(object, activation);

@@ -69,6 +69,12 @@ MODELS = {
     "cohere2": ("Cohere2ForCausalLM", transformers.Cohere2Config(
         **dict(LLAMA_LIKE, num_hidden_layers=3), head_dim=6, sliding_window=5, layer_types=["sliding_attention", "full_attention", "sliding_attention"]),
         torch.float32, "1MB"),
+    "deberta_v2": ("DebertaV2ForMaskedLM", transformers.DebertaV2Config(
+        **BERT_LIKE, relative_attention=True, position_biased_input=False, pos_att_type="p2c|c2p", position_buckets=4, max_position_embeddings=10,
+        norm_rel_ebd="layer_norm", share_att_key=True), torch.float32, "1MB"),
+    "deberta_v2_maps": ("DebertaV2ForMaskedLM", transformers.DebertaV2Config(
+        **BERT_LIKE, relative_attention=True, position_biased_input=False, pos_att_type=["c2p", "p2c"], max_relative_positions=5, max_position_embeddings=24,
+        legacy=False), torch.float16, "1MB"),
     "distilbert": ("DistilBertForMaskedLM", transformers.DistilBertConfig(
         vocab_size=48, dim=16, n_layers=2, n_heads=4, hidden_dim=40, max_position_embeddings=24), torch.float32, "1MB"),
     "falcon": ("FalconForCausalLM", transformers.FalconConfig(**FALCON_LIKE), torch.float32, "1MB"),
