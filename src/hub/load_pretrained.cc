@@ -10,6 +10,7 @@
 #include "hub/families.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "text/marian_files.h"
 
 namespace sextant {
 namespace {
@@ -85,11 +86,12 @@ Pretrained open(const std::string& folder) {
 void check_kind(const std::string& folder, const TransformerConfig& config, bool translates) {
   if ((config.kind == ModelKind::translator) == translates) return;
   throw Error(folder + "/config.json",
-              translates ? "must be of an encoder and a decoder, got " + described(config.kind) +
-                               ", which load_pretrained() reads"
-                         : "must be of a language model, got an encoder and a decoder: open_model() "
-                           "and load() read them with their tokenizer, load_pretrained_translator() "
-                           "of C++ without");
+              translates
+                  ? "must be of an encoder and a decoder, got " + described(config.kind) +
+                        ", which load_pretrained() reads"
+                  : "must be of a language model, got an encoder and a decoder: open_model() "
+                    "and load() read them with their tokenizer, load_pretrained_translator() "
+                    "of C++ without");
 }
 
 bool is_published(const std::string& folder) {
@@ -116,10 +118,11 @@ Translator<float> load_pretrained_translator(const std::string& folder) {
 ModelFolder open_model(const std::string& folder) {
   if (!is_published(folder)) return open_model_folder(folder);
   Pretrained found = open(folder);
-  if (!exists(folder + "/tokenizer.json")) {
+  if (!exists(folder + "/tokenizer.json") && !text::has_marian_files(folder)) {
     throw Error(
         folder,
-        "must have tokenizer.json: in Python, transformers.AutoTokenizer.from_pretrained("
+        "must have tokenizer.json (Marian's: source.spm and vocab.json): in Python, "
+        "transformers.AutoTokenizer.from_pretrained("
         "folder).save_pretrained(folder) writes one; load_pretrained() of the library reads "
         "the model without it");
   }
