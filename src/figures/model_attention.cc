@@ -12,7 +12,7 @@
 #include "sextant/figures/figure.h"
 #include "sextant/figures/named_scheme.h"
 #include "sextant/models/text_model.h"
-#include "sextant/models/translate.h"
+#include "sextant/models/translate_lines.h"
 #include "sextant/pictures/page.h"
 
 namespace sextant::figures {
@@ -28,8 +28,7 @@ struct Labelled {
   std::vector<std::string> labels;
 };
 
-Labelled labelled(const Tokenizer& tokenizer, const std::string& text, const std::string& where) {
-  TokenizedText read = tokenizer.model_input(text);
+Labelled labelled(TokenizedText read, const std::string& where) {
   Labelled result{std::move(read.ids), std::move(read.tokens)};
   if (result.ids.empty() || result.ids.size() > kMaxTokens) {
     throw Error(where, "must be 1 .. " + std::to_string(kMaxTokens) + " tokens for a map, got " +
@@ -78,11 +77,13 @@ ModelAttention self_attention(std::string name, std::string title,
 // What stands there, or what the model makes of the source.
 Labelled target_of(const std::optional<std::string>& given, const TextTranslator& model,
                    const Labelled& source, int threads) {
-  if (given) return labelled(model.tokenizer, *given, "figure.target");
+  if (given)
+    return labelled({model.tokenizer.encode(*given), model.tokenizer.tokens(*given)},
+                    "figure.target");
   TranslateOptions options;
   options.threads = threads;
   const std::vector<std::vector<std::int64_t>> sources = {source.ids};
-  Labelled target{translate(model, sources, options)[0][0].tokens, {}};
+  Labelled target{translate(model, sources, for_text(model, options))[0][0].tokens, {}};
   for (const std::int64_t id : target.ids) {
     target.labels.push_back(token_label(model.tokenizer.piece(id)));
   }
@@ -119,14 +120,17 @@ Tensor<double> hidden_pairs(const PositionModule<float>& positions, std::int64_t
 
 std::vector<ModelAttention> attend_model(const TextTranslator& model, const std::string& text,
                                          const std::optional<std::string>& given, int threads) {
-  const Labelled source = labelled(model.tokenizer, text, "figure.text");
+  const Labelled source = labelled(model.tokenizer.model_input(text), "figure.text");
   const Labelled target = target_of(given, model, source, threads);
   // The decoder reads <bos> and the target; what it writes then is the target and <eos>.
-  std::vector<std::int64_t> read = target.ids;
-  read.insert(read.begin(), Tokenizer::kBos);
-  std::vector<std::string> read_labels = target.labels, written = target.labels;
-  read_labels.insert(read_labels.begin(), model.tokenizer.piece(Tokenizer::kBos));
-  written.push_back(model.tokenizer.piece(Tokenizer::kEos));
+  const std::vector<std::int64_t> read = model.decoder_input(target.ids);
+  std::vector<std::string> read_labels;
+  for (const std::int64_t id : model.config.target_start) {
+    read_labels.push_back(model.tokenizer.piece_or_number(id));
+  }
+  read_labels.insert(read_labels.end(), target.labels.begin(), target.labels.end());
+  std::vector<std::string> written(read_labels.begin() + 1, read_labels.end());
+  written.push_back(model.tokenizer.piece_or_number(model.config.target_end));
   Workspace memory;
   Pass pass{.memory = memory, .threads = threads};
   const auto maps = model.attention_maps(source.ids, read, pass);
@@ -161,7 +165,7 @@ std::vector<ModelAttention> attend_model(const TextTranslator& model, const std:
 
 std::vector<ModelAttention> attend_model(const TextModel& model, const std::string& text,
                                          int threads) {
-  const Labelled read = labelled(model.tokenizer, text, "figure.text");
+  const Labelled read = labelled(model.tokenizer.model_input(text), "figure.text");
   Workspace memory;
   Pass pass{.memory = memory, .threads = threads};
   std::vector<ModelAttention> parts;

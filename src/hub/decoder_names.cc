@@ -29,6 +29,13 @@ std::vector<StoredRows> fused_rows(const TransformerConfig& c, Fused fused) {
   return rows;
 }
 
+// What a stack's parameters begin with here, and which it has.
+struct Place {
+  std::string stack, positions;
+  std::int64_t layers;
+  bool cross = false;
+};
+
 void add_attention(const TransformerConfig& c, const DecoderNames& names, WeightTable& table) {
   const std::int64_t q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim;
   const bool of_qkv = c.bias || c.qkv_bias;
@@ -66,12 +73,19 @@ void add_feed_forward(const TransformerConfig& c, const DecoderNames& names, Wei
   table.linear("feed_forward.out", {{names.down, c.width}}, c.ffn_width, bias, names.stored);
 }
 
-}  // namespace
+void add_cross(const TransformerConfig& c, const DecoderNames& names, WeightTable& table) {
+  const std::int64_t q = c.heads * c.head_dim, kv = c.kv_heads * c.head_dim;
+  table.linear("cross.in", {{names.cross_q, q}, {names.cross_k, kv}, {names.cross_v, kv}}, c.width,
+               c.bias || c.qkv_bias, names.stored);
+  table.linear("cross.out", {{names.cross_out, c.width}}, q, c.bias || c.out_bias, names.stored);
+  table.norm("cross_norm", names.cross_norm, c.width, c.norm, names.norms);
+}
 
-void add_layers(const TransformerConfig& c, const DecoderNames& names, WeightTable& table) {
+void add_layers(const TransformerConfig& c, const DecoderNames& names, const Place& place,
+                WeightTable& table) {
   const bool both = c.pre_norm && c.output_norm;
-  for (std::int64_t i = 0; i < c.layers; ++i) {
-    table.enter("stack." + std::to_string(i) + ".",
+  for (std::int64_t i = 0; i < place.layers; ++i) {
+    table.enter(place.stack + std::to_string(i) + ".",
                 std::string(names.layers) + std::to_string(i) + ".");
     const auto norm = [&](std::string_view ours, std::string_view theirs) {
       table.norm(ours, theirs, c.width, c.norm, names.norms);
@@ -79,6 +93,7 @@ void add_layers(const TransformerConfig& c, const DecoderNames& names, WeightTab
     add_attention(c, names, table);
     if (c.first_norm || i > 0) norm("self_norm", names.self_norm);
     if (both) norm("self_output_norm", names.self_output_norm);
+    if (place.cross) add_cross(c, names, table);
     add_feed_forward(c, names, table);
     if (c.parallel_blocks != ParallelBlocks::one_norm) {
       norm("feed_forward_norm", names.feed_forward_norm);
@@ -91,22 +106,54 @@ void add_layers(const TransformerConfig& c, const DecoderNames& names, WeightTab
   table.enter("", "");
 }
 
+// All of a stack: a learned table, layers, the norms around them.
+void add_stack(const TransformerConfig& c, const DecoderNames& names, const Place& place,
+               WeightTable& table) {
+  if (!names.positions.empty()) {
+    table.take_rows(place.positions + "table", std::string(names.positions) + ".weight",
+                    {names.first_position + c.length, c.width}, {{names.first_position, c.length}});
+  }
+  if (c.embedding_norm) {
+    table.norm(place.stack + "embedding_norm", names.embedding_norm, c.width, c.norm, names.norms);
+  }
+  add_layers(c, names, place, table);
+  if (c.final_norm) {
+    table.norm(place.stack + "final_norm", names.final_norm, c.width, c.norm, names.norms);
+  }
+}
+
+Place only_stack(const TransformerConfig& c) { return {"stack.", "positions.", c.layers}; }
+
+}  // namespace
+
+void add_layers(const TransformerConfig& c, const DecoderNames& names, WeightTable& table) {
+  add_layers(c, names, only_stack(c), table);
+}
+
 void add_decoder(const TransformerConfig& c, const DecoderNames& names, WeightTable& table) {
   const std::string embedding = std::string(names.embedding) + ".weight",
                     head = std::string(names.head);
   table.matrix("embedding.weight", embedding, c.vocabulary, c.width);
-  if (!names.positions.empty()) {
-    table.take_rows("positions.table", std::string(names.positions) + ".weight",
-                    {names.first_position + c.length, c.width}, {{names.first_position, c.length}});
-  }
-  if (c.embedding_norm) {
-    table.norm("stack.embedding_norm", names.embedding_norm, c.width, c.norm, names.norms);
-  }
-  add_layers(c, names, table);
-  if (c.final_norm) {
-    table.norm("stack.final_norm", names.final_norm, c.width, c.norm, names.norms);
-  }
+  add_stack(c, names, only_stack(c), table);
   table.head(head + ".weight", embedding, c, head + ".bias");
+}
+
+void add_translator(const TransformerConfig& c, const DecoderNames& encoder,
+                    const DecoderNames& decoder, std::string_view embedding, WeightTable& table) {
+  table.matrix("embedding.weight", embedding, c.vocabulary, c.width);
+  for (const DecoderNames* names : {&encoder, &decoder}) {
+    table.copy(std::string(names->embedding) + ".weight", embedding, {c.vocabulary, c.width});
+  }
+  add_stack(c, encoder, {"encoder.", "encoder_positions.", c.encoder_layers}, table);
+  add_stack(c, decoder, {"decoder.", "decoder_positions.", c.layers, true}, table);
+  if (c.logits_bias && table.has("final_logits_bias")) {
+    table.take_rows("output.bias", "final_logits_bias", {1, c.vocabulary}, {{0, 1}});
+  } else if (c.logits_bias) {
+    table.constant("output.bias", c.vocabulary, 0);
+  }
+  const std::string head = std::string(decoder.head) + ".weight";
+  if (c.tied) return table.copy(head, embedding, {c.vocabulary, c.width});
+  table.matrix("output.weight", head, c.vocabulary, c.width);
 }
 
 }  // namespace sextant::hub

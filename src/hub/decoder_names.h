@@ -1,5 +1,5 @@
 // Where the parameters of a stack are in a file: what families call them. The names that begin here
-// are Llama's, which most of them share.
+// are Llama's, which most of them share. An encoder and a decoder have names each.
 #pragma once
 
 #include <string_view>
@@ -36,15 +36,22 @@ struct DecoderNames {
   std::string_view down = "mlp.down_proj";
   std::string_view self_norm = "input_layernorm", self_output_norm{};
   std::string_view feed_forward_norm = "post_attention_layernorm", feed_forward_output_norm{};
+  // Of a decoder's attention to what an encoder gives.
+  std::string_view cross_q{}, cross_k{}, cross_v{}, cross_out{}, cross_norm{};
   std::string_view q_norm = "self_attn.q_norm", k_norm = "self_attn.k_norm";
   NormParts norms = NormParts::gain;
   Stored stored = Stored::rows;
   double residual = 1;  // factor of what blocks give
 };
 
-// All parameters of a model that config describes.
+// All parameters of a language model that config describes.
 void add_decoder(const TransformerConfig& config, const DecoderNames& names, WeightTable& table);
 // Those of its layers alone.
 void add_layers(const TransformerConfig& config, const DecoderNames& names, WeightTable& table);
+
+// All parameters of a translator. Both stacks and the logits share the embedding, of which files
+// may have copies under the names that `encoder` and `decoder` give it.
+void add_translator(const TransformerConfig& config, const DecoderNames& encoder,
+                    const DecoderNames& decoder, std::string_view embedding, WeightTable& table);
 
 }  // namespace sextant::hub

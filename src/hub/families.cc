@@ -11,11 +11,12 @@ namespace sextant::hub {
 namespace {
 
 constexpr const Family* kFamilies[] = {
-    &kBert,    &kBloom,   &kCamembert, &kCodegen,    &kCohere,    &kCohere2,    &kDistilbert,
-    &kFalcon,  &kGemma,   &kGemma2,    &kGemma3,     &kGlm,       &kGlm4,       &kGpt2,
-    &kGptNeox, &kGptj,    &kGranite,   &kLlama,      &kMistral,   &kModernbert, &kMpt,
-    &kOlmo,    &kOlmo2,   &kOpt,       &kPhi,        &kPhi3,      &kQwen2,      &kQwen3,
-    &kRoberta, &kSmollm3, &kStablelm,  &kStarcoder2, &kXlmRoberta};
+    &kBart,       &kBert,       &kBloom,     &kCamembert, &kCodegen, &kCohere,  &kCohere2,
+    &kDebertaV2,  &kDistilbert, &kFalcon,    &kGemma,     &kGemma2,  &kGemma3,  &kGlm,
+    &kGlm4,       &kGpt2,       &kGptNeox,   &kGptj,      &kGranite, &kLlama,   &kMarian,
+    &kMistral,    &kModernbert, &kMpt,       &kMt5,       &kOlmo,    &kOlmo2,   &kOpt,
+    &kPhi,        &kPhi3,       &kQwen2,     &kQwen3,     &kRoberta, &kSmollm3, &kStablelm,
+    &kStarcoder2, &kT5,         &kXlmRoberta};
 
 // Types that others ask for, and why they are not there.
 struct Refused {
@@ -23,7 +24,6 @@ struct Refused {
 };
 constexpr std::string_view kExperts = "feed-forward layers that are mixtures of experts";
 constexpr std::string_view kLatent = "latent attention and mixtures of experts";
-constexpr std::string_view kCross = "an encoder and a decoder";
 constexpr std::string_view kImages = "images beside the text";
 constexpr Refused kRefused[] = {
     {"mixtral", kExperts},
@@ -34,16 +34,12 @@ constexpr Refused kRefused[] = {
     {"llama4", kExperts},
     {"deepseek_v2", kLatent},
     {"deepseek_v3", kLatent},
-    {"t5", kCross},
-    {"mt5", kCross},
-    {"umt5", kCross},
-    {"bart", kCross},
+    {"umt5", "biases of positions of its own in each layer"},
     {"qwen2_vl", kImages},
     {"qwen2_5_vl", kImages},
     {"qwen3_vl", kImages},
     {"gemma3", kImages},
-    {"deberta", "norms and maps of its table of positions"},
-    {"deberta-v2", "norms and maps of its table of positions"},
+    {"deberta", "one map of all heads, biases and maps of positions of its own"},
 };
 
 std::string listed() {
@@ -68,6 +64,48 @@ SchemeSpecs schemes_of(const LayerPositions& layer) {
     list.back().parameters["right"] = std::to_string(layer.window_right);
   }
   return list;
+}
+
+void refuse_changes(const ConfigObject& object) {
+  if (object.has("quantization_config")) {
+    object.fail("quantization_config", "must not be there: quantised weights are not read");
+  }
+  if (object.has("pruned_heads") && !object.json()["pruned_heads"].empty()) {
+    object.fail("pruned_heads", "must be empty: all layers have the same heads");
+  }
+}
+
+// What stacks have of a layer.
+TransformerConfig sizes_of(const LayerPositions& layer) {
+  TransformerConfig config;
+  config.width = layer.width;
+  config.heads = layer.heads;
+  config.kv_heads = layer.kv_heads;
+  config.head_dim = layer.head_dim;
+  config.embedding_scale = 1;
+  config.attention_scale = layer.scale.value_or(0);
+  config.attention_softcap = layer.softcap;
+  return config;
+}
+
+void read_length(const ModelConfig& model, TransformerConfig& config) {
+  const LayerPositions& layer = model.layers.front();
+  if (layer.table_rows > 0) {
+    const auto offset = layer.parameters.find("offset");
+    config.length =
+        layer.table_rows - (offset == layer.parameters.end() ? 0 : std::stoll(offset->second));
+  } else if (model.max_positions > 0) {
+    config.length = model.max_positions;
+  }
+}
+
+// One id, or a list of one.
+std::optional<std::int64_t> token_of(const ConfigObject& object, const std::string& key) {
+  if (object.is_absent(key) || object.is_null(key)) return std::nullopt;
+  if (!object.json()[key].is_array()) return object.integer(key, 0);
+  const auto list = *object.integers(key);
+  if (list.size() != 1) object.fail(key, "must be one token for a decoder with beams");
+  return list[0];
 }
 
 void add_positions(const ModelConfig& model, TransformerConfig& config) {
@@ -116,33 +154,45 @@ const Family& find_family(const ConfigObject& object) {
 TransformerConfig shared_config(const ConfigObject& object, const ModelConfig& model) {
   refuse_flag(object, "is_encoder_decoder");
   refuse_flag(object, "add_cross_attention");
-  if (object.has("quantization_config")) {
-    object.fail("quantization_config", "must not be there: quantised weights are not read");
-  }
-  if (object.has("pruned_heads") && !object.json()["pruned_heads"].empty()) {
-    object.fail("pruned_heads", "must be empty: all layers have the same heads");
-  }
+  refuse_changes(object);
   refuse_positions(object, model);
   const LayerPositions& layer = model.layers.front();
-  TransformerConfig config;
+  TransformerConfig config = sizes_of(layer);
   config.kind = layer.causal ? ModelKind::causal : ModelKind::masked;
-  config.width = layer.width;
-  config.heads = layer.heads;
-  config.kv_heads = layer.kv_heads;
-  config.head_dim = layer.head_dim;
   config.layers = static_cast<std::int64_t>(model.layers.size());
-  config.embedding_scale = 1;
-  config.attention_scale = layer.scale.value_or(0);
-  config.attention_softcap = layer.softcap;
   add_positions(model, config);
-  if (layer.table_rows > 0) {
-    const auto offset = layer.parameters.find("offset");
-    config.length =
-        layer.table_rows - (offset == layer.parameters.end() ? 0 : std::stoll(offset->second));
-  } else if (model.max_positions > 0) {
-    config.length = model.max_positions;
-  }
+  read_length(model, config);
   return config;
+}
+
+TransformerConfig translator_config(const ConfigObject& object, const ModelConfig& model,
+                                    std::int64_t start, std::int64_t end) {
+  if (!object.flag_or("is_encoder_decoder", true)) {
+    object.fail("is_encoder_decoder", "must be true: half of such a model is not read");
+  }
+  refuse_changes(object);
+  const LayerPositions &encoder = model.layers.front(), &decoder = model.layers.back();
+  TransformerConfig config = sizes_of(encoder);
+  config.kind = ModelKind::translator;
+  config.encoder_layers = std::ranges::count(model.layers, false, &LayerPositions::decoder);
+  config.layers = static_cast<std::int64_t>(model.layers.size()) - config.encoder_layers;
+  config.positions = schemes_of(encoder);
+  if (schemes_of(decoder) != config.positions) config.decoder_positions = schemes_of(decoder);
+  read_length(model, config);
+  config.target_start = {start};
+  config.target_end = end;
+  read_target_ends(object, config);
+  return config;
+}
+
+void read_target_ends(const ConfigObject& object, TransformerConfig& config) {
+  if (const auto start = token_of(object, "decoder_start_token_id")) {
+    config.target_start.front() = *start;
+  }
+  if (const auto forced = token_of(object, "forced_bos_token_id")) {
+    config.target_start = {config.target_start.front(), *forced};
+  }
+  if (const auto end = token_of(object, "eos_token_id")) config.target_end = *end;
 }
 
 void read_ends(const ConfigObject& object, TransformerConfig& config, std::int64_t vocabulary,

@@ -23,12 +23,14 @@ struct Family {
   // The other direction: the keys of a config.json, as far as this model type has them. What it
   // does not have shows when they are read again. Null: config.json is not written.
   Json (*write)(const TransformerConfig& config) = nullptr;
+  // Sets what only the file says; null: nothing.
+  void (*settle)(const WeightTable& table, TransformerConfig& config) = nullptr;
 };
 
-extern const Family kBert, kBloom, kCamembert, kCodegen, kCohere, kCohere2, kDistilbert, kFalcon,
-    kGemma, kGemma2, kGemma3, kGlm, kGlm4, kGpt2, kGptNeox, kGptj, kGranite, kLlama, kMistral,
-    kModernbert, kMpt, kOlmo, kOlmo2, kOpt, kPhi, kPhi3, kQwen2, kQwen3, kRoberta, kSmollm3,
-    kStablelm, kStarcoder2, kXlmRoberta;
+extern const Family kBart, kBert, kBloom, kCamembert, kCodegen, kCohere, kCohere2, kDebertaV2,
+    kDistilbert, kFalcon, kGemma, kGemma2, kGemma3, kGlm, kGlm4, kGpt2, kGptNeox, kGptj, kGranite,
+    kLlama, kMarian, kMistral, kModernbert, kMpt, kMt5, kOlmo, kOlmo2, kOpt, kPhi, kPhi3, kQwen2,
+    kQwen3, kRoberta, kSmollm3, kStablelm, kStarcoder2, kT5, kXlmRoberta;
 
 std::span<const Family* const> families() noexcept;
 // Throws Error for a model type that is not one of these.
@@ -37,6 +39,15 @@ const Family& find_family(const ConfigObject& object);
 // Sizes, positions and the scale of the scores, which families have alike. Throws Error for what a
 // stack does not have: sinks, chunks, a scale that differs between layers.
 TransformerConfig shared_config(const ConfigObject& object, const ModelConfig& model);
+
+// The same of an encoder and a decoder, and the tokens around targets: decoder_start_token_id,
+// forced_bos_token_id and eos_token_id, `start` and `end` where they are absent. Throws Error for
+// stacks that differ in more than their layers.
+TransformerConfig translator_config(const ConfigObject& object, const ModelConfig& model,
+                                    std::int64_t start, std::int64_t end);
+
+// Those tokens, where the object has them: generation_config.json may have others.
+void read_target_ends(const ConfigObject& object, TransformerConfig& config);
 
 // Reads vocab_size and tie_word_embeddings; whether there are logits: a head that is not tied is
 // that of a class with one.

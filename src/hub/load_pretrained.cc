@@ -11,6 +11,7 @@
 #include "interop/config/models.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "text/marian_files.h"
 
 namespace sextant {
 namespace {
@@ -29,7 +30,7 @@ void refuse_pickle(const std::string& folder) {
     if (!exists(folder + name)) continue;
     throw Error(folder + name,
                 "must be model.safetensors: a pickle may run any code and is not read; in Python, "
-                "transformers.AutoModelForCausalLM (bert: AutoModel)"
+                "transformers.AutoModelForCausalLM (bert: AutoModel, t5: AutoModelForSeq2SeqLM)"
                 ".from_pretrained(folder).save_pretrained(folder) writes one");
   }
   throw Error(folder, "must have model.safetensors or model.safetensors.index.json");
@@ -41,6 +42,14 @@ void check_ranges(const TransformerConfig& config, const std::string& where) {
   } catch (const Error& error) {
     throw Error(where, std::string("must be of a model that can be held: ") + error.what());
   }
+}
+
+// What of generation_config.json is part of a model: the tokens around targets.
+void read_generation(const std::string& folder, TransformerConfig& config) {
+  const std::string path = folder + "/generation_config.json";
+  if (!exists(path)) return;
+  const Json json = Json::parse_object(read_file(path, 1 << 24), path);
+  hub::read_target_ends(hub::ConfigObject(json, path), config);
 }
 
 // What a folder holds, compared with its config: all but the numbers.
@@ -63,15 +72,28 @@ Pretrained open(const std::string& folder, std::string_view read_as) {
   }
   const hub::ConfigObject object(json, path);
   const hub::Family& family = hub::find_family(object);
-  const TransformerConfig config =
+  TransformerConfig config =
       family.config(object, interop::read_model_config(json, path, !read_as.empty()));
+  if (config.kind == ModelKind::translator) read_generation(folder, config);
   check_ranges(config, path);
   refuse_pickle(folder);
   const auto file = std::make_shared<const TensorFile>(TensorFile::open(folder));
   const auto table = std::make_shared<hub::WeightTable>(*file, family.names);
+  if (family.settle != nullptr) family.settle(*table, config);
   family.weights(object, config, *table);
   table->check_rest();
   return {config, [file, table](const Parameters<float>& to) { table->read_into(to); }};
+}
+
+void check_kind(const std::string& folder, const TransformerConfig& config, bool translates) {
+  if ((config.kind == ModelKind::translator) == translates) return;
+  throw Error(folder + "/config.json",
+              translates
+                  ? "must be of an encoder and a decoder, got " + described(config.kind) +
+                        ", which load_pretrained() reads"
+                  : "must be of a language model, got an encoder and a decoder: open_model() "
+                    "and load() read them with their tokenizer, load_pretrained_translator() "
+                    "of C++ without");
 }
 
 bool is_published(const std::string& folder) {
@@ -83,7 +105,15 @@ bool is_published(const std::string& folder) {
 
 LanguageModel<float> load_pretrained(const std::string& folder, std::string_view read_as) {
   const Pretrained found = open(folder, read_as);
+  check_kind(folder, found.config, false);
   return make_filled([&](UnsetWeights unset) { return LanguageModel<float>(found.config, unset); },
+                     found.read);
+}
+
+Translator<float> load_pretrained_translator(const std::string& folder, std::string_view read_as) {
+  const Pretrained found = open(folder, read_as);
+  check_kind(folder, found.config, true);
+  return make_filled([&](UnsetWeights unset) { return Translator<float>(found.config, unset); },
                      found.read);
 }
 
@@ -97,10 +127,11 @@ ModelFolder open_model(const std::string& folder, std::string_view read_as) {
     return open_model_folder(folder);
   }
   Pretrained found = open(folder, read_as);
-  if (!exists(folder + "/tokenizer.json")) {
+  if (!exists(folder + "/tokenizer.json") && !text::has_marian_files(folder)) {
     throw Error(
         folder,
-        "must have tokenizer.json: in Python, transformers.AutoTokenizer.from_pretrained("
+        "must have tokenizer.json (Marian's: source.spm and vocab.json): in Python, "
+        "transformers.AutoTokenizer.from_pretrained("
         "folder).save_pretrained(folder) writes one; load_pretrained() of the library reads "
         "the model without it");
   }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <optional>
@@ -41,6 +42,17 @@ struct StoredRows {
   std::int64_t first, count;
 };
 
+// Rows [count, width] through a map of the file, split into heads: a table [heads, count, width /
+// heads]. `norm`: of the rows first, a layer norm; empty: none.
+struct ProjectedRows {
+  std::string rows;
+  std::int64_t count = 0;
+  std::string norm;
+  double epsilon = 0;
+  std::string map;
+  std::int64_t width = 0, heads = 1;
+};
+
 class WeightTable {
  public:
   // Borrows both. Throws Error for a name that is there with the prefix and without.
@@ -57,6 +69,8 @@ class WeightTable {
               std::int64_t columns, Stored stored = Stored::rows);
   // Adds the first row of a matrix to each row of the last one.
   void add_first_row(std::string_view theirs, std::int64_t rows, std::int64_t columns);
+  // Computes a parameter in float64.
+  void project(std::string_view ours, const ProjectedRows& of);
   // All of a parameter that files do not have.
   void constant(std::string_view ours, std::int64_t count, double value);
   // Takes of a matrix or a vector these rows alone, in this order.
@@ -79,6 +93,8 @@ class WeightTable {
   void head(std::string_view theirs, std::string_view embedding, const TransformerConfig& config,
             std::string_view bias = "");
   bool has(std::string_view theirs) const;
+  // Where the file has `theirs` too, it must be what `original` is.
+  void copy(std::string_view theirs, std::string_view original, const Shape& shape);
 
   // Throws Error for a tensor that is neither read nor known to be left out.
   void check_rest() const;
@@ -97,6 +113,8 @@ class WeightTable {
     std::vector<StoredRows> rows{};  // empty: all
     double factor = 1, added = 0;    // x becomes factor x + added
     std::int64_t count = 0;          // of numbers
+    // In place of what is above: makes the numbers.
+    std::function<void(std::span<float>)> make{};
   };
   struct Source {
     std::vector<Part> parts;

@@ -56,6 +56,10 @@ std::map<std::string, Tensor<float>> WeightTable::written(const Parameters<const
     for (const Part& part : source.parts) {
       const auto own = rest.first(static_cast<std::size_t>(part.count));
       rest = rest.subspan(own.size());
+      if (part.make) {
+        throw Error(where,
+                    "must have no " + name + ", which is computed when this model type is read");
+      }
       if (part.tensor == nullptr) {
         const auto value = static_cast<float>(part.added);
         if (std::ranges::all_of(own, [value](float x) { return x == value; })) continue;

@@ -10,6 +10,7 @@
 #include "models/generation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/text/tokenizer.h"
 
 namespace sextant {
 namespace {
@@ -153,8 +154,11 @@ void check(std::span<const std::int64_t> max_lengths, const BeamStep& step,
 
 std::vector<std::vector<Hypothesis>> beam_search(std::span<const std::int64_t> max_lengths,
                                                  const BeamStep& step,
-                                                 const BeamSearchOptions& options) {
-  check(max_lengths, step, options);
+                                                 const BeamSearchOptions& given) {
+  check(max_lengths, step, given);
+  BeamSearchOptions options = given;
+  if (options.bos < 0) options.bos = Tokenizer::kBos;
+  if (options.eos < 0) options.eos = Tokenizer::kEos;
   std::vector<BeamState> sources;
   std::vector<std::int64_t> parents;
   std::vector<std::int64_t> tokens;

@@ -39,8 +39,8 @@ inline constexpr auto kFields<BeamSearchOptions> = std::tuple{
         .with_condition("at most the beams"),
     field(&BeamSearchOptions::length_penalty, "length_penalty", NumberRange{0, 100},
           "0: none; larger: longer translations"),
-    field(&BeamSearchOptions::bos, "bos", at_least(0), "the token that begins"),
-    field(&BeamSearchOptions::eos, "eos", at_least(0), "the token that ends")};
+    field(&BeamSearchOptions::bos, "bos", at_least(-1), "the token that begins; -1: the usual one"),
+    field(&BeamSearchOptions::eos, "eos", at_least(-1), "the token that ends; -1: the usual one")};
 
 template <>
 inline constexpr auto kFields<TranslateOptions> =

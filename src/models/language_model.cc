@@ -139,13 +139,9 @@ std::vector<Tensor<T>> LanguageModel<T>::hidden_states(std::span<const std::int6
   const auto from = all_of<T>(batch, config.vocabulary, pass, "hidden_states.tokens");
   const Workspace::Scope scope(pass.memory);
   std::vector<Tensor<T>> states;
-  const auto add = [&states](View<const T> x) {
-    states.push_back(Tensor<T>::uninitialized(x.shape()));
-    std::copy_n(x.data(), x.count(), states.back().data());
-  };
-  const View<const T> y = models::infer<T>(token_stack(*this), from, pass, {.residual = add});
-  states.pop_back();
-  add(y);
+  const View<const T> y = models::infer<T>(token_stack(*this), from, pass,
+                                           {.residual = models::states_into<T>(states)});
+  states.back() = copy_of(y);
   return states;
 }
 

@@ -8,16 +8,14 @@
 #include "models/generation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/models/sampling.h"
-#include "sextant/models/translate.h"
+#include "sextant/models/translate_lines.h"
 
 namespace sextant {
 namespace {
 
 using Tokens = std::vector<std::int64_t>;
 
-Tokens tokens_of(const Tokenizer& tokenizer, std::string_view text, const char* where,
-                 std::size_t least) {
-  Tokens tokens = tokenizer.model_input(text).ids;
+Tokens checked(Tokens tokens, const char* where, std::size_t least) {
   if (tokens.size() < least || tokens.size() > kMaxLensTokens) {
     throw Error(where, "must be " + std::to_string(least) + " .. " +
                            std::to_string(kMaxLensTokens) + " tokens, got " +
@@ -73,7 +71,7 @@ std::string layer_name(std::size_t layer) {
 LogitLens logit_lens(const TextModel& model, std::string_view text,
                      const LogitLensOptions& options) {
   check_fields("logit_lens", options);
-  Tokens read = tokens_of(model.tokenizer, text, "logit_lens.text", 1), next = read;
+  Tokens read = checked(model.tokenizer.model_input(text).ids, "logit_lens.text", 1), next = read;
   if (model.config.kind == ModelKind::causal) {
     next.erase(next.begin());
     next.push_back(-1);
@@ -87,12 +85,14 @@ LogitLens logit_lens(const TextModel& model, std::string_view text,
 LogitLens logit_lens(const TextTranslator& model, std::string_view source,
                      const std::optional<std::string>& target, const LogitLensOptions& options) {
   check_fields("logit_lens", options);
-  const std::vector<Tokens> sources = {tokens_of(model.tokenizer, source, "logit_lens.text", 1)};
-  Tokens next = target ? tokens_of(model.tokenizer, *target, "logit_lens.target", 0)
-                       : translate(model, sources, {.threads = options.threads})[0][0].tokens;
-  Tokens read = next;
-  read.insert(read.begin(), Tokenizer::kBos);
-  next.push_back(Tokenizer::kEos);
+  const std::vector<Tokens> sources = {
+      checked(source_tokens(model.tokenizer, source), "logit_lens.text", 1)};
+  const Tokens made =
+      target
+          ? checked(model.tokenizer.encode(*target), "logit_lens.target", 0)
+          : translate(model, sources, for_text(model, {.threads = options.threads}))[0][0].tokens;
+  Tokens read = model.decoder_input(made), next(read.begin() + 1, read.end());
+  next.push_back(model.config.target_end);
   Workspace memory;
   Pass pass{.memory = memory, .threads = options.threads};
   const auto layers = model.layer_logits(sources[0], read, pass);

@@ -49,6 +49,7 @@ TransformerConfig with_positions(TransformerConfig config, const SchemeSpecs& sc
   check_replacement(schemes);
   if (layers.empty()) {
     config.positions = schemes;
+    config.decoder_positions.clear();
     config.layer_positions.clear();
     return config;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -62,6 +63,12 @@ View<const T> infer(const TokenStack<T>& of, const PackedTokens<T>& from, Pass& 
   RandomKey key;
   const View<const T> x = read(of.embedding, of.embedding_scale, positions, from, key, pass);
   return of.stack.infer(x, from.input(positions), pass, observer);
+}
+
+// Puts copies of the residual stream, as an observer sees it, into `states`.
+template <class T>
+std::function<void(View<const T>)> states_into(std::vector<Tensor<T>>& states) {
+  return [&states](View<const T> x) { states.push_back(copy_of(x)); };
 }
 
 // What each layer would give if it were the last: before any layer and after each,

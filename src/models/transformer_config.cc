@@ -21,10 +21,12 @@ constexpr std::string_view kRequired[] = {"kind",   "vocabulary", "width", "head
 
 // What earlier versions did not have: not written where it is as they were, so that they read it.
 constexpr std::string_view kLater[] = {
-    "final_norm",  "first_norm",      "head_dim",       "norm_epsilon",     "embedding_norm",
-    "qkv_bias",    "out_bias",        "ffn_bias",       "embedding_scale",  "logits",
-    "output_norm", "parallel_blocks", "qk_norm",        "attention_scale",  "attention_softcap",
-    "logits_bias", "logits_scale",    "logits_softcap", "logits_transform", "layer_positions"};
+    "final_norm",        "first_norm",      "head_dim",          "norm_epsilon",
+    "embedding_norm",    "qkv_bias",        "out_bias",          "ffn_bias",
+    "embedding_scale",   "logits",          "output_norm",       "parallel_blocks",
+    "qk_norm",           "attention_scale", "attention_softcap", "logits_bias",
+    "logits_scale",      "logits_softcap",  "logits_transform",  "layer_positions",
+    "decoder_positions", "target_start",    "target_end"};
 
 // Throws for a format that is newer than this program. The oldest files have no number.
 void check_format(const Json& json, const std::string& where) {
@@ -88,19 +90,39 @@ void check_layers(const TransformerConfig& c) {
   }
 }
 
+void refuse(bool there, const char* name, const char* wanted, const char* of) {
+  if (there) throw Error(name, std::string("must be ") + wanted + " for a " + of);
+}
+
 // What translators do not have: their stacks differ, and pointers mix the logits.
 void check_translator(const TransformerConfig& c) {
-  const auto refuse = [](bool there, const char* name, const char* wanted) {
-    if (there) throw Error(name, std::string("must be ") + wanted + " for a translator");
+  const char* const all = "translator";
+  refuse(!c.logits, "transformer.logits", "true", all);
+  refuse(c.logits_transform, "transformer.logits_transform", "false", all);
+  refuse(c.parallel_blocks != ParallelBlocks::none, "transformer.parallel_blocks", "none", all);
+  refuse(!c.first_norm, "transformer.first_norm", "true", all);
+  refuse(!c.layer_positions.empty(), "transformer.layer_positions", "empty", all);
+  const char* const copies = "translator with a pointer";
+  refuse(c.pointer && c.logits_bias, "transformer.logits_bias", "false", copies);
+  refuse(c.pointer && c.logits_scale != 1, "transformer.logits_scale", "1", copies);
+  refuse(c.pointer && c.logits_softcap != 0, "transformer.logits_softcap", "0", copies);
+  const auto check_token = [&c](const char* name, std::int64_t token) {
+    if (token < c.vocabulary) return;
+    throw Error(name, "must be below the vocabulary of " + std::to_string(c.vocabulary) + ", got " +
+                          std::to_string(token));
   };
-  refuse(!c.logits, "transformer.logits", "true");
-  refuse(c.logits_bias, "transformer.logits_bias", "false");
-  refuse(c.logits_scale != 1, "transformer.logits_scale", "1");
-  refuse(c.logits_softcap != 0, "transformer.logits_softcap", "0");
-  refuse(c.logits_transform, "transformer.logits_transform", "false");
-  refuse(c.parallel_blocks != ParallelBlocks::none, "transformer.parallel_blocks", "none");
-  refuse(!c.first_norm, "transformer.first_norm", "true");
-  refuse(!c.layer_positions.empty(), "transformer.layer_positions", "empty");
+  if (c.target_start.empty()) {
+    throw Error("transformer.target_start", "must be one token or more, got none");
+  }
+  for (const std::int64_t token : c.target_start) check_token("transformer.target_start", token);
+  check_token("transformer.target_end", c.target_end);
+}
+
+// What only translators have.
+void check_without_decoder(const TransformerConfig& c) {
+  const char* const other = "model that is not a translator";
+  refuse(c.pointer, "transformer.pointer", "false", other);
+  refuse(!c.decoder_positions.empty(), "transformer.decoder_positions", "empty", other);
 }
 
 }  // namespace
@@ -115,9 +137,6 @@ void check_config(const TransformerConfig& c) {
     throw Error("transformer.kv_heads", "must divide heads = " + std::to_string(c.heads) +
                                             ", got " + std::to_string(c.kv_heads));
   }
-  if (c.pointer && c.kind != ModelKind::translator) {
-    throw Error("transformer.pointer", "must be false for a model that is not a translator");
-  }
   if (c.parallel_blocks != ParallelBlocks::none && (!c.pre_norm || c.output_norm)) {
     throw Error("transformer.parallel_blocks",
                 "must be none unless norms are before the blocks alone, got " +
@@ -128,7 +147,11 @@ void check_config(const TransformerConfig& c) {
                 "must be true unless norms are before the blocks, one after the other, got false");
   }
   check_layers(c);
-  if (c.kind == ModelKind::translator) check_translator(c);
+  if (c.kind == ModelKind::translator) {
+    check_translator(c);
+  } else {
+    check_without_decoder(c);
+  }
 }
 
 StackOptions TransformerConfig::stack(bool encoder) const {
@@ -168,10 +191,10 @@ double TransformerConfig::embedding_factor() const {
   return embedding_scale > 0 ? embedding_scale : std::sqrt(static_cast<double>(width));
 }
 
-PositionOptions TransformerConfig::position_options() const {
+PositionOptions TransformerConfig::position_options(bool decoder) const {
   std::vector<SchemeSpecs> others;
   for (const LayerSchemes& each : layer_positions) others.push_back(each.positions);
-  return {.schemes = positions,
+  return {.schemes = decoder && !decoder_positions.empty() ? decoder_positions : positions,
           .other_kinds = std::move(others),
           .width = width,
           .heads = heads,

@@ -108,10 +108,17 @@ inline constexpr auto kFields<TransformerConfig> = std::tuple{
     field(&TransformerConfig::pointer, "pointer", "a translator may copy tokens of the source"),
     field(&TransformerConfig::positions, "positions", TextRange{"schemes and their parameters"},
           "of self attention"),
+    field(&TransformerConfig::decoder_positions, "decoder_positions",
+          TextRange{"schemes and their parameters"},
+          "of a translator's decoder where they are others"),
     field(&TransformerConfig::layer_positions, "layer_positions",
           TextRange{"schemes and their parameters"}, "of the layers that differ"),
     field(&TransformerConfig::length, "length", IntegerRange{1, 1 << 24},
           "positions of learned tables"),
+    field(&TransformerConfig::target_start, "target_start", ListRange{IntegerRange{0, 1 << 24}},
+          "tokens that a translator's decoder reads before a target"),
+    field(&TransformerConfig::target_end, "target_end", IntegerRange{0, 1 << 24},
+          "the token that it writes after it"),
     field(&TransformerConfig::seed, "seed", kSeeds, "of the first weights")};
 
 }  // namespace sextant

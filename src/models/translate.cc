@@ -3,135 +3,19 @@
 #include "sextant/models/translate.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <string>
 #include <utility>
 
-#include "layers/plain_ops.h"
+#include "models/batch_decoder.h"
 #include "models/generation_fields.h"
-#include "models/stack_pass.h"
 #include "sextant/core/error.h"
-#include "sextant/layers/stack_decoder.h"
 
 namespace sextant {
 namespace {
 
+using models::BatchDecoder;
 using Tokens = std::vector<std::int64_t>;
-
-// Decodes some sources together, by one model or by several.
-class BatchDecoder {
- public:
-  // longest: how many tokens are read at most.
-  BatchDecoder(const TranslatorEnsemble& ensemble, std::span<const Tokens> sources,
-               std::int64_t longest, int threads)
-      : pass_{.memory = memory_, .threads = threads} {
-    segments_.push_back(0);
-    for (const Tokens& source : sources) {
-      tokens_.insert(tokens_.end(), source.begin(), source.end());
-      segments_.push_back(static_cast<std::int64_t>(tokens_.size()));
-    }
-    for (const Translator<float>* model : ensemble.models) {
-      memory_.reset();
-      const View<const float> context =
-          models::infer<float>({model->embedding, model->config.embedding_factor(),
-                                model->encoder_positions, model->encoder},
-                               {tokens_, segments_}, pass_);
-      Member& member = members_.emplace_back(
-          Member{*model, {model->decoder, model->decoder_positions, std::ssize(sources), longest}});
-      member.decoder.set_context(context, segments_, pass_);
-      if (model->pointer) member.copy_keys = copy_of(model->pointer->keys(context, pass_));
-    }
-  }
-
-  // As BeamStep: log-probabilities of what follows, without some tokens unless a pointer may copy
-  // them.
-  Tensor<float> step(std::span<const std::int64_t> parents, std::span<const std::int64_t> tokens,
-                     std::span<const std::int64_t> never = {}) {
-    std::vector<Tensor<float>> tables;
-    for (Member& member : members_) tables.push_back(step_of(member, parents, tokens));
-    if (tables.size() > 1) to_log_mean(tables);
-    Tensor<float>& table = tables[0];
-    const bool copies = std::ranges::any_of(
-        members_, [](const Member& member) { return member.model.pointer.has_value(); });
-    for (std::int64_t row = 0; row < table.size(0); ++row) {
-      const auto source = tokens_of(members_[0].decoder.sources()[static_cast<std::size_t>(row)]);
-      Tokens hidden(never.begin(), never.end());
-      std::erase_if(hidden, [&](std::int64_t token) {
-        return copies && std::ranges::count(source, token) > 0;
-      });
-      forbid(hidden, {&table(row, 0), static_cast<std::size_t>(table.size(1))});
-    }
-    return std::move(table);
-  }
-
- private:
-  struct Member {
-    const Translator<float>& model;
-    StackDecoder decoder;
-    Tensor<float> copy_keys{};  // of a pointer, [source tokens, width]
-  };
-
-  std::span<const std::int64_t> tokens_of(std::int64_t source) const {
-    const auto s = static_cast<std::size_t>(source);
-    return std::span(tokens_).subspan(static_cast<std::size_t>(segments_[s]),
-                                      static_cast<std::size_t>(segments_[s + 1] - segments_[s]));
-  }
-
-  Tensor<float> step_of(Member& member, std::span<const std::int64_t> parents,
-                        std::span<const std::int64_t> tokens) {
-    memory_.reset();
-    member.decoder.reorder(parents);
-    const View<const float> h =
-        member.decoder.read(models::embed<float>(member.model.embedding, tokens,
-                                                 member.model.config.embedding_factor(), pass_),
-                            pass_);
-    auto logits =
-        Tensor<float>::uninitialized({std::ssize(tokens), member.model.config.vocabulary});
-    member.model.make_logits(h, logits.view(), pass_);
-    if (member.model.pointer) {
-      mix(member, h, logits);
-      return logits;
-    }
-    for (std::int64_t row = 0; row < logits.size(0); ++row) {
-      float* line = &logits(row, 0);
-      const double total = ops::plain::exp_sum(line, logits.size(1)).log();
-      std::transform(line, line + logits.size(1), line, [total](float value) {
-        return static_cast<float>(static_cast<double>(value) - total);
-      });
-    }
-    return logits;
-  }
-
-  // Makes logits the log-probabilities of the pointer's mixture, source by source.
-  void mix(const Member& member, View<const float> h, Tensor<float>& logits) {
-    const auto sources = member.decoder.sources();
-    for (std::int64_t first = 0, end = 0; first < h.size(0); first = end) {
-      const std::int64_t source = sources[static_cast<std::size_t>(first)];
-      while (end < h.size(0) && sources[static_cast<std::size_t>(end)] == source) ++end;
-      const auto tokens = tokens_of(source);
-      const std::int64_t begin = segments_[static_cast<std::size_t>(source)];
-      member.model.pointer->mix(h.narrow(0, first, end - first),
-                                member.copy_keys.view().narrow(0, begin, std::ssize(tokens)),
-                                tokens, logits.view().narrow(0, first, end - first), {}, pass_);
-    }
-  }
-
-  // Makes the first table the logarithms of the mean of the probabilities.
-  static void to_log_mean(std::span<Tensor<float>> tables) {
-    for (std::int64_t i = 0; i < tables[0].count(); ++i) {
-      double total = 0;
-      for (const auto& each : tables) total += std::exp(static_cast<double>(each.data()[i]));
-      const double mean = total / static_cast<double>(tables.size());
-      tables[0].data()[i] = static_cast<float>(std::log(std::max(mean, 1e-300)));
-    }
-  }
-
-  Workspace memory_;
-  Pass pass_;
-  Tokens tokens_, segments_;
-  std::vector<Member> members_;
-};
 
 // Scores the targets along their tokens, all side by side, shorter ones leaving.
 LossSum score_targets(BatchDecoder& decoder, std::span<const Tokens> targets,
@@ -173,6 +57,23 @@ void check_tokens(const std::string& name, const Tokens& tokens, std::int64_t vo
   }
 }
 
+// What stands around targets: `before` and search.bos are read before them, search.eos is written
+// after.
+struct TargetEnds {
+  Tokens before;
+  BeamSearchOptions search;
+};
+TargetEnds target_ends(const TransformerConfig& config, const BeamSearchOptions& search) {
+  TargetEnds ends{{}, search};
+  if (search.bos < 0) {
+    ends.before = config.target_start;
+    ends.search.bos = ends.before.back();
+    ends.before.pop_back();
+  }
+  if (search.eos < 0) ends.search.eos = config.target_end;
+  return ends;
+}
+
 // The longest sequence that all models have positions for.
 std::int64_t max_length(const TranslatorEnsemble& ensemble) {
   std::int64_t longest = kAnyLength;
@@ -203,6 +104,11 @@ void check(const TranslatorEnsemble& ensemble, std::span<const Tokens> sources,
                                         " and " + std::to_string(model->config.vocabulary) +
                                         " tokens");
   }
+  for (const Translator<float>* model : models) {
+    const TransformerConfig &one = models[0]->config, &other = model->config;
+    if (one.target_start == other.target_start && one.target_end == other.target_end) continue;
+    throw Error("translate.models", "must begin and end targets with the same tokens");
+  }
   check_fields("translate", options);
   const std::int64_t longest = max_length(ensemble);
   for (const auto& source : sources) {
@@ -214,15 +120,27 @@ void check(const TranslatorEnsemble& ensemble, std::span<const Tokens> sources,
 
 }  // namespace
 
-std::vector<std::int64_t> unwritten_tokens() {
-  return {Tokenizer::kPad, Tokenizer::kBos, Tokenizer::kUnk};
+std::vector<std::int64_t> unwritten_tokens(const TransformerConfig& translator) {
+  if (translator.target_start == Tokens{Tokenizer::kBos} &&
+      translator.target_end == Tokenizer::kEos) {
+    return {Tokenizer::kPad, Tokenizer::kBos, Tokenizer::kUnk};
+  }
+  Tokens tokens = translator.target_start;
+  std::erase(tokens, translator.target_end);
+  return tokens;
 }
 
 std::vector<std::vector<Hypothesis>> translate(const TranslatorEnsemble& ensemble,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const TranslateOptions& options) {
   check(ensemble, sources, options);
-  const std::int64_t longest = max_length(ensemble);
+  const TransformerConfig& config = ensemble.models[0]->config;
+  const auto [before, search] = target_ends(config, options.search);
+  const std::int64_t longest = max_length(ensemble) - std::ssize(before);
+  if (longest < 1) {
+    throw Error("translate.models", "must have positions for more tokens than target_start has");
+  }
+  const Tokens never = options.never.value_or(unwritten_tokens(config));
   std::vector<std::vector<Hypothesis>> all;
   for (std::size_t first = 0; first < sources.size();) {
     const auto together = sources.subspan(
@@ -233,13 +151,14 @@ std::vector<std::vector<Hypothesis>> translate(const TranslatorEnsemble& ensembl
       lengths.push_back(
           std::min(static_cast<std::int64_t>(length) + options.extra_tokens, longest));
     }
-    BatchDecoder decoder(ensemble, together, *std::ranges::max_element(lengths), options.threads);
+    BatchDecoder decoder(ensemble, together, before, *std::ranges::max_element(lengths),
+                         options.threads);
     auto found = beam_search(
         lengths,
         [&](std::span<const std::int64_t> parents, std::span<const std::int64_t> tokens) {
-          return decoder.step(parents, tokens, options.never);
+          return decoder.step(parents, tokens, never);
         },
-        options.search);
+        search);
     for (auto& hypotheses : found) all.push_back(std::move(hypotheses));
     first += together.size();
   }
@@ -256,12 +175,14 @@ LossSum translation_loss(const TranslatorEnsemble& ensemble,
                                                 std::to_string(sources.size()) + ", got " +
                                                 std::to_string(targets.size()));
   }
-  const std::int64_t vocabulary = ensemble.models[0]->config.vocabulary;
-  check_tokens("translation_loss.bos", {options.search.bos}, vocabulary);
-  check_tokens("translation_loss.eos", {options.search.eos}, vocabulary);
+  const TransformerConfig& config = ensemble.models[0]->config;
+  const std::int64_t vocabulary = config.vocabulary;
+  const auto [before, search] = target_ends(config, options.search);
+  check_tokens("translation_loss.bos", {search.bos}, vocabulary);
+  check_tokens("translation_loss.eos", {search.eos}, vocabulary);
   for (const Tokens& target : targets) {
     check_tokens("translation_loss.targets", target, vocabulary);
-    check_length("translation_loss.targets", target, 1, max_length(ensemble));
+    check_length("translation_loss.targets", target, std::ssize(before) + 1, max_length(ensemble));
   }
   LossSum sum;
   for (std::size_t first = 0; first < sources.size();) {
@@ -271,9 +192,9 @@ LossSum translation_loss(const TranslatorEnsemble& ensemble,
     for (const Tokens& target : targets.subspan(first, count)) {
       longest = std::max(longest, target.size());
     }
-    BatchDecoder decoder(ensemble, sources.subspan(first, count),
+    BatchDecoder decoder(ensemble, sources.subspan(first, count), before,
                          static_cast<std::int64_t>(longest) + 1, options.threads);
-    sum.add(score_targets(decoder, targets.subspan(first, count), options.search));
+    sum.add(score_targets(decoder, targets.subspan(first, count), search));
     first += count;
   }
   return sum;

@@ -76,10 +76,13 @@ template <class T>
 Translator<T>::Translator(const TransformerConfig& given, std::optional<UnsetWeights> unset)
     : TokenModel<T>(given, true, unset),
       encoder_positions(config.position_options()),
-      decoder_positions(config.position_options()),
+      decoder_positions(config.position_options(true)),
       encoder(make_stack<T>(config, true, unset)),
       decoder(make_stack<T>(config, false, unset)) {
   config.positions = encoder_positions.options().schemes;  // as of LanguageModel
+  if (!config.decoder_positions.empty()) {
+    config.decoder_positions = decoder_positions.options().schemes;
+  }
   NumpyRandom random(config.seed + 3);
   const FirstWeights weights = unset ? FirstWeights(*unset) : FirstWeights(random);
   this->start_output(weights);
@@ -94,7 +97,12 @@ LossSum Translator<T>::loss(const PairBatch& batch, const TokenLossOptions& opti
   const auto sum_of = [&](View<const T> h, View<const T> context, View<T> d, View<T> dcontext,
                           View<T> dmatrix) {
     const auto& [tokens, segments, targets, first_row] = batch.target;
-    if (!pointer) return token_loss<T>(h, logits_matrix(), targets, options, d, dmatrix, pass);
+    if (!pointer) {
+      const bool has_bias = gradient != nullptr && gradient->output_bias.count() > 0;
+      return token_loss<T>(h, logits_matrix(), targets, options, d, dmatrix, pass,
+                           this->logit_options(),
+                           has_bias ? gradient->output_bias.data() : nullptr);
+    }
     return pointer->loss({h, context, batch.source, segments, batch.source_segments, targets},
                          logits_matrix(), options, d, dcontext, dmatrix,
                          gradient != nullptr ? &*gradient->pointer : nullptr, pass);
@@ -134,6 +142,21 @@ typename Translator<T>::Maps Translator<T>::attention_maps(
 }
 
 template <class T>
+typename Translator<T>::HiddenStates Translator<T>::hidden_states(
+    std::span<const std::int64_t> source, std::span<const std::int64_t> target, Pass& pass) const {
+  const Workspace::Scope scope(pass.memory);
+  const PairBatch batch = one_pair(source, target);
+  check(*this, batch, pass);
+  HiddenStates states;
+  const auto [h, context] =
+      infer(*this, batch, pass, {.residual = models::states_into<T>(states.encoder)},
+            {.residual = models::states_into<T>(states.decoder)});
+  states.encoder.back() = copy_of(context);
+  states.decoder.back() = copy_of(h);
+  return states;
+}
+
+template <class T>
 std::vector<Tensor<T>> Translator<T>::layer_logits(std::span<const std::int64_t> source,
                                                    std::span<const std::int64_t> target,
                                                    Pass& pass) const {
@@ -151,12 +174,20 @@ std::vector<Tensor<T>> Translator<T>::layer_logits(std::span<const std::int64_t>
 }
 
 template <class T>
+std::vector<std::int64_t> Translator<T>::decoder_input(std::span<const std::int64_t> target) const {
+  std::vector<std::int64_t> read = config.target_start;
+  read.insert(read.end(), target.begin(), target.end());
+  return read;
+}
+
+template <class T>
 void Translator<T>::replace_positions(const SchemeSpecs& schemes) {
-  const PositionOptions options = with_positions(config, schemes).position_options();
-  PositionModule<T> of_encoder(options), of_decoder(options);
+  const TransformerConfig changed = with_positions(config, schemes);
+  PositionModule<T> of_encoder(changed.position_options()),
+      of_decoder(changed.position_options(true));
   encoder_positions = std::move(of_encoder);
   decoder_positions = std::move(of_decoder);
-  config.positions = schemes;
+  config = changed;
 }
 
 template <class T>

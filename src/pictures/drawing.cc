@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/text/base64.h"
 #include "pictures/dark.h"
 #include "pictures/png/pixels.h"
 #include "pictures/text.h"
@@ -91,7 +92,7 @@ void Drawing::image(double x, double y, double width, double height, std::string
   body_ += "<image" + attribute("x", x) + attribute("y", y) + attribute("width", width) +
            attribute("height", height) + " preserveAspectRatio=\"none\"";
   if (crisp) body_ += " image-rendering=\"pixelated\"";
-  body_ += " href=\"data:image/png;base64," + base64(png) + "\"/>\n";
+  body_ += " href=\"data:image/png;base64," + to_base64(png) + "\"/>\n";
 }
 
 void Drawing::text(double x, double y, std::string_view words, const TextStyle& style) {

@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "core/files/embedded_text.h"
+#include "core/text/base64.h"
 #include "pictures/describe.h"
 #include "pictures/page_files.h"
-#include "pictures/png/pixels.h"
 #include "pictures/readable_width.h"
 #include "pictures/text.h"
 
@@ -130,7 +130,7 @@ void Page::data(std::string_view name, std::string_view json) {
   std::string file(name);
   if (!file.ends_with(".json")) file += ".json";
   body_ += "<p><a download=\"" + escape_html(file) + "\" href=\"data:application/json;base64," +
-           pictures::base64(json) + "\">Download " + escape_html(file) + "</a> (" +
+           to_base64(json) + "\">Download " + escape_html(file) + "</a> (" +
            size_text(json.size()) + ")</p>\n";
 }
 

@@ -8,6 +8,7 @@
 #include "sextant/text/libraries.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/tokenizer.h"
+#include "text/marian_files.h"
 #include "text/quote.h"
 #include "text/special_tokens.h"
 #include "text/token_list.h"
@@ -140,8 +141,10 @@ std::string Tokenizer::checksum() const {
 }
 
 Tokenizer Tokenizer::load(const std::string& folder) {
-  const std::string path = folder + "/tokenizer.json";
-  const std::string bytes = read_file(path, text::kTokenFile.bytes);
+  const bool of_marian = text::has_marian_files(folder);
+  const std::string path = folder + (of_marian ? "/vocab.json with source.spm" : "/tokenizer.json");
+  const std::string bytes =
+      of_marian ? text::join_marian_files(folder) : read_file(path, text::kTokenFile.bytes);
   if (PretrainedTokenizer::recognizes(bytes)) {
     PretrainedTokenizer pretrained = PretrainedTokenizer::parse(bytes, path);
     const SpecialTokens special = text::find_special_tokens(folder, pretrained);

@@ -55,11 +55,11 @@ LossSum reference_loss(const LineTranslator& translator, const TokenPairs& pairs
 
 std::vector<std::vector<std::int64_t>> tokens_of(const LineTranslator& translator,
                                                  const std::vector<std::string>& lines,
-                                                 std::string_view where) {
+                                                 std::string_view where, bool translations) {
   std::vector<std::vector<std::int64_t>> tokens;
   for (const std::string& line : lines) {
     const std::string pair = ", pair " + std::to_string(tokens.size() + 1);
-    tokens.push_back(translator.tokens(line, std::string(where) + pair));
+    tokens.push_back(translator.tokens(line, std::string(where) + pair, translations));
   }
   return tokens;
 }
@@ -101,14 +101,14 @@ PairScore evaluate(const LineTranslator& translator, const SentencePairs& pairs,
                    const TranslateOptions& options, const EvaluationObserver& observer,
                    std::string_view where) {
   TokenPairs tokens;
-  tokens.source = tokens_of(translator, pairs.source, where);
-  tokens.target = tokens_of(translator, pairs.target, where);
+  tokens.source = tokens_of(translator, pairs.source, where, false);
+  tokens.target = tokens_of(translator, pairs.target, where, true);
   PairScore score;
   const LossSum loss = reference_loss(translator, tokens, options, observer);
   score.perplexity = std::exp(mean(loss));
   score.reference_tokens = loss.tokens;
   for (const auto& line : tokens.target) {
-    score.unknown_tokens += std::ranges::count(line, Tokenizer::kUnk);
+    score.unknown_tokens += std::ranges::count(line, translator.tokenizer().special().unk);
   }
   translate_all(translator, pairs.source, tokens.source, options, observer, score);
   std::int64_t exact = 0;

@@ -34,11 +34,11 @@ TEST(PretrainedConfig, RefusesWhatModelsHereDoNotHave) {
            {"gpt2", "quantization_config", R"({"bits": 4})"},
            {"gpt2", "activation_function", R"("quick_gelu")"},
            {"gpt2", "layer_norm_epsilon", "1", "transformer.norm_epsilon"},
-           {"gpt2", "model_type", R"("gpt_bigcode")", "must be bert, bloom, camembert"},
+           {"gpt2", "model_type", R"("gpt_bigcode")", "must be bart, bert, bloom"},
            {"llama", "model_type", R"("mixtral")", "mixtures of experts"},
            {"llama", "model_type", R"("deepseek_v3")", "latent attention"},
            {"llama", "model_type", R"("gpt_oss")", "mixtures of experts"},
-           {"bert", "model_type", R"("t5")", "an encoder and a decoder"},
+           {"bert", "model_type", R"("umt5")", "biases of positions"},
            {"llama", "hidden_act", R"("relu")"},
            {"llama", "rope_parameters", R"({"rope_type": "new", "rope_theta": 1})", "rope_type"},
            {"gemma", "hidden_activation", R"("gelu")"},
@@ -70,6 +70,14 @@ TEST(PretrainedConfig, RefusesWhatModelsHereDoNotHave) {
            {"bert", "pruned_heads", R"({"0": [1]})"},
            {"bert", "hidden_act", R"("gelu_10")"},
            {"bert", "type_vocab_size", "0"},
+           {"deberta_v2", "model_type", R"("deberta")", "one map of all heads"},
+           {"deberta_v2", "relative_attention", "false"},
+           {"deberta_v2", "type_vocab_size", "2"},
+           {"deberta_v2", "embedding_size", "8"},
+           {"deberta_v2", "conv_kernel_size", "3"},
+           {"deberta_v2", "attention_head_size", "4"},
+           {"deberta_v2", "norm_rel_ebd", R"("rms_norm")"},
+           {"deberta_v2", "pos_att_type", R"("c2p")"},
        }) {
     ChangedModel model(name);
     model.config[key] = Json::parse(value);

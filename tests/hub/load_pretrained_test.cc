@@ -5,10 +5,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <numeric>
 #include <utility>
 
+#include "hub/expected.h"
 #include "hub/golden_model.h"
 #include "sextant/core/error.h"
 #include "sextant/models/generate.h"
@@ -18,39 +18,6 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
-
-double largest(std::span<const double> values) {
-  double most = 0;
-  for (const double x : values) most = std::max(most, std::abs(x));
-  return most;
-}
-
-// As many roundings as the longest chain has, each of half a unit of the largest number.
-double bound_of(const TransformerConfig& c, double most) {
-  const std::int64_t attention = c.width + c.head_dim + 2 * 12 + c.heads * c.head_dim;
-  const std::int64_t roundings =
-      c.layers * (attention + c.width + c.ffn_width + 4 * c.width) + c.width;
-  return static_cast<double>(roundings) * 0x1p-24 * most;
-}
-
-void expect_near(std::span<const float> got, std::span<const double> wanted,
-                 const TransformerConfig& config) {
-  ASSERT_EQ(got.size(), wanted.size());
-  const double bound = bound_of(config, largest(wanted));
-  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_NEAR(got[i], wanted[i], bound) << i;
-}
-
-struct Expected {
-  explicit Expected(const std::string& name)
-      : file(load_safetensors(golden_folder(name) + "/expected.safetensors")) {}
-  bool has(const char* name) const { return file.tensors.contains(name); }
-  std::vector<std::int64_t> integers(const char* name) const {
-    const auto all = file.tensors.at(name).to<std::int64_t>();
-    return {all.span().begin(), all.span().end()};
-  }
-  Tensor<double> numbers(const char* name) const { return file.tensors.at(name).to<double>(); }
-  SafetensorsFile file;
-};
 
 void expect_model(const std::string& name, const LanguageModel<float>& model) {
   const Expected expected(name);
@@ -124,8 +91,8 @@ const auto kCausal = ::testing::Values(
     "stablelm_parallel", "starcoder2");
 INSTANTIATE_TEST_SUITE_P(Families, PretrainedModel, kCausal, name_of_case);
 INSTANTIATE_TEST_SUITE_P(Encoders, PretrainedModel,
-                         ::testing::Values("bert", "bert_masked", "distilbert", "modernbert",
-                                           "roberta"),
+                         ::testing::Values("bert", "bert_masked", "deberta_v2", "deberta_v2_maps",
+                                           "distilbert", "modernbert", "roberta"),
                          name_of_case);
 INSTANTIATE_TEST_SUITE_P(Families, PretrainedModelWithHead, kCausal, name_of_case);
 

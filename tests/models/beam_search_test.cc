@@ -273,8 +273,8 @@ TEST(BeamSearch, RefusesOptionsOutOfRange) {
   for (const double bad : {-0.1, std::numeric_limits<double>::quiet_NaN()}) {
     EXPECT_THAT(refused({.length_penalty = bad}), HasSubstr("[beam_search.length_penalty]"));
   }
-  EXPECT_THAT(refused({.bos = -1}), HasSubstr("[beam_search.bos]"));
-  EXPECT_THAT(refused({.eos = -1}), HasSubstr("[beam_search.eos]"));
+  EXPECT_THAT(refused({.bos = -2}), HasSubstr("[beam_search.bos]"));
+  EXPECT_THAT(refused({.eos = -2}), HasSubstr("[beam_search.eos]"));
   EXPECT_THAT(refused({}, 0), HasSubstr("[beam_search.max_lengths] must be >= 1, got 0"));
   EXPECT_THAT(error_of([] { beam_search(std::vector<std::int64_t>{1}, BeamStep()); }),
               HasSubstr("[beam_search.step] must be a function"));

@@ -230,7 +230,7 @@ TEST(Translate, SeveralModelsDecideByTheMeanOfTheirProbabilities) {
   options.length_factor = 0;
   options.extra_tokens = 1;  // one token: <eos>, or one without an end
   options.search.beams = options.search.n_best = config.vocabulary;
-  options.never = {};
+  options.never.emplace();
   const TranslatorEnsemble models({&first, &second});
   const auto both = translate(models, sources, options);
   const auto one = translate(first, sources, options), two = translate(second, sources, options);
@@ -287,7 +287,8 @@ TEST(TranslationLoss, IsThatOfTheWholeModel) {
 TEST(TranslationLoss, FindsGreedyTranslationsCorrect) {
   Translator<float> model(small(ModelKind::translator, "rotary"));
   const std::vector<std::vector<std::int64_t>> sources = {{4, 5, 6}};
-  const auto found = translate(model, sources, {.search = {.beams = 1}, .never = {}});
+  const auto found =
+      translate(model, sources, {.search = {.beams = 1}, .never = std::vector<std::int64_t>{}});
   ASSERT_TRUE(!found[0].empty());
   const std::vector<std::vector<std::int64_t>> greedy = {found[0][0].tokens};
   const LossSum sum = translation_loss(model, sources, greedy);

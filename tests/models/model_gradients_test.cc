@@ -197,7 +197,8 @@ TEST(TransformerConfig, IsWrittenAsEarlierVersionsReadItWhereItCanBe) {
   for (const char* key :
        {"head_dim", "norm_epsilon", "embedding_norm", "qkv_bias", "out_bias", "ffn_bias",
         "embedding_scale", "final_norm", "first_norm", "output_norm", "parallel_blocks", "qk_norm",
-        "attention_scale", "attention_softcap", "logits", "layer_positions"}) {
+        "attention_scale", "attention_softcap", "logits", "layer_positions", "decoder_positions",
+        "target_start", "target_end"}) {
     EXPECT_EQ(json.find(key), std::string::npos) << key;
   }
   const TransformerConfig config = parse_config(json);

@@ -273,9 +273,17 @@ TEST(ModelParts, ThatDoNotFitAreRefused) {
            {"attention_scale", [](auto& c) { c.attention_scale = -1; }},
            {"attention_softcap", [](auto& c) { c.attention_softcap = NAN; }},
            {"logits_scale", [](auto& c) { c.logits_scale = 0; }},
-           {"logits_scale", [](auto& c) { c.logits_scale = 2; }, translator},
-           {"logits_bias", [](auto& c) { c.logits_bias = true; }, translator},
-           {"logits_softcap", [](auto& c) { c.logits_softcap = 2; }, translator},
+           {"logits_scale", [](auto& c) { c.pointer = true, c.logits_scale = 2; }, translator},
+           {"logits_bias", [](auto& c) { c.pointer = c.logits_bias = true; }, translator},
+           {"logits_softcap", [](auto& c) { c.pointer = true, c.logits_softcap = 2; }, translator},
+           {"target_start", [](auto& c) { c.target_start = {}; }, translator},
+           {"target_start",
+            [](auto& c) {
+              c.target_start = {1, 11};
+            },
+            translator},
+           {"target_end", [](auto& c) { c.target_end = 11; }, translator},
+           {"decoder_positions", [](auto& c) { c.decoder_positions = {"rotary"}; }},
            {"logits_transform", [](auto& c) { c.logits_transform = true; }, translator},
            {"layer_positions",
             [](auto& c) {

@@ -103,13 +103,5 @@ TEST(Pixels, ABlockIsHiddenOnlyWhereAllOfItIs) {
   EXPECT_EQ(blocks.means(2, 0), 5);
 }
 
-TEST(Pixels, WritesBase64OfTheStandard) {  // RFC 4648, section 10
-  EXPECT_EQ(base64(""), "");
-  EXPECT_EQ(base64("f"), "Zg==");
-  EXPECT_EQ(base64("fo"), "Zm8=");
-  EXPECT_EQ(base64("foo"), "Zm9v");
-  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
-}
-
 }  // namespace
 }  // namespace sextant::pictures

@@ -1,4 +1,4 @@
-// Reads a Hugging Face model folder into a language model.
+// Reads a Hugging Face model folder into a language model or a translator.
 #pragma once
 
 #include <string>
@@ -6,6 +6,7 @@
 
 #include "sextant/models/language_model.h"
 #include "sextant/models/model_folder.h"
+#include "sextant/models/translator.h"
 
 namespace sextant {
 
@@ -26,6 +27,11 @@ namespace sextant {
 // `read_as`: a model type, as load_model_config() takes it: a folder of a type that is not known is
 // read as one of this type, with all that is checked of those.
 LanguageModel<float> load_pretrained(const std::string& folder, std::string_view read_as = {});
+
+// The same of an encoder and a decoder: Marian, BART, T5. config.target_start and target_end are
+// those of generation_config.json, or of config.json. Throws Error as load_pretrained().
+Translator<float> load_pretrained_translator(const std::string& folder,
+                                             std::string_view read_as = {});
 
 // A model's folder, of this library or of the hub: what has "model_type" in its config.json is the
 // hub's and needs tokenizer.json, any other is opened by open_model_folder(). TextModel::load() and

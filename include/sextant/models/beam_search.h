@@ -16,8 +16,10 @@ struct BeamSearchOptions {
   // alpha >= 0 of Wu et al. 2016, equation 14: hypotheses Y are compared by
   // log P(Y) / ((5 + |Y|)^alpha / 6^alpha), where |Y| counts the end token.
   double length_penalty = 1;
-  std::int64_t bos = 1;
-  std::int64_t eos = 2;
+  // The tokens that begin and end; -1: <bos> and <eos>, 1 and 2, and in translate() those of the
+  // model's config.
+  std::int64_t bos = -1;
+  std::int64_t eos = -1;
 };
 
 struct Hypothesis {

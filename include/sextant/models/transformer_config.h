@@ -60,22 +60,29 @@ struct TransformerConfig {
   double embedding_scale = 0;    // factor of the embedding; 0: sqrt(width)
   bool tied = true;    // logits are products with the embedding; false: a matrix of their own
   bool logits = true;  // false: hidden states alone, as BertModel has
-  // Of a model that is not a translator: a bias; a factor; a cap after it, 0: none; and a layer
-  // before (head_transform.h), as masked language models have.
+  // Of a model without a pointer: a bias; a factor; a cap after it, 0: none; and of one that is not
+  // a translator a layer before (head_transform.h), as masked language models have.
   bool logits_bias = false;
   double logits_scale = 1, logits_softcap = 0;
   bool logits_transform = false;
-  bool pointer = false;                         // of a translator: it may copy (pointer.h)
-  SchemeSpecs positions = {"rotary"};           // of self attention; cross attention has none
+  bool pointer = false;                // of a translator: it may copy (pointer.h)
+  SchemeSpecs positions = {"rotary"};  // of self attention; cross attention has none
+  // Of a translator's decoder, where they are others, as T5's, which sees no later token; empty:
+  // `positions`.
+  SchemeSpecs decoder_positions{};
   std::vector<LayerSchemes> layer_positions{};  // of the layers that differ; not of a translator
   std::int64_t length = 512;                    // positions of learned tables
-  std::uint32_t seed = 1;                       // of the first weights
+  // Of a translator: what its decoder reads before a target, at least one token, and what it writes
+  // after it.
+  std::vector<std::int64_t> target_start = {1};
+  std::int64_t target_end = 2;
+  std::uint32_t seed = 1;  // of the first weights
 
   std::int64_t attention_head_dim() const { return head_dim > 0 ? head_dim : width / heads; }
   double embedding_factor() const;  // of the embedding's rows
   // The parts, for layers. Errors name transformer.ARGUMENT.
   StackOptions stack(bool encoder) const;
-  PositionOptions position_options() const;
+  PositionOptions position_options(bool decoder = false) const;
 };
 
 // Throws Error for sizes that are not positive, do not fit, or are too large to hold.

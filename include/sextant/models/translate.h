@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,11 +14,12 @@
 namespace sextant {
 
 // <pad>, <bos> and <unk> of what is learned here: no text is written with them, so translators do
-// not answer with them.
-std::vector<std::int64_t> unwritten_tokens();
+// not answer with them. Of a translator that begins and ends targets with other tokens those that
+// begin them.
+std::vector<std::int64_t> unwritten_tokens(const TransformerConfig& translator = {});
 
 struct TranslateOptions {
-  BeamSearchOptions search{};  // beams = 1: greedy
+  BeamSearchOptions search{};  // beams = 1: greedy; a `bos` stands for all of target_start
   // A translation may have length_factor * source tokens + extra_tokens, <eos> included, or what
   // the table of the model's positions has, if that is less.
   double length_factor = 1.5;
@@ -26,7 +28,9 @@ struct TranslateOptions {
       32;  // sources that are decoded together, >= 1; results do not depend on it
   // Tokens that are not given, whatever the models say; a pointer may still copy them from the
   // source, as it does with <unk> (translate_lines.h). Ids outside the vocabulary have no effect.
-  std::vector<std::int64_t> never = unwritten_tokens();
+  // Unset: unwritten_tokens() of the first model; of published models' texts padding, <unk> and ids
+  // without a token.
+  std::optional<std::vector<std::int64_t>> never{};
   int threads = 0;
 };
 
@@ -41,7 +45,7 @@ struct TranslatorEnsemble {
 
 // Finds the best hypotheses of each source, tokens without <bos> and <eos>. Throws Error for an
 // empty source, one that is longer than the models' positions, a token outside the vocabulary,
-// options out of range, no model or models of different vocabularies.
+// options out of range, no model or models of different vocabularies or ends of targets.
 std::vector<std::vector<Hypothesis>> translate(const TranslatorEnsemble& ensemble,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const TranslateOptions& options = {});

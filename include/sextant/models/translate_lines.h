@@ -13,6 +13,13 @@ namespace sextant {
 
 inline constexpr std::size_t kMaxLineTokens = 4096;  // of a sentence
 
+// What an encoder reads of a sentence: its tokens, with what published models were trained to find
+// around them (T5's </s>); none where it has no token of its own.
+std::vector<std::int64_t> source_tokens(const Tokenizer& tokenizer, std::string_view sentence);
+
+// The options for a text of this model, with what it does not write where `never` is unset.
+TranslateOptions for_text(const TextTranslator& model, TranslateOptions options);
+
 // The best translation of a sentence; empty for one without a token. Throws Error as the
 // translate() of tokens, and for a sentence that is not UTF-8.
 std::string translate(const TextTranslator& model, std::string_view sentence,
@@ -31,9 +38,10 @@ class LineTranslator {
   std::vector<const Translator<float>*> models() const;
   const TextTranslator& first() const noexcept { return models_.front(); }
 
-  // The tokens of a line. Throws Error that names `where` for a line that is not UTF-8 or has more
-  // than kMaxLineTokens.
-  std::vector<std::int64_t> tokens(std::string_view line, const std::string& where) const;
+  // What an encoder reads of a line (source_tokens()), or the tokens of a translation. Throws Error
+  // that names `where` for a line that is not UTF-8 or has more than kMaxLineTokens.
+  std::vector<std::int64_t> tokens(std::string_view line, const std::string& where,
+                                   bool translation = false) const;
   // The hypotheses of each line, given as tokens; none for a line without a token.
   std::vector<std::vector<Hypothesis>> hypotheses(std::span<const std::vector<std::int64_t>> lines,
                                                   const TranslateOptions& options = {}) const;

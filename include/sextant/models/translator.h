@@ -12,7 +12,7 @@
 namespace sextant {
 
 // Packed pairs of sequences: sequence s of `source` and of `target` belong together. The decoder's
-// tokens begin with <bos>, its targets end with <eos>.
+// tokens begin with config.target_start, its targets end with config.target_end.
 struct PairBatch {
   std::vector<std::int64_t> source, source_segments;
   TokenBatch target;
@@ -51,11 +51,23 @@ struct Translator : TokenModel<T> {  // of kind translator; source and target sh
   Maps attention_maps(std::span<const std::int64_t> source, std::span<const std::int64_t> target,
                       Pass& pass, std::span<const std::int64_t> layers = {}) const;
 
+  // As LanguageModel::hidden_states(), of encoder and decoder: [layers + 1][tokens, width].
+  // `target` is what the decoder reads.
+  struct HiddenStates {
+    std::vector<Tensor<T>> encoder, decoder;
+  };
+  HiddenStates hidden_states(std::span<const std::int64_t> source,
+                             std::span<const std::int64_t> target, Pass& pass) const;
+
   // As LanguageModel::layer_logits(), of the decoder, after each token of `target`: [layers + 1]
   // [target tokens, vocabulary]. With a pointer they are logarithms of probabilities, copying
   // included.
   std::vector<Tensor<T>> layer_logits(std::span<const std::int64_t> source,
                                       std::span<const std::int64_t> target, Pass& pass) const;
+
+  // What the decoder reads of a target: config.target_start and the target. After each of these it
+  // writes the next one, and config.target_end after the last.
+  std::vector<std::int64_t> decoder_input(std::span<const std::int64_t> target) const;
 
   // As LanguageModel::replace_positions(), of encoder and decoder.
   void replace_positions(const SchemeSpecs& schemes);

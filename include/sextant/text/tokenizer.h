@@ -76,6 +76,7 @@ class Tokenizer {
   // Of a published model the special tokens are those that tokenizer_config.json and
   // special_tokens_map.json name, and the ids of config.json and generation_config.json, where they
   // are; a mask is [MASK] or <mask>.
+  // Where there is no tokenizer.json, Marian's source.spm and vocab.json are read as one.
   static Tokenizer load(const std::string& folder);
   // From the bytes of both files; `model` is not looked at unless the kind is subword.
   static Tokenizer parse(std::string_view json, std::string_view model = {},

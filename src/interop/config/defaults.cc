@@ -12,6 +12,7 @@ namespace {
 
 // Width, layers, heads, heads of keys, channels of a head, positions.
 constexpr ConfigDefaults kDefaults[] = {
+    {"bart", {1024, 12, 16, 0, 0, 1024}},
     {"bert", {768, 12, 12, 0, 0, 512}},
     {"bloom", {64, 2, 8, 0, 0, {}}},
     {"camembert", {768, 12, 12, 0, 0, 512}},
@@ -38,6 +39,7 @@ constexpr ConfigDefaults kDefaults[] = {
     {"granite", {4096, 32, 32, 0, 0, 2048}},
     {"llama", {4096, 32, 32, 0, 0, 2048}},
     {"llama4_text", {5120, 48, 40, 8, 128, 131072}, {.base = 500000}},
+    {"marian", {1024, 12, 16, 0, 0, 1024}},
     {"ministral3", {4096, 34, 32, 8, 128, 262144}},
     {"mistral", {4096, 32, 32, 8, 0, 131072}, {.window = 4096}},
     {"mixtral", {4096, 32, 32, 8, 0, 131072}, {.base = 1000000}},

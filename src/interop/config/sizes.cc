@@ -44,8 +44,8 @@ ModelSizes read_rotary_sizes(const ConfigObject& object, const ConfigDefaults& d
 ModelSizes read_unrotated_sizes(const ConfigObject& object, const ConfigDefaults& defaults) {
   return read_sizes(
       object, defaults.sizes, {"hidden_size", "n_embd", "n_embed", "d_model", "dim"},
-      {"num_hidden_layers", "n_layer", "n_layers", "num_layers"},
-      {"num_attention_heads", "n_head", "n_heads", "num_heads"},
+      {"num_hidden_layers", "n_layer", "n_layers", "num_layers", "encoder_layers"},
+      {"num_attention_heads", "n_head", "n_heads", "num_heads", "encoder_attention_heads"},
       {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"});
 }
 

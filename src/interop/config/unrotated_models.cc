@@ -1,4 +1,5 @@
-// Models that do not rotate: learned tables, ALiBi, T5's buckets, DeBERTa, BERT's relative keys.
+// Models that do not rotate: learned tables, sines, ALiBi, T5's buckets, DeBERTa, BERT's relative
+// keys.
 #include <algorithm>
 #include <cmath>
 
@@ -129,6 +130,40 @@ void read_mpt(const ConfigObject& object, ModelConfig& config) {
   fill(config, sizes, layer);
 }
 
+// Adds the layers of a decoder, which are like `layer`, to those of an encoder.
+void add_decoders(const ConfigObject& object, ModelConfig& config, LayerPositions layer,
+                  std::string_view key, std::int64_t count) {
+  constexpr std::int64_t kMaxLayers = 10000;
+  if (count > kMaxLayers) object.fail(key, "must be at most 10000");
+  layer.causal = layer.decoder = true;
+  config.layers.insert(config.layers.end(), static_cast<std::size_t>(count), layer);
+}
+
+// BART has learned tables, whose first two rows are of padding, Marian sines, then cosines.
+void read_bart(const ConfigObject& object, ModelConfig& config) {
+  const ModelSizes sizes = sizes_of(object, config);
+  LayerPositions layer;
+  if (config.model_type == "bart") {
+    layer = learned_layer(object, sizes, 2, 2);
+  } else {
+    layer = bare_layer(sizes);
+    layer.scheme = "sinusoidal";
+    layer.parameters["layout"] = "half_split";
+  }
+  object.not_used({"static_position_embeddings", "extra_pos_embeddings"});  // of early files
+  layer.causal = layer.decoder = false;
+  fill(config, sizes, layer);
+  const ConfigDefaults& defaults = config_defaults(config.model_type);
+  const auto heads = object.integer_or("decoder_attention_heads", defaults.sizes.heads);
+  if (heads != sizes.heads) {
+    object.fail("decoder_attention_heads", "must be encoder_attention_heads, " +
+                                               std::to_string(sizes.heads) + ", got " +
+                                               std::to_string(heads));
+  }
+  add_decoders(object, config, layer, "decoder_layers",
+               object.integer_or("decoder_layers", defaults.sizes.layers));
+}
+
 void read_t5(const ConfigObject& object, ModelConfig& config) {
   const ModelSizes sizes = sizes_of(object, config);
   LayerPositions layer = bare_layer(sizes);
@@ -143,11 +178,8 @@ void read_t5(const ConfigObject& object, ModelConfig& config) {
   fill(config, sizes, layer);
   config.max_positions = 0;  // n_positions is of the training, buckets have no end
   const std::int64_t decoders = object.integer("num_decoder_layers", 0).value_or(sizes.layers);
-  constexpr std::int64_t kMaxLayers = 10000;
-  if (decoders > kMaxLayers) object.fail("num_decoder_layers", "must be at most 10000");
   layer.parameters["bidirectional"] = "no";
-  layer.causal = layer.decoder = true;
-  config.layers.insert(config.layers.end(), static_cast<std::size_t>(decoders), layer);
+  add_decoders(object, config, layer, "num_decoder_layers", decoders);
 }
 
 // Whose words are in pos_att_type, a list or "p2c|c2p".
@@ -217,6 +249,8 @@ constexpr Known kKnown[] = {
     {"bloom", read_alibi},
     {"falcon", read_alibi},
     {"mpt", read_mpt},
+    {"bart", read_bart},
+    {"marian", read_bart},
     {"t5", read_t5},
     {"mt5", read_t5},
     {"umt5", read_t5},

@@ -165,20 +165,4 @@ std::string matrix_png(View<const double> matrix, const Scale& scale, int across
   return write_png(pixels, static_cast<std::size_t>(columns * across), palette.colors());
 }
 
-std::string base64(std::string_view bytes) {
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t left = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j) {
-      group = group << 8 | (j < left ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-    }
-    for (std::size_t j = 0; j < 4; ++j) {
-      text += j <= left ? kBase64Digits[group >> (18 - 6 * j) & 63] : '=';
-    }
-  }
-  return text;
-}
-
 }  // namespace sextant::pictures

@@ -60,8 +60,4 @@ inline constexpr double kCrisp = 2;
 // smooths blurs about two CSS pixels, and few, because they are bytes.
 int repeats(double size);
 
-inline constexpr std::string_view kBase64Digits =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-std::string base64(std::string_view bytes);
-
 }  // namespace sextant::pictures

@@ -46,6 +46,17 @@ std::int64_t tokens_in(std::span<const std::vector<std::int64_t>> sides) {
   return count;
 }
 
+// The tokenizers that are learned here have the same ends.
+TextTranslator checked(TextTranslator model) {
+  const TransformerConfig& c = model.config;
+  if (c.target_start == std::vector<std::int64_t>{Tokenizer::kBos} &&
+      c.target_end == Tokenizer::kEos) {
+    return model;
+  }
+  throw Error("translation_task.target_start",
+              "must be <bos>, and target_end <eos>, as the tokenizer's are");
+}
+
 }  // namespace
 
 PairBatch pair_batch(const TokenPairs& pairs, std::span<const std::int64_t> which) {
@@ -78,7 +89,7 @@ TranslationTask::TranslationTask(TranslationData pairs, TextTranslator model,
 
 TranslationTask::TranslationTask(TextTranslator model, TranslationData&& pairs,
                                  const TaskOptions& options)
-    : TokenTask(std::move(model), options),
+    : TokenTask(checked(std::move(model)), options),
       pairs_(cut(std::move(pairs.pairs), options_.length)),
       held_out_(cut(std::move(pairs.held_out), options_.length)),
       epochs_(static_cast<std::int64_t>(pairs_.source.size()), options_.seed),

@@ -5,7 +5,9 @@
     venv/bin/python tests/hub/golden/make_golden.py
 
 A folder per model; its expected.safetensors has `ids` [tokens], `hidden` [layers + 1, tokens, width] and, of models with a head,
-`logits` [tokens, vocabulary], of causal ones `greedy` [64], the tokens that follow. Names after the script make or check these alone.
+`logits` [tokens, vocabulary], of causal ones `greedy` [64], the tokens that follow. Of an encoder and a decoder `ids` are the source, `target` is
+what the decoder reads, `encoder` and `decoder` are hidden states, and `greedy` what generate() writes without the end.
+Names after the script make or check these alone.
 `--check` writes nothing and compares with what is there instead; without transformers it ends with 77.
 """
 import argparse
@@ -39,6 +41,11 @@ NEOX_LIKE = dict(vocab_size=48, hidden_size=16, num_hidden_layers=2, num_attenti
 OPT_LIKE = dict(vocab_size=48, hidden_size=16, num_hidden_layers=2, num_attention_heads=4, ffn_dim=40, max_position_embeddings=128, word_embed_proj_dim=16,
                 **NO_TOKENS)
 
+BART_LIKE = dict(vocab_size=48, d_model=16, encoder_layers=2, decoder_layers=3, encoder_ffn_dim=24, decoder_ffn_dim=24, encoder_attention_heads=4,
+                 decoder_attention_heads=4, max_position_embeddings=80, forced_eos_token_id=None)
+T5_LIKE = dict(vocab_size=48, d_model=16, d_kv=3, d_ff=24, num_layers=2, num_decoder_layers=3, num_heads=4, relative_attention_num_buckets=8,
+               relative_attention_max_distance=20, decoder_start_token_id=0)
+
 # name: (class, config, dtype of the file, largest file)
 MODELS = {
     "gpt2": ("GPT2LMHeadModel", transformers.GPT2Config(
@@ -62,6 +69,12 @@ MODELS = {
     "cohere2": ("Cohere2ForCausalLM", transformers.Cohere2Config(
         **dict(LLAMA_LIKE, num_hidden_layers=3), head_dim=6, sliding_window=5, layer_types=["sliding_attention", "full_attention", "sliding_attention"]),
         torch.float32, "1MB"),
+    "deberta_v2": ("DebertaV2ForMaskedLM", transformers.DebertaV2Config(
+        **BERT_LIKE, relative_attention=True, position_biased_input=False, pos_att_type="p2c|c2p", position_buckets=4, max_position_embeddings=10,
+        norm_rel_ebd="layer_norm", share_att_key=True), torch.float32, "1MB"),
+    "deberta_v2_maps": ("DebertaV2ForMaskedLM", transformers.DebertaV2Config(
+        **BERT_LIKE, relative_attention=True, position_biased_input=False, pos_att_type=["c2p", "p2c"], max_relative_positions=5, max_position_embeddings=24,
+        legacy=False), torch.float16, "1MB"),
     "distilbert": ("DistilBertForMaskedLM", transformers.DistilBertConfig(
         vocab_size=48, dim=16, n_layers=2, n_heads=4, hidden_dim=40, max_position_embeddings=24), torch.float32, "1MB"),
     "falcon": ("FalconForCausalLM", transformers.FalconConfig(**FALCON_LIKE), torch.float32, "1MB"),
@@ -111,8 +124,17 @@ MODELS = {
         **LLAMA_LIKE, use_qkv_bias=True, partial_rotary_factor=0.5), torch.float32, "1MB"),
     "stablelm_parallel": ("StableLmForCausalLM", transformers.StableLmConfig(
         **LLAMA_LIKE, use_parallel_residual=True, partial_rotary_factor=0.5), torch.float16, "1MB"),
+    "marian": ("MarianMTModel", transformers.MarianConfig(
+        **BART_LIKE, scale_embedding=True, activation_function="swish", pad_token_id=47, decoder_start_token_id=47, eos_token_id=0), torch.float16, "1MB"),
+    "bart": ("BartForConditionalGeneration", transformers.BartConfig(
+        **dict(BART_LIKE, encoder_ffn_dim=16, decoder_ffn_dim=16)), torch.bfloat16, "1MB"),
+    "t5": ("T5ForConditionalGeneration", transformers.T5Config(**T5_LIKE), torch.bfloat16, "1MB"),
+    "t5_gated": ("T5ForConditionalGeneration", transformers.T5Config(
+        **T5_LIKE, feed_forward_proj="gated-gelu", tie_word_embeddings=False), torch.float16, "1MB"),
+    "mt5": ("MT5ForConditionalGeneration", transformers.MT5Config(**T5_LIKE), torch.bfloat16, "1MB"),
     "starcoder2": ("Starcoder2ForCausalLM", transformers.Starcoder2Config(**LLAMA_LIKE, sliding_window=6), torch.float32, "1MB"),
 }
+TRANSLATORS = ("marian", "bart", "t5", "t5_gated", "mt5")
 # Their norms multiply by 1 + weight.
 LESS_ONE = ("gemma", "gemma2", "gemma3")
 
@@ -131,12 +153,20 @@ def write(name: str, seed: int) -> None:
     kind, config, dtype, largest = MODELS[name]
     torch.manual_seed(seed)
     model = getattr(transformers, kind)(config)
+    if name == "bart":
+        model.generation_config.forced_bos_token_id = 5
+    if name == "t5_gated":  # as files of FLAN-T5 are
+        model.lm_head.weight = torch.nn.Parameter(torch.empty(48, 16))
     with torch.no_grad():
-        for parameter, values in model.named_parameters():
+        of_logits = [each for each in model.named_buffers() if each[0] == "final_logits_bias"]
+        for parameter, values in [*model.named_parameters(), *of_logits]:
+            if parameter.endswith("embed_positions.weight") and name == "marian":
+                continue
             is_gain = values.dim() == 1 and parameter.endswith("weight")
             values.copy_((1 if is_gain and name not in LESS_ONE else 0) + torch.randn(values.shape) * (0.2 if values.dim() == 1 else 0.5))
     model.to(dtype).save_pretrained(HERE / name, max_shard_size=largest)
-    (HERE / name / "generation_config.json").unlink(missing_ok=True)
+    if name not in TRANSLATORS:
+        (HERE / name / "generation_config.json").unlink(missing_ok=True)
 
 
 def expected(name: str) -> "tuple[dict[str, np.ndarray], float]":
@@ -145,6 +175,8 @@ def expected(name: str) -> "tuple[dict[str, np.ndarray], float]":
     kind = MODELS[name][0]
     model = getattr(transformers, kind).from_pretrained(HERE / name, dtype=torch.float64, attn_implementation="eager").eval()
     ids = torch.randint(0, 48, (1, TOKENS), generator=torch.Generator().manual_seed(1))
+    if name in TRANSLATORS:
+        return expected_pair(model, ids)
     with torch.inference_mode():
         said = model(ids, output_hidden_states=True)
         result = {"ids": ids[0].numpy(), "hidden": torch.stack(said.hidden_states)[:, 0].numpy()}
@@ -157,6 +189,22 @@ def expected(name: str) -> "tuple[dict[str, np.ndarray], float]":
                 ids = torch.cat([ids, best.indices[:1][None]], 1)
             result["greedy"] = ids[0, TOKENS:].numpy()
     return {key: np.ascontiguousarray(value) for key, value in result.items()}, gap
+
+
+def expected_pair(model, ids) -> "tuple[dict[str, np.ndarray], float]":
+    forced = 0 if model.generation_config.forced_bos_token_id is None else 1
+    with torch.inference_mode():
+        made = model.generate(ids, min_new_tokens=GREEDY + forced, max_new_tokens=GREEDY + forced, num_beams=1, do_sample=False, use_cache=False)
+        said = model(ids, decoder_input_ids=made[:, :-1])
+        said.logits[..., model.generation_config.eos_token_id] = -torch.inf
+        best = said.logits[0, forced:].topk(2, -1)
+        assert best.indices[:, 0].tolist() == made[0, 1 + forced:].tolist()
+        gap = float((best.values[:, 0] - best.values[:, 1]).min())
+        target = torch.cat([made[:, :1 + forced], ids[:, :8].flip(1)], 1)
+        said = model(ids, decoder_input_ids=target, output_hidden_states=True)
+    result = {"ids": ids[0], "target": target[0], "encoder": torch.stack(said.encoder_hidden_states)[:, 0],
+              "decoder": torch.stack(said.decoder_hidden_states)[:, 0], "logits": said.logits[0], "greedy": made[0, 1 + forced:]}
+    return {key: np.ascontiguousarray(value.numpy()) for key, value in result.items()}, gap
 
 
 def check(name: str) -> None:

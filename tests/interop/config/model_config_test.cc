@@ -462,7 +462,7 @@ TEST(ModelConfig, RefusesWhatItDoesNotKnowByName) {
                       R"("relative_attention":true,"position_biased_input":false,)"
                       R"("pos_att_type":["c2p"]})",
                       "pos_att_type must name both c2p and p2c");
-  expect_refusal_with(R"({"model_type":"hyena"})", "model_type must be one of bert, bloom,");
+  expect_refusal_with(R"({"model_type":"hyena"})", "model_type must be one of bart, bert,");
   expect_refused(R"({"hidden_size":1})", "model_type must be given");
 }
 

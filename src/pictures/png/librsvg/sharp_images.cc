@@ -11,32 +11,13 @@
 #include <memory>
 #include <vector>
 
+#include "core/text/base64.h"
 #include "pictures/png/pixels.h"
 #include "pictures/png/png_writer.h"
 #include "sextant/core/numbers.h"
 
 namespace sextant::pictures {
 namespace {
-
-std::string from_base64(std::string_view text) {
-  std::array<int, 256> values{};
-  for (int i = 0; i < 64; ++i) {
-    values[static_cast<unsigned char>(kBase64Digits[static_cast<std::size_t>(i)])] = i;
-  }
-  std::string bytes;
-  bytes.reserve(text.size() / 4 * 3);
-  std::uint32_t group = 0;
-  int bits = 0;
-  for (const char c : text) {
-    if (c == '=') break;
-    group = group << 6 | static_cast<std::uint32_t>(values[static_cast<unsigned char>(c)]);
-    bits += 6;
-    if (bits < 8) continue;
-    bits -= 8;
-    bytes += static_cast<char>(group >> bits & 255);
-  }
-  return bytes;
-}
 
 struct Source {
   const std::string& bytes;
@@ -112,10 +93,10 @@ std::string with_sharp_images(std::string_view svg, double scale) {
     const auto pixels = [&](const char* side) {
       return static_cast<std::size_t>(std::round(attribute_number(element, side) * scale));
     };
-    const std::string larger =
-        enlarged(from_base64(svg.substr(begin, close - begin)), pixels("width"), pixels("height"));
+    const std::string larger = enlarged(from_base64(svg.substr(begin, close - begin)).value_or(""),
+                                        pixels("width"), pixels("height"));
     if (larger.empty()) continue;
-    result += std::string(svg.substr(done, begin - done)) + base64(larger);
+    result += std::string(svg.substr(done, begin - done)) + to_base64(larger);
     done = close;
   }
   return result + std::string(svg.substr(done));

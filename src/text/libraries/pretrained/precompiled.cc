@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 
+#include "core/text/base64.h"
 #include "sextant/core/error.h"
 #include "text/libraries/charsmap_unit.h"
 #include "text/libraries/subword_model.h"
@@ -17,32 +18,12 @@
 namespace sextant::text {
 namespace {
 
-std::string from_base64(const Field& field) {
-  const auto digit = [](char c) -> int {
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-    if (c >= '0' && c <= '9') return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-  };
-  std::string_view text = field.text();
-  if (text.size() % 4 != 0) field.refuse("base64");
-  for (int i = 0; i < 2 && text.ends_with('='); ++i) text.remove_suffix(1);
-  std::string bytes;
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    if (digit(c) < 0) field.refuse("base64");
-    bits = bits << 6 | static_cast<std::uint32_t>(digit(c));
-    count += 6;
-    if (count >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 0xff);
-  }
-  return bytes;
-}
-
 class Charsmap {
  public:
   explicit Charsmap(const Field& field) {
-    const std::string blob = from_base64(field);
+    const std::optional<std::string> bytes = from_base64(field.text());
+    if (!bytes) field.refuse("base64");
+    const std::string& blob = *bytes;
     check_charsmap(blob, std::string(field.file()) + ", " + field.place());
     const std::size_t trie = read_charsmap_unit(blob, 0);
     for (std::size_t at = 4; at < 4 + trie; at += 4)

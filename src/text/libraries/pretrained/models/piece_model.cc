@@ -103,15 +103,17 @@ std::unique_ptr<PieceModel> read_word_level(const Field& field) {
 std::unique_ptr<PieceModel> PieceModel::read(const Field& field) {
   // The oldest files have no type; their models are BPE.
   if (!field.has("type")) return read_byte_pairs(field);
-  switch (field["type"].choice({"WordPiece", "WordLevel", "BPE", "Unigram"})) {
+  switch (field["type"].choice({"WordPiece", "WordLevel", "BPE", "Unigram", "SentencePiece"})) {
     case 0:
       return read_word_piece(field);
     case 1:
       return read_word_level(field);
     case 2:
       return read_byte_pairs(field);
-    default:
+    case 3:
       return read_unigram(field);
+    default:
+      return read_sentence_piece(field);
   }
 }
 

@@ -24,7 +24,7 @@ class PieceModel {
   // Appends the pieces of a part that is not empty.
   virtual void encode(std::string_view part, std::vector<Piece>& pieces) const = 0;
 
-  // WordPiece, BPE, WordLevel or Unigram; throws Error for another type.
+  // WordPiece, BPE, WordLevel, Unigram or SentencePiece; throws Error for another type.
   static std::unique_ptr<PieceModel> read(const Field& field);
 
  protected:
@@ -36,6 +36,7 @@ std::unique_ptr<PieceModel> read_word_piece(const Field& field);
 std::unique_ptr<PieceModel> read_word_level(const Field& field);
 std::unique_ptr<PieceModel> read_byte_pairs(const Field& field);
 std::unique_ptr<PieceModel> read_unigram(const Field& field);
+std::unique_ptr<PieceModel> read_sentence_piece(const Field& field);
 
 // The ids of "<0x00>" .. "<0xFF>", for characters that are no pieces.
 class ByteFallback {

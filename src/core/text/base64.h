@@ -1,0 +1,14 @@
+// Bytes as text: RFC 4648, with padding.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace sextant {
+
+std::string to_base64(std::string_view bytes);
+// Nothing for what is not base64.
+std::optional<std::string> from_base64(std::string_view text);
+
+}  // namespace sextant
