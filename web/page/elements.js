@@ -32,11 +32,11 @@
 
   explorer.say = (text) => { document.getElementById('message').textContent = text; };
 
-  // Lower-cased words and punctuation marks, at most `most`, of the first 20,000 characters: a pasted book must not stop the page.
+  // Words and punctuation marks, at most `most`, of the first 20,000 characters: a pasted book must not stop the page.
   explorer.longest_text = 20000;
   explorer.words_of = (text, most = Infinity) => {
     const words = [];
-    for (const {segment} of new Intl.Segmenter('en', {granularity: 'word'}).segment(text.slice(0, explorer.longest_text).toLowerCase())) {
+    for (const {segment} of new Intl.Segmenter('en', {granularity: 'word'}).segment(text.slice(0, explorer.longest_text))) {
       const word = segment.trim();
       if (word === '') continue;
       if (words.length === most) break;
