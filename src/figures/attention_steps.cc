@@ -40,8 +40,9 @@ std::string step_title(AttentionStep step, const SentenceAttentionOptions& optio
 }
 
 Picture draw_step(const AttentionSteps& steps, AttentionStep step, const View<const double>& table,
-                  const TableLabels& labels, std::vector<std::string> titles) {
+                  const TableLabels& labels, std::vector<std::string> titles, double max_width) {
   HeatmapPanels chart;
+  chart.max_width = max_width;
   chart.values = table;
   if (titles.size() > 1 || has_heads(table)) chart.titles = std::move(titles);
   chart.title = labels.title;
@@ -64,7 +65,7 @@ View<const double> step_table(const AttentionSteps& steps, AttentionStep step, s
 }
 
 Figure plot_step(const AttentionSteps& steps, AttentionStep step,
-                 const SentenceAttentionOptions& options, std::int64_t head) {
+                 const SentenceAttentionOptions& options, std::int64_t head, double max_width) {
   const View<const double> table = step_table(steps, step, head);
   const std::int64_t panels = has_heads(table) ? table.size(0) : 1;
   const std::int64_t rows = table.size(table.rank() - 2), columns = table.size(table.rank() - 1);
@@ -101,7 +102,7 @@ Figure plot_step(const AttentionSteps& steps, AttentionStep step,
   if (is_of_pairs(step)) figure.columns = steps.keys;
   std::vector<std::string> titles;
   for (std::int64_t panel = 0; panel < panels; ++panel) titles.push_back(name_of_head(panel));
-  figure.picture = draw_step(steps, step, table, labels, std::move(titles));
+  figure.picture = draw_step(steps, step, table, labels, std::move(titles), max_width);
   return figure;
 }
 

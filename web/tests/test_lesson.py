@@ -186,3 +186,12 @@ def test_axe_finds_nothing_in_a_step(explorer, lesson, scheme):
         page.locator(".stage td[data-value]").last.click()
     found = Axe().run(page).response["violations"]
     assert [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found] == []
+
+
+@pytest.mark.parametrize("view", ["view=order", "view=attention", "view=attention&form=lines", "view=attention&step=scores", "view=model"])
+def test_pictures_of_words_fit_a_phone(explorer, view):
+    one = explorer(width=390, height=844)
+    page = one.open(view)
+    one.picture()
+    page.wait_for_function("() => [...document.querySelectorAll('.picture')].some((one) => one.querySelector('svg')) && document.querySelectorAll('[aria-busy]').length === 0")
+    assert page.evaluate("() => [...document.querySelectorAll('.picture')].filter((one) => one.scrollWidth > one.clientWidth).length") == 0

@@ -16,7 +16,7 @@
       let words = [], order = [], asked = 0;
 
       const verdict = make('p', {class: 'verdict', role: 'status'}), why = make('p', {class: 'why'});
-      const sums = make('div', {class: 'columns'}), columns = make('div', {class: 'columns'}), exports = make('div', {class: 'exports'});
+      const effects = make('div', {class: 'columns'}), sums = make('div', {class: 'columns'}), columns = make('div', {class: 'columns'}), exports = make('div', {class: 'exports'});
       const pictures = ['without positions', 'with positions'].map((name) => explorer.picture_place('What the last word gets, ' + name));
       sums.append(...pictures);
       const chips = explorer.word_chips((changed, done) => {
@@ -43,7 +43,7 @@
         verdict.classList.toggle('bad', failed !== undefined);
         if (failed) {
           explorer.show_problem(failed, make('div'));
-          columns.replaceChildren();
+          [columns, effects].forEach((one) => one.replaceChildren());
           pictures.forEach((one) => one.replaceChildren());
           exports.replaceChildren();
           why.textContent = '';
@@ -52,8 +52,10 @@
         tell(without.picked, having.picked);
         if (!done) return;
         columns.replaceChildren(
-          make('section', {}, make('h3', {}, 'Without positions'), ...outputs(without.picked), ...bars(without.picked)),
-          make('section', {}, make('h3', {}, `With ${scheme().title}`), ...outputs(having.picked), ...bars(having.picked)));
+          make('section', {}, make('h3', {}, 'Without positions'), ...bars(without.picked)),
+          make('section', {}, make('h3', {}, `With ${scheme().title}`), ...bars(having.picked)));
+        effects.replaceChildren(make('section', {}, make('h3', {}, 'Without positions'), ...outputs(without.picked)),
+          make('section', {}, make('h3', {}, `With ${scheme().title}`), ...outputs(having.picked)));
         const drawn = await Promise.all(names.map(draw));
         if (mine !== asked) return;
         drawn.forEach((answer, i) => answer.code === 0 ? explorer.show_svg(pictures[i], answer.files['/sum.svg']) : explorer.show_problem(answer, pictures[i]));
@@ -99,7 +101,7 @@
         words = explorer.sentence_of(text, kMost);
         if (words.length === 0) {
           chips.show([], []);
-          columns.replaceChildren();
+          [columns, effects].forEach((one) => one.replaceChildren());
           pictures.forEach((one) => one.replaceChildren());
           why.textContent = '';
           verdict.classList.add('bad');
@@ -130,7 +132,7 @@
           compare();
         }), '', 'scheme'),
         make('details', {}, make('summary', {}, 'Parameters'), parameters),
-        verdict, why, sums, columns,
+        verdict, effects, why, sums, columns,
         make('p', {class: 'note'}, 'Random weights, seed 7: they show what positions do, not what words mean. A bar is the mean of four heads for the last token; the walks show two of its 64 channels. The distance of two outputs is the length of their difference over the longer one\'s length.'),
         exports, explorer.toy_model(scheme));
       read(state.get('text', kStart));
