@@ -11,6 +11,7 @@ import sys
 
 PAGE = pathlib.Path(__file__).resolve().parent / "page"
 DATA = PAGE.parent / "data"
+LESSON = PAGE.parent.parent / "src" / "figures" / "report" / "page" / "lesson.json"  # the report says it too
 VERSION = (PAGE.parent.parent / "version.txt").read_text().split()[0]
 # Runs between the program and the models: its worker unpacks and compiles while the page reads the rest.
 FIRST = "engine.js"
@@ -39,7 +40,7 @@ def list_script(program: pathlib.Path) -> str:
         return json.loads(subprocess.run(["node", PAGE.parent / "ask_program.js", program, "list", "--json", *more],
                                          capture_output=True, text=True, check=True).stdout)
     options = {command: ask("--options", command) for command in ["attend", "generate", "train"]}
-    lesson = json.loads((PAGE / "lesson" / "words.json").read_text())
+    lesson = json.loads(LESSON.read_text())
     return "".join(f"globalThis.sextant_{name} = " + json.dumps(value).replace("</", "<\\/") + ";\n"
                    for name, value in {"list": ask(), "options": options, "lesson": lesson}.items())
 

@@ -41,7 +41,7 @@ def press_until(browser, script, key=TAB):
 
 def test_the_lesson_is_walked_to_its_end_by_keys(browser):
     browser.open(PAGE.as_uri() + "#lesson=1")
-    steps = json.loads((ROOT / "web" / "page" / "lesson" / "words.json").read_text())["steps"]
+    steps = json.loads((ROOT / "src" / "figures" / "report" / "page" / "lesson.json").read_text())["steps"]
     for number, step in enumerate(steps, 1):
         browser.wait_for(f"document.querySelector('.stage:not([aria-busy]) h3')?.textContent === {json.dumps(str(number) + '. ' + step['title'])}")
         press_until(browser, "document.activeElement.matches('.question button')")

@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 from conftest import ROOT, sextant_json
 
-WORDS = json.loads((ROOT / "web" / "page" / "lesson" / "words.json").read_text())
+WORDS = json.loads((ROOT / "src" / "figures" / "report" / "page" / "lesson.json").read_text())
 STEPS = len(WORDS["steps"])
 ANSWERED = "&answers=" + ".".join(["0"] * STEPS)
 
