@@ -85,13 +85,14 @@
     lengths.forEach((length, i) => svg.append(shape('text', {x: x(i), y: high - 18, 'text-anchor': 'middle', class: 'small quiet'}, String(length))));
     svg.append(shape('text', {x: 135, y: high - 3, 'text-anchor': 'middle', class: 'small quiet'}, 'length of the text in characters'));
     const ends = series.map(({title, values}, i) => ({title, i, values: values.slice(0, shown).map((value, at) => ({value, at})).filter(({value}) => value !== null)}));
+    const beside = x(shown - 1) + 18;
     let below = -Infinity;  // names are moved apart
     for (const one of [...ends].sort((a, b) => y(a.values.at(-1).value) - y(b.values.at(-1).value))) {
       const {value, at} = one.values.at(-1), height = Math.max(y(value), below + 14);
       below = height;
       svg.append(shape('polyline', {points: one.values.map((point) => `${x(point.at)},${y(point.value)}`).join(' '), class: `series series${one.i}`}),
         ...one.values.map((point) => shape('circle', {cx: x(point.at), cy: y(point.value), r: 3, class: `dot series${one.i}`})),
-        shape('line', {x1: x(at) + 4, y1: y(value), x2: 250, y2: height, class: 'axis'}), shape('text', {x: 253, y: height + 4, class: 'small'}, one.title));
+        shape('line', {x1: x(at) + 4, y1: y(value), x2: beside - 3, y2: height, class: 'axis leads'}), shape('text', {x: beside, y: height + 4, class: 'small'}, one.title));
     }
     return svg;
   };
