@@ -11,13 +11,16 @@ import sys
 
 PAGE = pathlib.Path(__file__).resolve().parent / "page"
 DATA = PAGE.parent / "data"
+LESSON = PAGE.parent.parent / "src" / "figures" / "report" / "page" / "lesson.json"  # the report says it too
 VERSION = (PAGE.parent.parent / "version.txt").read_text().split()[0]
 # Runs between the program and the models: its worker unpacks and compiles while the page reads the rest.
 FIRST = "engine.js"
 # In the order in which they run; worker.js runs in the worker, which gets it as text.
 SCRIPTS = ["state.js", "elements.js", "exports.js", "progress.js", "maps.js", "controls.js", "views/views.js",
+           "views/connect.js", "views/steps.js", "lesson/numbers.js", "lesson/formulas.js", "lesson/terms.js", "lesson/unfold.js", "lesson/question.js",
+           "lesson/drawings.js", "lesson/data.js", "lesson/flow.js", "lesson/pictures.js", "lesson/pictures_more.js", "views/lesson.js",
            "views/order_words.js", "views/toy_model.js", "views/order.js", "views/positions_parts.js", "views/positions.js",
-           "views/steps.js", "views/attention_options.js", "views/attention.js",
+           "views/attention_options.js", "views/attention.js",
            "models.js", "drop.js", "views/diagram.js", "views/model_text.js", "views/model_tokens.js", "views/model_folder.js", "views/model_looks.js", "views/model.js",
            "views/train_words.js", "views/train.js", "views/lengths.js", "app.js"]
 
@@ -31,13 +34,15 @@ def engine_script(program: pathlib.Path) -> str:
 
 
 def list_script(program: pathlib.Path) -> str:
-    """What `sextant list` prints of schemes and of options: with it the controls stand while the browser still compiles the program."""
+    """What `sextant list` prints of schemes and of options: with it the controls stand while the browser still compiles the program.
+    And the words of the lesson."""
     def ask(*more: str) -> object:
         return json.loads(subprocess.run(["node", PAGE.parent / "ask_program.js", program, "list", "--json", *more],
                                          capture_output=True, text=True, check=True).stdout)
     options = {command: ask("--options", command) for command in ["attend", "generate", "train"]}
+    lesson = json.loads(LESSON.read_text())
     return "".join(f"globalThis.sextant_{name} = " + json.dumps(value).replace("</", "<\\/") + ";\n"
-                   for name, value in {"list": ask(), "options": options}.items())
+                   for name, value in {"list": ask(), "options": options, "lesson": lesson}.items())
 
 
 def data_script() -> str:

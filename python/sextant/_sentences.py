@@ -59,6 +59,7 @@ class OrderVerdict:
     same: bool  # the outputs of the last words differ by no more than rounding
     last_differs: bool  # the last words themselves differ: nothing follows about the order
     largest_difference: float  # between the outputs of the last words
+    distance: float  # the length of the difference of these outputs over the length of the longer one, 0 .. 2
     why: str  # in one clause, why they are the same, or what to do where last_differs; "" where nothing is known
     headline: str  # "same: order is invisible", "different: order shows" or "cannot tell: ..."
     verdict: str  # the headline, the positions, the largest difference, and why

@@ -247,6 +247,7 @@ def test_order_shows_with_positions_alone():
     assert str(same).startswith("same: order is invisible")
     different = sextant.compare(first, second, positions="rotary")
     assert not different.same and different.largest_difference > 1e-3
+    assert same.distance < 1e-14 < 1e-3 < different.distance < 2
     assert "Different: order shows" in different.picture().title
     np.testing.assert_allclose(np.asarray(different.first).sum(-1), 1, atol=1e-12)
 

@@ -26,6 +26,12 @@ bool is_of_keys(AttentionStep step) {
          step == v || step == rotated_k;
 }
 
+// The learned matrices, which have no words.
+bool is_of_weights(AttentionStep step) {
+  using enum AttentionStep;
+  return step == w_q || step == w_k || step == w_v || step == w_out;
+}
+
 std::string step_title(AttentionStep step, const SentenceAttentionOptions& options) {
   std::string name(name_of(step));
   std::replace(name.begin(), name.end(), '_', ' ');
@@ -34,8 +40,9 @@ std::string step_title(AttentionStep step, const SentenceAttentionOptions& optio
 }
 
 Picture draw_step(const AttentionSteps& steps, AttentionStep step, const View<const double>& table,
-                  const TableLabels& labels, std::vector<std::string> titles) {
+                  const TableLabels& labels, std::vector<std::string> titles, double max_width) {
   HeatmapPanels chart;
+  chart.max_width = max_width;
   chart.values = table;
   if (titles.size() > 1 || has_heads(table)) chart.titles = std::move(titles);
   chart.title = labels.title;
@@ -45,7 +52,7 @@ Picture draw_step(const AttentionSteps& steps, AttentionStep step, const View<co
   chart.hides = labels.hides;
   chart.low = labels.low;
   chart.high = labels.high;
-  chart.row_labels = is_of_keys(step) ? steps.keys : steps.queries;
+  if (!is_of_weights(step)) chart.row_labels = is_of_keys(step) ? steps.keys : steps.queries;
   if (is_of_pairs(step)) chart.column_labels = steps.keys;
   return draw(chart);
 }
@@ -58,7 +65,7 @@ View<const double> step_table(const AttentionSteps& steps, AttentionStep step, s
 }
 
 Figure plot_step(const AttentionSteps& steps, AttentionStep step,
-                 const SentenceAttentionOptions& options, std::int64_t head) {
+                 const SentenceAttentionOptions& options, std::int64_t head, double max_width) {
   const View<const double> table = step_table(steps, step, head);
   const std::int64_t panels = has_heads(table) ? table.size(0) : 1;
   const std::int64_t rows = table.size(table.rank() - 2), columns = table.size(table.rank() - 1);
@@ -66,9 +73,16 @@ Figure plot_step(const AttentionSteps& steps, AttentionStep step,
   std::copy_n(table.data(), table.count(), figure.values.data());
   TableLabels& labels = figure.labels;
   labels.title = step_title(step, options);
-  labels.row_name = is_of_keys(step) ? "Keys" : "Queries";
-  labels.column_name = is_of_pairs(step) ? "Keys" : "Channel";
+  labels.row_name = is_of_weights(step) ? "Channel made" : is_of_keys(step) ? "Keys" : "Queries";
+  labels.column_name = is_of_pairs(step)     ? "Keys"
+                       : is_of_weights(step) ? "Channel read"
+                                             : "Channel";
   labels.hides = is_of_pairs(step);
+  if (is_of_weights(step)) {
+    labels.column_label = [bias = columns - 1](std::int64_t column) {
+      return column == bias ? "bias" : std::to_string(column);
+    };
+  }
   if (step == AttentionStep::weights) {
     labels.map = ColorMap::sequential;
     labels.low = 0;
@@ -79,14 +93,16 @@ Figure plot_step(const AttentionSteps& steps, AttentionStep step,
     return "Head " + std::to_string(head < 0 ? panel : head);
   };
   const bool heads = has_heads(table);
-  labels.row_label = [words, rows, heads, name_of_head](std::int64_t row) {
-    const std::string& word = words[static_cast<std::size_t>(row % rows)];
-    return heads ? name_of_head(row / rows) + ", " + word : word;
-  };
+  if (!is_of_weights(step)) {
+    labels.row_label = [words, rows, heads, name_of_head](std::int64_t row) {
+      const std::string& word = words[static_cast<std::size_t>(row % rows)];
+      return heads ? name_of_head(row / rows) + ", " + word : word;
+    };
+  }
   if (is_of_pairs(step)) figure.columns = steps.keys;
   std::vector<std::string> titles;
   for (std::int64_t panel = 0; panel < panels; ++panel) titles.push_back(name_of_head(panel));
-  figure.picture = draw_step(steps, step, table, labels, std::move(titles));
+  figure.picture = draw_step(steps, step, table, labels, std::move(titles), max_width);
   return figure;
 }
 

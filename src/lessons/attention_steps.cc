@@ -25,6 +25,17 @@ Tensor<double> difference(const Tensor<double>& a, const Tensor<double>& b) {
   return result;
 }
 
+// The weights and, as the last column, the bias of a map.
+Tensor<double> with_bias(const Linear<double>& map) {
+  const std::int64_t out = map.weight.size(0), in = map.weight.size(1);
+  Tensor<double> matrix({out, in + 1});
+  for (std::int64_t row = 0; row < out; ++row) {
+    for (std::int64_t i = 0; i < in; ++i) matrix(row, i) = map.weight(row, i);
+    matrix(row, in) = map.bias.data()[row];
+  }
+  return matrix;
+}
+
 // The scores that the softmax would get of this scheme alone, less those without positions.
 Tensor<double> from_positions(const SentenceModel& model, const SentenceAttentionOptions& asked) {
   AttentionOptions<double> with = model.options;
@@ -51,25 +62,37 @@ Tensor<double> from_positions(const SentenceModel& model, const SentenceAttentio
 }  // namespace
 
 std::string_view name_of(AttentionStep step) noexcept {
-  return enum_name(step, {"embeddings", "positions", "inputs", "key_embeddings", "key_positions",
-                          "key_inputs", "q", "k", "v", "rotated_q", "rotated_k", "scores",
-                          "from_positions", "capped", "biased", "weights", "mixed", "output"});
+  return enum_name(step, {"embeddings",    "positions",  "inputs",  "key_embeddings",
+                          "key_positions", "key_inputs", "w_q",     "w_k",
+                          "w_v",           "q",          "k",       "v",
+                          "rotated_q",     "rotated_k",  "scores",  "from_positions",
+                          "capped",        "biased",     "weights", "mixed",
+                          "w_out",         "output"});
 }
 
 std::string_view meaning_of(AttentionStep step) noexcept {
   return enum_name(step,
                    {"one vector per word; the same word has the same vector wherever it stands",
-                    "what the scheme adds to these vectors", "words and positions added up",
-                    "one vector per word of the keys", "what the scheme adds to the keys' vectors",
+                    "what the scheme adds to these vectors",
+                    "words and positions added up",
+                    "one vector per word of the keys",
+                    "what the scheme adds to the keys' vectors",
                     "words and positions of the keys added up",
+                    "the matrix that makes q of an input: a row per channel of q, the bias last",
+                    "the matrix that makes k of an input",
+                    "the matrix that makes v of an input",
                     "what each word asks for: its input times W_q, in the channels of each head",
                     "what each word offers: its input times W_k",
                     "what each word hands over: its input times W_v",
-                    "q after the rotation by its position", "k after the rotation by its position",
+                    "q after the rotation by its position",
+                    "k after the rotation by its position",
                     "how well each q fits each k: their dot product, scaled",
-                    "what the scheme changes of the scores", "scores after the softcap",
+                    "what the scheme changes of the scores",
+                    "scores after the softcap",
                     "scores after biases and masks: what the softmax gets",
-                    "after the softmax: shares of attention", "weights times v, of each head",
+                    "after the softmax: shares of attention",
+                    "weights times v, of each head",
+                    "the matrix that makes one vector of the heads",
                     "the heads side by side times W_out: what attention hands on"});
 }
 
@@ -102,6 +125,10 @@ AttentionSteps attention_steps(const std::vector<std::string>& first,
   set(AttentionStep::key_embeddings, std::move(model.keys.embeddings));
   set(AttentionStep::inputs, std::move(model.queries.inputs));
   set(AttentionStep::key_inputs, std::move(model.keys.inputs));
+  set(AttentionStep::w_q, with_bias(model.model.to_q));
+  set(AttentionStep::w_k, with_bias(model.model.to_k));
+  set(AttentionStep::w_v, with_bias(model.model.to_v));
+  set(AttentionStep::w_out, with_bias(model.model.to_out));
   result.queries = std::move(model.queries.tokens);
   result.keys = std::move(model.keys.tokens);
   return result;

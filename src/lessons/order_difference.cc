@@ -1,6 +1,8 @@
 // The one verdict on order that all experiments share.
 #include "sextant/lessons/order_difference.h"
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "layers/rounding.h"
@@ -13,6 +15,16 @@ namespace {
 
 std::string times(std::int64_t count) {
   return count == 0 ? "not at all" : count == 1 ? "once" : std::to_string(count) + " times";
+}
+
+double relative_distance(View<const double> a, View<const double> b) {
+  double difference = 0, first = 0, second = 0;
+  for (std::int64_t i = 0; i < a.size(0); ++i) {
+    difference = std::hypot(difference, a(i) - b(i));
+    first = std::hypot(first, a(i));
+    second = std::hypot(second, b(i));
+  }
+  return difference == 0 ? 0 : difference / std::max(first, second);
 }
 
 }  // namespace
@@ -46,6 +58,8 @@ void check_same_words(const std::vector<std::string>& first, const std::vector<s
 OrderDifference order_difference(const AttendedSentence& first, const AttendedSentence& second) {
   OrderDifference found;
   found.largest_difference = last_row_difference(first.output, second.output);
+  found.distance = relative_distance(first.output.select(0, first.output.size(0) - 1),
+                                     second.output.select(0, second.output.size(0) - 1));
   found.same = found.largest_difference <= first.rounding + second.rounding;
   found.last_differs = first.tokens.back() != second.tokens.back();
   if (found.last_differs) {

@@ -115,6 +115,30 @@ TEST(AttentionSteps, AddedPositionsAreTheTable) {
   EXPECT_EQ(steps[Step::key_inputs].shape(), Shape({2, 16}));
 }
 
+TEST(AttentionSteps, MatricesMakeQKVAndTheOutput) {
+  const AttentionSteps steps = attention_steps(kSentence, {"a", "dog"}, with_scheme("sinusoidal"));
+  // Row `out` of a matrix times a row of its input and the bias: 16 products, in another order.
+  const auto product = [&](Step matrix, Step input, std::int64_t row, std::int64_t out) {
+    double sum = steps[matrix](out, 16);
+    for (std::int64_t c = 0; c < 16; ++c) sum += steps[matrix](out, c) * steps[input](row, c);
+    return sum;
+  };
+  ASSERT_EQ(steps[Step::w_q].shape(), Shape({16, 17}));
+  for (std::int64_t out = 0; out < 16; ++out) {
+    const std::int64_t head = out / 8, channel = out % 8;
+    EXPECT_NEAR(steps[Step::q](head, 3, channel), product(Step::w_q, Step::inputs, 3, out), 1e-13);
+    EXPECT_NEAR(steps[Step::k](head, 1, channel), product(Step::w_k, Step::key_inputs, 1, out),
+                1e-13);
+    EXPECT_NEAR(steps[Step::v](head, 1, channel), product(Step::w_v, Step::key_inputs, 1, out),
+                1e-13);
+    double sum = steps[Step::w_out](out, 16);
+    for (std::int64_t c = 0; c < 16; ++c) {
+      sum += steps[Step::w_out](out, c) * steps[Step::mixed](c / 8, 3, c % 8);
+    }
+    EXPECT_NEAR(steps[Step::output](3, out), sum, 1e-13);
+  }
+}
+
 TEST(AttentionSteps, HideAWholeRowAndLeaveZeros) {
   SentenceAttentionOptions options = with_scheme("none");
   options.hidden = {{2, -1}};

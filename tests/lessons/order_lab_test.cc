@@ -126,6 +126,9 @@ TEST(OrderLab, CannotTellWhereTheLastWordDiffers) {
   expect_last(verdict.second.output, {1.359176188648636, 1.421970864833317, 1.2098755525309532},
               kOutputDigits);
   EXPECT_NEAR(verdict.largest_difference, 1.421970864833317 - 1.341167805849576, 2 * kOutputDigits);
+  // The lengths 2.1768 and 2.3094 by hand; the difference (0.0692, 0.0808, 0.0805).
+  EXPECT_NEAR(verdict.distance, 0.05776611520248299, 1e-12);
+  EXPECT_EQ(OrderLab().compare("the zebra .", "the zebra .").distance, 0);
 }
 
 TEST(OrderLab, ShowsOrderWithEveryScheme) {

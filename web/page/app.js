@@ -5,7 +5,9 @@
   const explorer = globalThis.explorer, {make, state} = explorer;
   const names = Object.keys(explorer.views);
 
-  const wanted = () => names.includes(state.get('view')) ? state.get('view') : names[0];
+  // Links that name no view and something to show are of the time when the first view was another.
+  const first = () => state.names().some((name) => /^(text|order|scheme|toy\d?|p\..*)$/.test(name)) && !state.has('lesson') && !state.has('answers') ? 'order' : names[0];
+  const wanted = () => names.includes(state.get('view')) ? state.get('view') : first();
 
   async function show() {
     const name = wanted();
@@ -33,7 +35,7 @@
   function go(name) {
     const kept = ['text', 'scheme'];
     state.set(Object.fromEntries(state.names().filter((key) => !kept.includes(key)).map((key) => [key, null])));
-    state.set({view: name === names[0] ? null : name});
+    state.set({view: name === names[0] && state.names().length === 0 ? null : name});
     show();
   }
 

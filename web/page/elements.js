@@ -17,12 +17,16 @@
   };
 
   // The SVG of the program as part of the page; it has a title, a description and no scripts.
-  // In a narrow window a picture scrolls instead of shrinking until its words cannot be read, as in the program's own pages.
-  const kSmallestText = 10;  // pixels
+  // In a narrow window a picture shrinks; one whose words could then not be read scrolls instead.
+  const kSmallestText = 10, kStillRead = 7.5;  // pixels
+  const kSides = 42;  // of the page beside a picture
+  // What makes pictures of `attend` fit into a narrow window.
+  explorer.narrow_args = () => matchMedia('(max-width: 45rem)').matches ? ['--max-width', String(Math.max(280, innerWidth - kSides))] : [];
   explorer.show_svg = (place, svg) => {
     const parsed = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
     const sizes = [...parsed.querySelectorAll('[font-size]')].map((one) => Number(one.getAttribute('font-size')));
-    place.style.setProperty('--readable', Math.ceil(parsed.getAttribute('width') * Math.min(1, kSmallestText / Math.min(...sizes))) + 'px');
+    const width = parsed.getAttribute('width'), text = Math.min(...sizes), shrunk = text * Math.min(1, (innerWidth - kSides) / width);
+    place.style.setProperty('--readable', shrunk >= kStillRead ? '0' : Math.ceil(width * Math.min(1, kSmallestText / text)) + 'px');
     parsed.removeAttribute('height');
     place.replaceChildren(document.importNode(parsed, true));
   };
@@ -32,11 +36,11 @@
 
   explorer.say = (text) => { document.getElementById('message').textContent = text; };
 
-  // Lower-cased words and punctuation marks, at most `most`, of the first 20,000 characters: a pasted book must not stop the page.
+  // Words and punctuation marks, at most `most`, of the first 20,000 characters: a pasted book must not stop the page.
   explorer.longest_text = 20000;
   explorer.words_of = (text, most = Infinity) => {
     const words = [];
-    for (const {segment} of new Intl.Segmenter('en', {granularity: 'word'}).segment(text.slice(0, explorer.longest_text).toLowerCase())) {
+    for (const {segment} of new Intl.Segmenter('en', {granularity: 'word'}).segment(text.slice(0, explorer.longest_text))) {
       const word = segment.trim();
       if (word === '') continue;
       if (words.length === most) break;

@@ -70,6 +70,10 @@ class Firefox:
             time.sleep(0.2)
         raise RuntimeError(f"after {seconds} s there is no {script}")
 
+    def press(self, key):
+        """A key, by its code of WebDriver."""
+        self.call("WebDriver:PerformActions", {"actions": [{"type": "key", "id": "keys", "actions": [{"type": kind, "value": key} for kind in ("keyDown", "keyUp")]}]})
+
     def close(self):
         try:
             self.call("Marionette:Quit", {"flags": ["eForceQuit"]})

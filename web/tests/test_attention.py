@@ -64,6 +64,14 @@ def test_keys_read_the_exact_numbers(shared, step):
     assert found.endswith(": " + json.dumps(table[1][2])), found
 
 
+def test_words_keep_their_case_as_on_the_command_line(shared):
+    page = shared.show("view=attention&text=I+am+a+robot&step=q")
+    shared.picture()
+    found = read_cell(page, "ArrowDown")
+    upper, lower = (sextant_json(*native("--scheme", "sinusoidal"), "--step", "q", "--", text)["values"][0][0][0] for text in ("I am a robot", "i am a robot"))
+    assert found == f"head 0, 'I' → channel 0: {json.dumps(upper)}" and upper != lower
+
+
 def test_a_click_hides_a_pair_and_shows_it_again(shared):
     page = opened(shared, "&step=biased&head=0")
     read_cell(page, "ArrowDown", "ArrowDown", "ArrowRight", "ArrowRight", "Enter")

@@ -30,7 +30,7 @@ def test_a_view_opens_from_a_file_and_asks_the_network_for_nothing(explorer, fil
 
 
 def test_the_verdict_has_the_digits_of_the_command_line(shared):
-    page = shared.show("")
+    page = shared.show("view=order")
     page.wait_for_selector(".verdict[data-having]")
     verdict = page.locator(".verdict")
     for scheme, attribute in (("none", "without"), ("sinusoidal", "having")):
@@ -69,7 +69,7 @@ def test_pictures_are_those_of_the_native_program(shared, tmp_path):
 
 
 def test_a_newcomer_swaps_two_words_and_sees_the_verdict_change(shared):
-    page = shared.show("")
+    page = shared.show("view=order")
     page.wait_for_selector(".verdict[data-having]")
     before = page.locator(".verdict").inner_text()
     assert "Without positions: the same output" in before and "apart" in before
@@ -82,14 +82,14 @@ def test_a_newcomer_swaps_two_words_and_sees_the_verdict_change(shared):
 
 
 def test_keys_move_words_and_change_views(shared):
-    page = shared.show("")
+    page = shared.show("view=order")
     page.wait_for_selector(".verdict[data-having]")
     chips = page.locator(".chips button")
     first = chips.nth(0).inner_text()
     chips.nth(0).focus()
     page.keyboard.press("ArrowRight")
     assert chips.nth(1).inner_text() == first
-    page.locator("[role=tab]").first.focus()
+    page.locator("[role=tab][aria-selected=true]").focus()
     page.keyboard.press("ArrowRight")
     page.wait_for_selector("html[data-view=positions]")
     assert page.locator("[role=tab][aria-selected=true]").inner_text() == "Positions"
@@ -128,7 +128,7 @@ def test_axe_finds_nothing(explorer, view, scheme):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["", "   ", "-", "--help", "שלום עולם שלום", "🎉 🎊 🎉", "a" * 3000, "<script>alert(1)</script> <b>", "\x00\x01 \u202e x"])
-@pytest.mark.parametrize("view", ["", "view=attention"])
+@pytest.mark.parametrize("view", ["view=order", "view=attention"])
 def test_any_text_is_shown_or_refused_in_words(explorer, view, text):
     one = explorer()
     page = one.open(view)

@@ -91,7 +91,7 @@ def test_a_long_call_says_so_and_can_be_stopped(explorer):
 
 
 def test_stale_calls_are_dropped(explorer):
-    page = explorer().open()
+    page = explorer().open("view=order")
     page.wait_for_selector(".verdict[data-having]")
     answers = page.evaluate("""() => Promise.all(Array.from({length: 20}, (_, i) =>
       explorer.engine.run(['encode', '--length', '4', '--width', String(2 * i + 2)], {key: 'same'})))""")
@@ -100,7 +100,7 @@ def test_stale_calls_are_dropped(explorer):
     assert not answers[-1].get("stale")
 
 
-FRAGMENTS = ["", "text={text}&scheme={scheme}", "view=positions&scheme={scheme}&length={n}", "view=positions&scheme={scheme}&beside1=rotary&plot=distance&length={n}",
+FRAGMENTS = ["", "lesson=7&answers=0.0.0.0.0.0.0", "text={text}&scheme={scheme}", "view=positions&scheme={scheme}&length={n}", "view=positions&scheme={scheme}&beside1=rotary&plot=distance&length={n}",
              "view=attention&text={text}&scheme={scheme}&step=scores", "view=attention&text={text}&causal=yes&hide=0:0&step=q"]
 SCHEMES = ["sinusoidal", "rotary", "alibi", "rotary_yarn", "t5"]
 
@@ -117,7 +117,7 @@ def memory_of(page):
 
 def use_at_random(explorer, seconds):
     one, numbers = explorer(), random.Random(3)
-    page, seen, begin = one.open(), [], time.monotonic()
+    page, seen, begin = one.open("view=order"), [], time.monotonic()
     page.wait_for_selector(".verdict[data-having]")
     while time.monotonic() - begin < seconds:
         for _ in range(8):
@@ -148,7 +148,7 @@ def test_memory_is_bounded_over_ten_minutes_of_random_use(explorer):
 
 def test_attention_is_near_the_peak_of_128_bits(explorer):
     """In the same page, in a worker, in turns with multiply-adds from register to register."""
-    page = explorer().open()
+    page = explorer().open("view=order")
     page.wait_for_selector(".verdict[data-having]")
     glue, wasm = (BENCH.with_suffix(ending).read_bytes() for ending in (".js", ".wasm"))
     found = page.evaluate("""([glue, wasm]) => new Promise((resolve, reject) => {

@@ -12,7 +12,7 @@ def words_of(page):
     return page.locator(".chips button").all_inner_texts()
 
 
-def opened(shared, fragment=""):
+def opened(shared, fragment="view=order"):
     page = shared.show(fragment)
     page.wait_for_selector(".verdict[data-having]")
     return page

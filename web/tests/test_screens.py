@@ -5,7 +5,7 @@ import goldens
 from conftest import VIEWS
 
 pytestmark = pytest.mark.slow
-SCREENS = {"order": "", "positions": "view=positions&length=32&width=32", "positions-beside": "view=positions&length=32&width=32&beside1=sinusoidal&p1.exponent=doubled",
+SCREENS = {"lesson": "", "lesson-output": "lesson=7&answers=0.0.0.0.0.0.0", "order": "view=order", "positions": "view=positions&length=32&width=32", "positions-beside": "view=positions&length=32&width=32&beside1=sinusoidal&p1.exponent=doubled",
            "attention": "view=attention&text=the+black+cat+sat+on+the+couch", "attention-scores": "view=attention&text=the+black+cat+sat+on+the+couch&scheme=alibi&step=biased&causal=yes",
            "model": "view=model", "model-off": "view=model&off=yes", "plays": "view=model&model=plays&max-tokens=12",
            "train": "view=train", "trained": "view=train&task=sort&steps=50&a=none&b=alibi&width=16", "lengths": "view=lengths"}
@@ -15,7 +15,9 @@ def settle(page, name):
     if name == "trained":
         page.locator("button.start").click()
         page.locator(".verdict:not([hidden])").wait_for(timeout=120000)
-    if name != "train":  # which shows neither picture nor exports before it begins
+    if name.startswith("lesson"):
+        page.wait_for_selector(".stage:not([aria-busy]) .question")
+    elif name != "train":  # which shows neither picture nor exports before it begins
         page.wait_for_selector(".exports pre")
         page.wait_for_function("() => document.querySelectorAll('.picture:not([hidden]):empty').length === 0")
     page.wait_for_function("() => document.querySelectorAll('[aria-busy]').length === 0")

@@ -1,6 +1,7 @@
 // `sextant attend`: a text looks at itself, or at another one.
 #include <algorithm>
 #include <memory>
+#include <utility>
 
 #include "attention/attend_command.h"
 #include "calls/calls.h"
@@ -20,13 +21,13 @@ namespace {
 constexpr std::string_view kOfTrained[] = {
     "TARGET",       "--part",    "--layer",   "--without-positions", "--replace-positions",
     "--replace-in", "--read-as", "--threads", "--overview"};
-constexpr std::string_view kOfBoth[] = {"TEXT",    "--file",      "--second", "--head",
-                                        "--lines", "--json",      "--output", "--format",
-                                        "--model", "--print-call"};
+constexpr std::string_view kOfBoth[] = {"TEXT",     "--file",      "--second",    "--head",
+                                        "--lines",  "--max-width", "--json",      "--output",
+                                        "--format", "--model",     "--print-call"};
 // Of word vectors without weights.
-constexpr std::string_view kOfVectors[] = {"TEXT",    "--file",       "--vectors",
-                                           "--split", "--lower-case", "--lines",
-                                           "--json",  "--output",     "--format"};
+constexpr std::string_view kOfVectors[] = {"TEXT",         "--file",  "--vectors",   "--split",
+                                           "--lower-case", "--lines", "--max-width", "--json",
+                                           "--output",     "--format"};
 
 // Throws Error for an option that would be ignored.
 void check_vectors(const CLI::App& command) {
@@ -66,9 +67,14 @@ void check(const CLI::App& command, const Attend& attend, bool is_trained) {
   if (!attend.step.empty() && attend.step != "all") {
     parse_name<AttentionStep>(attend.step, "attend.step");
   }
-  if (attend.lines && format != Format::svg && format != Format::png) {
-    throw Error("attend.lines", "must be given with svg or png, got it with " +
-                                    std::string(name_of(format.value_or(Format::text))));
+  const bool is_picture = format == Format::svg || format == Format::png;
+  for (const auto& [given, name] :
+       {std::pair(attend.lines, "lines"),
+        std::pair(command.get_option("--max-width")->count() > 0, "max-width")}) {
+    if (!given || is_picture) continue;
+    throw Error(std::string("attend.") + name,
+                "must be given with svg or png, got it with " +
+                    std::string(name_of(format.value_or(Format::text))));
   }
 }
 
@@ -142,6 +148,8 @@ void add_attend(CLI::App& program, Job& job) {
                    "token before, after or the same, the first or last token, a distance, or the "
                    "words");
   command.add_flag("--lines", attend->lines, "svg, png: lines between the words instead of maps");
+  add_integer(command, "--max-width", attend->max_width, 280, 4000,
+              "svg, png: the picture is no wider, in pixels; 350 suits a phone (default 950)");
   attend->output.add_to(
       command, kAttendFormats,
       "save as .svg .png .html (maps and lines) .json .csv or .npy, by the extension");

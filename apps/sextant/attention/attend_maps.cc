@@ -87,8 +87,9 @@ void write_maps(const Attend& attend, const HeadMaps& maps,
       [[fallthrough]];
     case Format::svg:
     case Format::png:
-      return write_picture(attend.lines ? draw_lines(maps) : draw_maps(maps), maps.title,
-                           attend.output, *format);
+      return write_picture(attend.lines ? draw_lines(maps, static_cast<double>(attend.max_width))
+                                        : draw_maps(maps, static_cast<double>(attend.max_width)),
+                           maps.title, attend.output, *format);
     default:
       break;
   }

@@ -106,6 +106,7 @@ void finish(const Compare& compare, const OrderDifference& found, const std::str
   json["same"] = found.same;
   json["last_differs"] = found.last_differs;
   json["largest_difference"] = found.largest_difference;
+  json["distance"] = found.distance;
   json["why"] = found.why;
   json["verdict"] = verdict;
   json["model"] = compare.lab ? "lab" : "sentence";

@@ -13,7 +13,9 @@
 namespace sextant {
 
 // In the order of the computation. Tables of the queries' words are [queries, width], of the keys'
-// [keys, width]; of heads [heads, queries or keys, head_dim]; of pairs [heads, queries, keys].
+// [keys, width]; of heads [heads, queries or keys, head_dim]; of pairs [heads, queries, keys]; the
+// learned matrices are [width, width + 1], a row per channel that they make: a factor per channel
+// of the input, then the bias.
 enum class AttentionStep {
   embeddings,      // of the queries' words
   positions,       // what a scheme adds to them; zeros when it adds nothing
@@ -21,6 +23,9 @@ enum class AttentionStep {
   key_embeddings,  // the same three of the keys' words
   key_positions,
   key_inputs,
+  w_q,  // the matrices; heads take the rows of w_q, w_k and w_v in turn, head_dim each
+  w_k,
+  w_v,
   q,          // W_q inputs, of each head
   k,          // W_k key_inputs
   v,          // W_v key_inputs
@@ -33,10 +38,11 @@ enum class AttentionStep {
   biased,          // after biases, windows and masks; hidden pairs are -infinity
   weights,         // after the softmax; hidden pairs are 0
   mixed,           // weights times v, [heads, queries, head_dim]
+  w_out,           // its columns are the channels of the heads, side by side
   output,          // W_out of the heads side by side, [queries, width]
 };
 std::string_view name_of(AttentionStep step) noexcept;
-inline constexpr std::size_t kAttentionSteps = 18;
+inline constexpr std::size_t kAttentionSteps = 22;
 
 struct AttentionSteps {
   std::vector<std::string> queries, keys;  // the tokens

@@ -16,7 +16,9 @@ struct OrderDifference {
   bool same = false;              // largest_difference is within what rounding can have done
   bool last_differs = false;      // the last tokens are different words: nothing follows
   double largest_difference = 0;  // between the outputs of the last tokens
-  std::string why = {};           // in one clause, why `same`, or what to do where last_differs
+  // The length of the difference of these outputs over the length of the longer one, 0 .. 2.
+  double distance = 0;
+  std::string why = {};  // in one clause, why `same`, or what to do where last_differs
 
   // "same: order is invisible", "different: order shows" or "cannot tell: ...".
   std::string headline() const;

@@ -76,6 +76,7 @@ nb::dict compare(const Words& first, const Words& second, nb::handle positions,
   result["same"] = verdict.same;
   result["last_differs"] = verdict.last_differs;
   result["largest_difference"] = verdict.largest_difference;
+  result["distance"] = verdict.distance;
   result["why"] = verdict.why;
   return result;
 }

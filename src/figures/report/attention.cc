@@ -1,4 +1,4 @@
-// The fourth section: what the addresses do to attention, as pictures and as numbers to explore.
+// The fifth section: what the addresses do to attention, as pictures and as numbers to explore.
 #include <algorithm>
 #include <array>
 

@@ -52,6 +52,7 @@ std::string report_page(const std::string& given, const ReportOptions& options) 
   report_addresses(page, text, numbers);
   report_clock_hands(page, text, numbers);
   next("attention ...");
+  report_one_weight(page, text, numbers);
   report_attention(page, text, numbers);
   report_rotation(page, text, numbers);
   next("a trained model ...");

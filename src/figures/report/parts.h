@@ -62,6 +62,7 @@ std::string apart(const OrderVerdict& verdict);  // "identical to 16 digits", "0
 void report_order(Page& page, const ReportText& text, Json& numbers);
 void report_addresses(Page& page, const ReportText& text, Json& numbers);
 void report_clock_hands(Page& page, const ReportText& text, Json& numbers);
+void report_one_weight(Page& page, const ReportText& text, Json& numbers);
 void report_attention(Page& page, const ReportText& text, Json& numbers);
 void report_rotation(Page& page, const ReportText& text, Json& numbers);
 void report_trained(Page& page, Json& numbers);

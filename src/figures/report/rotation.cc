@@ -1,4 +1,4 @@
-// The fifth section: rotated queries and keys know distances only.
+// The sixth section: rotated queries and keys know distances only.
 #include <algorithm>
 #include <cmath>
 

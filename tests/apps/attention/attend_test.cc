@@ -107,6 +107,21 @@ TEST(Attend, SavesEveryFormatByItsEnding) {
   EXPECT_NE(contents(folder / "lines.svg"), contents(folder / "map.svg"));
 }
 
+double width_of(const std::string& svg) { return std::stod(svg.substr(svg.find("width=\"") + 7)); }
+
+TEST(Attend, PicturesAreNoWiderThanAskedFor) {
+  for (const char* kind : {"", " --lines", " --step q", " --step biased"}) {
+    const std::string command =
+        std::string("attend 'the black cat sat on the couch' --format svg") + kind;
+    EXPECT_GT(width_of(sextant(command).out), 350) << kind;
+    EXPECT_LE(width_of(sextant(command + " --max-width 350").out), 350) << kind;
+  }
+  EXPECT_THAT(sextant("attend 'a b' --max-width 350 --json").err,
+              StartsWith("sextant: [attend.max-width] must be given with svg or png"));
+  EXPECT_THAT(sextant("attend 'a b' --max-width 200 --format svg").err,
+              StartsWith("sextant: [attend.max-width] must be"));
+}
+
 TEST(Attend, OneHeadCanBeChosen) {
   const auto all = sextant("attend 'a b c' --json").json()["weights"];
   const auto one = sextant("attend 'a b c' --json --head 2").json();

@@ -5,28 +5,8 @@
   const explorer = globalThis.explorer, {make, state} = explorer;
   const kStart = 'the dog chased the cat and the cat ran away', kMost = 128, kMostBars = 24;
 
-  // A full stop at the end, so that the last word, whose output is compared, may stay where it is.
-  const sentence_of = (text) => {
-    const words = explorer.words_of(text, kMost);
-    if (words.length > 0 && /[\p{L}\p{N}]$/u.test(words.at(-1))) words.push('.');
-    return words;
-  };
-
-  // Two words that read naturally when swapped: behind articles, else two long ones, else any two.
-  function first_swap(words) {
-    const movable = words.slice(0, -1), order = words.map((_, i) => i);
-    const rules = [(_, i) => /^(the|a|an)$/.test(words[i - 1]), (word) => word.length > 3, () => true];
-    for (const rule of rules) {
-      const fit = movable.map((_, i) => i).filter((i) => rule(words[i], i));
-      const other = fit.find((i) => words[i] !== words[fit[0]]);
-      if (other === undefined) continue;
-      [order[fit[0]], order[other]] = [order[other], order[fit[0]]];
-      break;
-    }
-    return order;
-  }
-
-  const number = (value) => value === 0 ? '0' : value < 1e-3 ? value.toExponential(1) : value.toPrecision(2);
+  // A distance over a length, in per cent.
+  const number = (value) => value < 1e-5 ? `${(100 * value).toExponential(1)} %` : `${(100 * value).toPrecision(2)} %`;
   const is_same = (order) => order.every((from, to) => from === to);
 
   explorer.views.order = {
@@ -36,7 +16,7 @@
       let words = [], order = [], asked = 0;
 
       const verdict = make('p', {class: 'verdict', role: 'status'}), why = make('p', {class: 'why'});
-      const sums = make('div', {class: 'columns'}), columns = make('div', {class: 'columns'}), exports = make('div', {class: 'exports'});
+      const effects = make('div', {class: 'columns'}), sums = make('div', {class: 'columns'}), columns = make('div', {class: 'columns'}), exports = make('div', {class: 'exports'});
       const pictures = ['without positions', 'with positions'].map((name) => explorer.picture_place('What the last word gets, ' + name));
       sums.append(...pictures);
       const chips = explorer.word_chips((changed, done) => {
@@ -52,7 +32,8 @@
       // The verdict follows a dragged word; pictures and bars wait until it has its place.
       async function compare(done = true) {
         const mine = ++asked, names = ['none', scheme().name];
-        const wanted = ['same', 'last_differs', 'largest_difference', 'why', 'first.tokens', 'first.last.weights', 'second.tokens', 'second.last.weights'];
+        const wanted = ['same', 'last_differs', 'largest_difference', 'distance', 'why', 'first.tokens', 'first.last.weights', 'first.last.output', 'second.tokens',
+          'second.last.weights', 'second.last.output'];
         const ask = (name, side) => explorer.engine.run(args(name, '--json'), {pick: wanted, key: 'verdict ' + side});
         const draw = (name, side) => explorer.engine.run(args(name, '-o', '/sum.svg'), {read: ['/sum.svg'], key: 'sum ' + side});
         const [without, having] = await Promise.all(names.map(ask));
@@ -62,7 +43,7 @@
         verdict.classList.toggle('bad', failed !== undefined);
         if (failed) {
           explorer.show_problem(failed, make('div'));
-          columns.replaceChildren();
+          [columns, effects].forEach((one) => one.replaceChildren());
           pictures.forEach((one) => one.replaceChildren());
           exports.replaceChildren();
           why.textContent = '';
@@ -73,6 +54,8 @@
         columns.replaceChildren(
           make('section', {}, make('h3', {}, 'Without positions'), ...bars(without.picked)),
           make('section', {}, make('h3', {}, `With ${scheme().title}`), ...bars(having.picked)));
+        effects.replaceChildren(make('section', {}, make('h3', {}, 'Without positions'), ...outputs(without.picked)),
+          make('section', {}, make('h3', {}, `With ${scheme().title}`), ...outputs(having.picked)));
         const drawn = await Promise.all(names.map(draw));
         if (mine !== asked) return;
         drawn.forEach((answer, i) => answer.code === 0 ? explorer.show_svg(pictures[i], answer.files['/sum.svg']) : explorer.show_problem(answer, pictures[i]));
@@ -82,8 +65,8 @@
       function tell(plain, placed) {
         const said = is_same(order) ? 'Both sentences are the same. Move a word.'
           : plain.last_differs ? `Cannot tell: ${plain.why}.`
-          : `Without positions: ${plain.same ? 'the same output to 15 digits' : number(plain.largest_difference) + ' apart'}. ` +
-            `With ${scheme().title}: ${placed.same ? 'the same output' : number(placed.largest_difference) + ' apart'}.`;
+          : `Without positions: ${plain.same ? 'the same output to 15 digits' : number(plain.distance) + ' of its length apart'}. ` +
+            `With ${scheme().title}: ${placed.same ? 'the same output' : number(placed.distance) + ' of its length apart'}.`;
         if (verdict.textContent !== said) verdict.textContent = said;
         verdict.dataset.without = plain.largest_difference;
         verdict.dataset.having = placed.largest_difference;
@@ -93,6 +76,10 @@
             'order its steps are made. Only what depends on the place, added to a word, turned into it or put onto its score, changes the steps themselves.' +
             (placed.why ? ` Here ${placed.why}.` : '');
       }
+
+      // What the last word gets, channel by channel.
+      const outputs = ({first, second, same}) => [explorer.draw_vectors(['first sentence', 'second'], [first.last.output, second.last.output]),
+        make('p', {class: 'note'}, `The output of the last word: ${same ? 'identical' : 'different'}, here in 8 of 64 channels.`)];
 
       // What the last word looks at, a bar per word; the mean of the heads.
       const bars = ({first, second}) => [[first, 'first sentence'], [second, 'second sentence']].map(([side, title]) => {
@@ -111,17 +98,17 @@
       }
 
       function read(text) {
-        words = sentence_of(text);
+        words = explorer.sentence_of(text, kMost);
         if (words.length === 0) {
           chips.show([], []);
-          columns.replaceChildren();
+          [columns, effects].forEach((one) => one.replaceChildren());
           pictures.forEach((one) => one.replaceChildren());
           why.textContent = '';
           verdict.classList.add('bad');
           return verdict.textContent = 'Type a sentence: it must have at least one word.';
         }
         const saved = state.get('order').split('.').map(Number);
-        order = [...saved].sort((a, b) => a - b).every((value, i) => value === i) && saved.length === words.length ? saved : first_swap(words);
+        order = [...saved].sort((a, b) => a - b).every((value, i) => value === i) && saved.length === words.length ? saved : explorer.first_swap(words);
         state.set({order: is_same(order) ? null : order.join('.')});
         chips.show(words, order);
         compare();
@@ -145,8 +132,8 @@
           compare();
         }), '', 'scheme'),
         make('details', {}, make('summary', {}, 'Parameters'), parameters),
-        verdict, why, sums, columns,
-        make('p', {class: 'note'}, 'Random weights, seed 7: they show what positions do, not what words mean. A bar is the mean of four heads for the last token; the pictures show two of its 64 channels.'),
+        verdict, effects, why, sums, columns,
+        make('p', {class: 'note'}, 'Random weights, seed 7: they show what positions do, not what words mean. A bar is the mean of four heads for the last token; the walks show two of its 64 channels. The distance of two outputs is the length of their difference over the longer one\'s length.'),
         exports, explorer.toy_model(scheme));
       read(state.get('text', kStart));
     },

@@ -5,6 +5,27 @@
   const explorer = globalThis.explorer, {make} = explorer;
   const kFar = 6;  // pixels before a press becomes a drag
 
+  // A full stop at the end, so that the last word, whose output is compared, may stay where it is.
+  explorer.sentence_of = (text, most) => {
+    const words = explorer.words_of(text.toLowerCase(), most);  // a moved word keeps no capital
+    if (words.length > 0 && /[\p{L}\p{N}]$/u.test(words.at(-1))) words.push('.');
+    return words;
+  };
+
+  // Two words that read naturally when swapped: behind articles, else two long ones, else any two.
+  explorer.first_swap = (words) => {
+    const movable = words.slice(0, -1), order = words.map((_, i) => i);
+    const rules = [(_, i) => /^(the|a|an)$/.test(words[i - 1]), (word) => word.length > 3, () => true];
+    for (const rule of rules) {
+      const fit = movable.map((_, i) => i).filter((i) => rule(words[i], i));
+      const other = fit.find((i) => words[i] !== words[fit[0]]);
+      if (other === undefined) continue;
+      [order[fit[0]], order[other]] = [order[other], order[fit[0]]];
+      break;
+    }
+    return order;
+  };
+
   // `words` are drawn in `order`, a list of their indices; `moved(order, done)` is called while a word is
   // dragged and, with done, when it has its place.
   explorer.word_chips = (moved) => {

@@ -1,0 +1,82 @@
+// The lesson: ten steps from words to encodings, each with a picture, a question and its answer. Progress is in the address.
+'use strict';
+
+(() => {
+  const explorer = globalThis.explorer, {make, state} = explorer, {steps} = globalThis.sextant_lesson;
+  const kIntroduction = 'Ten steps, a quarter of an hour. All numbers are computed here, and each can be chosen. The model is small and its weights are random: they show how attention works, not what words mean.';
+  const kSchemes = ['sinusoidal', 'rotary', 'alibi', 'none'], kWithScheme = ['projections', 'weight', 'output', 'masks_and_heads'];
+  const kMore = {order: ['order', 'Swap words of your own sentence'], addresses: ['positions', 'All schemes and their parameters'], output: ['attention', 'Every step with your own sentence'],
+    trained: ['model', 'Trained models, or a model folder of your own'], length: ['lengths', 'Results of your own']};
+
+  const number = () => Math.min(Math.max(Number.parseInt(state.get('lesson', '1'), 10) || 1, 1), steps.length);
+  const answers = () => steps.map((_, i) => /^\d$/.test(state.get('answers').split('.')[i] ?? '') ? Number(state.get('answers').split('.')[i]) : null);
+
+  // Buttons of which one is chosen; the choice is in the address.
+  const choice = (redraw) => (name, options, start) => {
+    const saved = Number.parseInt(state.get(name), 10), at = saved >= 0 && saved < options.length ? saved : start;
+    return {at, buttons: make('div', {class: 'row choice', role: 'group', 'aria-label': name.replace('_', ' ')}, ...options.map((text, i) => make('button', {type: 'button', 'aria-pressed': String(i === at), onclick: () => {
+      state.set({[name]: i === start ? null : i});
+      redraw(`[aria-label="${name.replace('_', ' ')}"] button:nth-child(${i + 1})`);
+    }}, text)))};
+  };
+
+  explorer.views.lesson = {
+    title: 'The lesson',
+    async show(place) {
+      const stage = make('div', {class: 'stage'}), list = await explorer.schemes();
+      let all = null;
+      const unfolding = explorer.unfolding(() => all);
+      let asked = 0;
+
+      function go(to) {
+        state.set({lesson: to, box: null, word: null, made: null, mask: null, digit: null, of_head: null});
+        draw().then(() => {
+          const title = place.querySelector('h3');
+          title.focus();
+          title.scrollIntoView({block: 'nearest'});
+        });
+      }
+
+      // `focus` names what has the focus when the picture is new.
+      async function draw(focus = '') {
+        const mine = ++asked, at = number(), step = steps[at - 1], said = answers()[at - 1];
+        const scheme = kSchemes.includes(state.get('scheme')) ? state.get('scheme') : 'sinusoidal';
+        let first = null;
+        const unfold = {pick: (one) => unfolding.pick(one), of: (steps_of, start) => {
+          all = steps_of;
+          if (start !== undefined) first = start;
+        }};
+        stage.setAttribute('aria-busy', 'true');
+        const made = await explorer.lesson_pictures[step.name]({shown: said !== null, unfold, scheme, choice: choice(draw)});
+        if (mine !== asked) return;
+        stage.removeAttribute('aria-busy');
+        const question = explorer.question({...step, ...made}, said, (option) => {
+          const given = answers();
+          given[at - 1] = option;
+          state.set({answers: given.map((one) => one ?? '').join('.')});
+          draw(`.question button:nth-child(${option + 1})`);
+        });
+        const positions = kWithScheme.includes(step.name) && explorer.field('Positions', explorer.select(kSchemes.map((name) => [name, list.find((one) => one.name === name).title]), scheme, (value) => {
+          state.set({scheme: value === 'sinusoidal' ? null : value});
+          draw('.stage select');
+        }));
+        const numbers = !['trained', 'length'].includes(step.name), [view, says] = kMore[step.name] ?? [];
+        unfolding.clear();
+        if (first) unfolding.pick(first);
+        stage.replaceChildren(
+          make('ol', {class: 'progress-of', 'aria-label': 'Steps of the lesson'}, ...steps.map(({title}, i) => make('li', {}, make('button', {type: 'button', title, 'aria-label': `Step ${i + 1}: ${title}${answers()[i] === null ? '' : ', answered'}`,
+            class: answers()[i] === null ? '' : 'done', 'aria-current': i + 1 === at ? 'step' : null, onclick: () => go(i + 1)}, String(i + 1))))),
+          make('h3', {tabindex: -1}, `${at}. ${step.title}`), at === 1 ? make('p', {class: 'note'}, kIntroduction) : '', make('p', {class: 'says'}, step.says), positions || '',
+          make('div', {class: numbers ? 'two' : ''}, make('div', {class: 'shown'}, ...made.elements.filter(Boolean)), numbers ? unfolding.home : ''), made.below ?? '',
+          question,
+          make('div', {class: 'row turn', role: 'group', 'aria-label': 'Turn'}, make('button', {type: 'button', class: 'back', disabled: at === 1, onclick: () => go(at - 1)}, 'Back'),
+            make('button', {type: 'button', class: 'next', disabled: at === steps.length, onclick: () => go(at + 1)}, at === steps.length ? 'The end' : 'Next'),
+            view ? make('a', {href: `#view=${view}`}, says) : ''));
+        const pressed = focus && stage.querySelector(focus);
+        if (pressed) pressed.focus({preventScroll: true});
+      }
+      place.replaceChildren(stage);
+      await draw();
+    },
+  };
+})();
