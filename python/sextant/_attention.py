@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._hints import refuse
 
 if TYPE_CHECKING:
-    from typing import Sequence
+    from typing import NoReturn, Sequence
 
     from ._core import RotationTable
-    from ._types import Array, Bias, Causal, Stage
+    from ._types import Array, Bias, Causal, HeadLayout, Stage
 
 
 def attention(
@@ -21,6 +22,7 @@ def attention(
     *,
     out: Array | None = None,
     log_sum_exp: Array | None = None,
+    return_log_sum_exp: bool = False,
     # The operator's options, by generate.py:
     causal: Causal | None = None,
     window: tuple[int, int] | None = None,
@@ -36,7 +38,9 @@ def attention(
     positions: Array | tuple[Array, Array] | None = None,
     sinks: Array | None = None,
     rotation: RotationTable | None = None,
+    layout: HeadLayout = "bhld",
     threads: int = 0,
+    **unknown: NoReturn,
 ) -> Any:
     """softmax(scale q k^T + biases and masks) v, for every scheme, in memory that is linear in the length.
 
@@ -44,15 +48,18 @@ def attention(
     values are not read. The bits of a row do not depend on threads, batch, packing or chunks.
 
     Args:
-        q: [batch, heads, q_len, head_dim] of float32, bfloat16, float16 or float64, any strides
+        q: [batch, heads, q_len, head_dim] of float32, bfloat16, float16 or float64, any strides; all arrays may lack the
+            batch, or batch and heads
         k: [batch, kv_heads, k_len, head_dim] of the same dtype; heads is a multiple of kv_heads
         v: [batch, kv_heads, k_len, v_dim] of the same dtype
         out: where the result goes: [batch, heads, q_len, v_dim], any strides, not overlapping the rest
         log_sum_exp: where log(sum(exp(scores))) of each row goes: [batch, heads, q_len] of float32
+        return_log_sum_exp: give (out, log_sum_exp)
 
     Options, which may all be combined:
-        causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query
-            sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+        causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
+            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where q_len is
+            k_len and these agree
         window: (left, right): how many keys before and after the diagonal are visible, -1 for all
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
@@ -69,10 +76,13 @@ def attention(
         positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
         sinks: [heads]: a logit per head that takes part in the softmax
         rotation: a RotationTable of float32 that rotates queries and keys inside the call
+        layout: order of the axes of q, k, v, out and their gradients: "bhld" is [batch, heads, length, channels],
+            "blhd" [batch, length, heads, channels]; masks, weights and log_sum_exp keep theirs
         threads: 0: as many as there are cores; results do not depend on it
 
     Returns:
-        out, or a new array [batch, heads, q_len, v_dim] of q's library and dtype.
+        out, or a new array [batch, heads, q_len, v_dim] of q's library and dtype; with return_log_sum_exp that and the
+        log-sum-exp.
 
     Raises:
         ValueError: shapes or values that do not fit; the message names the argument
@@ -81,12 +91,14 @@ def attention(
     Source:
         Vaswani et al. 2017, 1706.03762, equation 1; tiles with running maxima: Dao 2023, 2307.08691
     """
+    if unknown:
+        refuse("attention", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
         segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, threads=threads,
+        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
     )
-    return _core.attention(q, k, v, out, log_sum_exp, options)
+    return _core.attention(q, k, v, out, log_sum_exp, options, return_log_sum_exp)
 
 
 @dataclass
@@ -109,7 +121,7 @@ def attention_backward(
     k: Array,
     v: Array,
     *,
-    output: Array | None = None,
+    out: Array | None = None,
     log_sum_exp: Array | None = None,
     # The operator's options, by generate.py:
     causal: Causal | None = None,
@@ -126,18 +138,21 @@ def attention_backward(
     positions: Array | tuple[Array, Array] | None = None,
     sinks: Array | None = None,
     rotation: RotationTable | None = None,
+    layout: HeadLayout = "bhld",
     threads: int = 0,
+    **unknown: NoReturn,
 ) -> AttentionGradients:
     """The gradients of attention(q, k, v, **options). No array of q_len x k_len is made.
 
     Args:
         dout: the loss's gradient of the output, [batch, heads, q_len, v_dim]
         q, k, v: as attention() got them
-        output, log_sum_exp: what attention() gave; without them the forward pass is computed once more
+        out, log_sum_exp: what attention() gave; without them the forward pass is computed once more
 
     Options, which may all be combined:
-        causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query
-            sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+        causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
+            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where q_len is
+            k_len and these agree
         window: (left, right): how many keys before and after the diagonal are visible, -1 for all
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
@@ -154,6 +169,8 @@ def attention_backward(
         positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
         sinks: [heads]: a logit per head that takes part in the softmax
         rotation: a RotationTable of float32 that rotates queries and keys inside the call
+        layout: order of the axes of q, k, v, out and their gradients: "bhld" is [batch, heads, length, channels],
+            "blhd" [batch, length, heads, channels]; masks, weights and log_sum_exp keep theirs
         threads: 0: as many as there are cores; results do not depend on it
 
     Returns:
@@ -165,12 +182,14 @@ def attention_backward(
     Source:
         Dao 2023, 2307.08691, section 3.1
     """
+    if unknown:
+        refuse("attention_backward", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
         segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, threads=threads,
+        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
     )
-    return AttentionGradients(**_core.attention_backward(dout, q, k, v, output, log_sum_exp, options))
+    return AttentionGradients(**_core.attention_backward(dout, q, k, v, out, log_sum_exp, options))
 
 
 def attention_weights(
@@ -195,7 +214,9 @@ def attention_weights(
     positions: Array | tuple[Array, Array] | None = None,
     sinks: Array | None = None,
     rotation: RotationTable | None = None,
+    layout: HeadLayout = "bhld",
     threads: int = 0,
+    **unknown: NoReturn,
 ) -> Any:
     """The weights of attention, of chosen heads and rows, in memory that is the result's.
 
@@ -209,8 +230,9 @@ def attention_weights(
         heads: which query heads; None: all
 
     Options, which may all be combined:
-        causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query
-            sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+        causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
+            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where q_len is
+            k_len and these agree
         window: (left, right): how many keys before and after the diagonal are visible, -1 for all
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
@@ -227,6 +249,8 @@ def attention_weights(
         positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
         sinks: [heads]: a logit per head that takes part in the softmax
         rotation: a RotationTable of float32 that rotates queries and keys inside the call
+        layout: order of the axes of q, k, v, out and their gradients: "bhld" is [batch, heads, length, channels],
+            "blhd" [batch, length, heads, channels]; masks, weights and log_sum_exp keep theirs
         threads: 0: as many as there are cores; results do not depend on it
 
     Returns:
@@ -235,10 +259,12 @@ def attention_weights(
     Raises:
         ValueError, TypeError: as attention()
     """
+    if unknown:
+        refuse("attention_weights", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
         segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, threads=threads,
+        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
     )
     return _core.attention_weights(q, k, stage, rows, heads, options)
 
@@ -274,7 +300,9 @@ def attention_statistics(
     positions: Array | tuple[Array, Array] | None = None,
     sinks: Array | None = None,
     rotation: RotationTable | None = None,
+    layout: HeadLayout = "bhld",
     threads: int = 0,
+    **unknown: NoReturn,
 ) -> WeightStatistics:
     """Statistics of attention weights of any length, without storing the weights.
 
@@ -284,8 +312,9 @@ def attention_statistics(
         top: how many keys to list per row, 0 .. 1024
 
     Options, which may all be combined:
-        causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query
-            sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+        causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
+            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where q_len is
+            k_len and these agree
         window: (left, right): how many keys before and after the diagonal are visible, -1 for all
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
@@ -302,6 +331,8 @@ def attention_statistics(
         positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
         sinks: [heads]: a logit per head that takes part in the softmax
         rotation: a RotationTable of float32 that rotates queries and keys inside the call
+        layout: order of the axes of q, k, v, out and their gradients: "bhld" is [batch, heads, length, channels],
+            "blhd" [batch, length, heads, channels]; masks, weights and log_sum_exp keep theirs
         threads: 0: as many as there are cores; results do not depend on it
 
     Returns:
@@ -310,10 +341,12 @@ def attention_statistics(
     Raises:
         ValueError, TypeError: as attention()
     """
+    if unknown:
+        refuse("attention_statistics", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
         segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, threads=threads,
+        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
     )
     return WeightStatistics(**_core.attention_statistics(q, k, top, options))
 
@@ -338,13 +371,16 @@ def plan(
     positions: Array | tuple[Array, Array] | None = None,
     sinks: Array | None = None,
     rotation: RotationTable | None = None,
+    layout: HeadLayout = "bhld",
     threads: int = 0,
+    **unknown: NoReturn,
 ) -> _core.AttentionPlan:
     """What attention(q, k, v, **options) will do: kernel, instruction set, tiles, threads, scratch memory.
 
     Options, which may all be combined:
-        causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query
-            sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+        causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
+            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where q_len is
+            k_len and these agree
         window: (left, right): how many keys before and after the diagonal are visible, -1 for all
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
@@ -361,6 +397,8 @@ def plan(
         positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
         sinks: [heads]: a logit per head that takes part in the softmax
         rotation: a RotationTable of float32 that rotates queries and keys inside the call
+        layout: order of the axes of q, k, v, out and their gradients: "bhld" is [batch, heads, length, channels],
+            "blhd" [batch, length, heads, channels]; masks, weights and log_sum_exp keep theirs
         threads: 0: as many as there are cores; results do not depend on it
 
     Returns:
@@ -369,9 +407,11 @@ def plan(
     Raises:
         ValueError, TypeError: as attention()
     """
+    if unknown:
+        refuse("plan", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
         segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, threads=threads,
+        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
     )
     return _core.plan(q, k, v, options)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import _core
+from ._hints import refuse
 
 if TYPE_CHECKING:
-    from typing import Sequence
+    from typing import NoReturn, Sequence
 
     from ._core import RotationTable
-    from ._types import Array, Bias, Causal, DType
+    from ._types import Array, Bias, Causal, DType, HeadLayout
 
 
 class KvCache:
@@ -41,9 +42,11 @@ class KvCache:
     ) -> None:
         self._cache = _cache or _core.KvCache(batch, kv_heads, head_dim, v_dim, capacity, dtype)
 
-    def append(self, k: Array, v: Array, counts: Sequence[int] | Array | None = None) -> None:
-        """Puts k [batch, kv_heads, count, head_dim] and v behind what is stored; of sequence b the first counts[b] positions."""
-        self._cache.append(k, v, counts)
+    def append(self, k: Array, v: Array, counts: Sequence[int] | Array | None = None, *, layout: HeadLayout = "bhld") -> None:
+        """Puts k [batch, kv_heads, count, head_dim] and v behind what is stored; of sequence b the first counts[b] positions.
+
+        `layout` is that of attention(), and as there the arrays may lack the batch, or batch and heads."""
+        self._cache.append(k, v, counts, layout)
 
     def attend(
         self,
@@ -51,6 +54,7 @@ class KvCache:
         *,
         out: Array | None = None,
         log_sum_exp: Array | None = None,
+        return_log_sum_exp: bool = False,
         # The operator's options, by generate.py:
         causal: Causal | None = None,
         window: tuple[int, int] | None = None,
@@ -66,13 +70,16 @@ class KvCache:
         positions: Array | tuple[Array, Array] | None = None,
         sinks: Array | None = None,
         rotation: RotationTable | None = None,
+        layout: HeadLayout = "bhld",
         threads: int = 0,
+        **unknown: NoReturn,
     ) -> Any:
         """attention() of q [batch, heads, q_len, head_dim], the last q_len positions, with all stored keys and values.
 
         Options, which may all be combined:
-            causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
-                query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+            causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the
+                last query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where
+                q_len is k_len and these agree
             window: (left, right): how many keys before and after the diagonal are visible, -1 for all
             mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
                 q_len, k_len], any strides
@@ -89,17 +96,21 @@ class KvCache:
             positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
             sinks: [heads]: a logit per head that takes part in the softmax
             rotation: a RotationTable of float32 that rotates queries and keys inside the call
+            layout: order of the axes of q, k, v, out and their gradients: "bhld" is [batch, heads, length, channels],
+                "blhd" [batch, length, heads, channels]; masks, weights and log_sum_exp keep theirs
             threads: 0: as many as there are cores; results do not depend on it
 
         Returns:
-            out, or a new array [batch, heads, q_len, v_dim].
+            out, or a new array [batch, heads, q_len, v_dim]; with return_log_sum_exp that and the log-sum-exp.
         """
+        if unknown:
+            refuse("KvCache.attend", unknown)
         options = dict(  # by generate.py
             causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
             segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-            positions=positions, sinks=sinks, rotation=rotation, threads=threads,
+            positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
         )
-        return self._cache.attend(q, out, log_sum_exp, options)
+        return self._cache.attend(q, out, log_sum_exp, options, return_log_sum_exp)
 
     def reserve(self, capacity: int) -> None:
         """Makes room for `capacity` positions, never fewer than before."""

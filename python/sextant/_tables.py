@@ -7,19 +7,27 @@ from typing import TYPE_CHECKING, Any
 from . import _core
 
 if TYPE_CHECKING:
-    from ._types import Array
+    from ._types import Array, HeadLayout
 
 
 def rotate(
-    x: Array, table: _core.RotationTable, *, inverse: bool = False, out: Array | None = None, threads: int = 0
+    x: Array,
+    table: _core.RotationTable,
+    *,
+    inverse: bool = False,
+    out: Array | None = None,
+    layout: HeadLayout = "bhld",
+    threads: int = 0,
 ) -> Any:
     """Rotates pairs of channels of queries or keys: y1 = x1 cos - x2 sin, y2 = x1 sin + x2 cos.
 
     Args:
-        x: [batch, heads, length, head_dim] of float32, bfloat16, float16 or float64, any strides
+        x: [batch, heads, length, head_dim] of float32, bfloat16, float16 or float64, any strides; it may lack the batch, or
+            batch and heads
         table: with a row for each position of x, of x's dtype, or of float32 for 16-bit x; keys take table.keys
         inverse: rotate back: the gradient of the forward rotation
         out: where the result goes, of x's shape and dtype; may be x itself
+        layout: "bhld", or "blhd" for x [batch, length, heads, head_dim]
         threads: 0: as many as there are cores
 
     Returns:
@@ -31,7 +39,7 @@ def rotate(
     Source:
         Su et al. 2021, 2104.09864
     """
-    return _core.rotate(x, table, inverse, out, threads)
+    return _core.rotate(x, table, inverse, out, threads, layout)
 
 
 def add_positions(x: Array, table: Array, *, out: Array | None = None) -> Any:

@@ -15,7 +15,8 @@ Array = Any
 Positions = Union[int, Sequence[int], Array]
 # "float32", numpy.float32, torch.float32, ...
 DType = Any
-Causal = Literal["none", "top_left", "bottom_right", "at_offsets", "at_lengths"]
+Causal = Union[Literal["none", "top_left", "bottom_right", "at_offsets", "at_lengths"], bool]
+HeadLayout = Literal["bhld", "blhd"]
 Layout = Literal["half_split", "interleaved"]
 Stage = Literal["scores", "capped", "biased", "probabilities"]
 Bias = Union[Array, "DistanceBias", "ScoreTerm"]

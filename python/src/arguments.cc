@@ -89,13 +89,14 @@ std::int64_t Argument::integer() const {
 
 std::int64_t Argument::integer_in(const IntegerRange& range) const {
   const std::int64_t number = integer();
-  check_range(range, where(), number);
+  if (number < range.min || number > range.max) check_range(range, where(), number);
   return number;
 }
 
 int Argument::threads() const { return static_cast<int>(integer_in({0, kMaxThreads})); }
 
 double Argument::number() const {
+  if (PyFloat_CheckExact(value.ptr()) != 0) return PyFloat_AsDouble(value.ptr());
   if (!nb::isinstance<nb::bool_>(value) && !is_text(value)) {
     refuse_unresolved(*this);
     const double number = PyFloat_AsDouble(value.ptr());

@@ -106,16 +106,16 @@ def one_of(*texts: str) -> Choice:
 
 
 OPTIONS = {
-    "causal": ["'none'", "'top_left'", "'bottom_right'", "'at_offsets'", "'at_lengths'"],
+    "causal": ["'none'", "'top_left'", "'bottom_right'", "'at_offsets'", "'at_lengths'", "True", "False"],
     "window": ["(1, 0)", "(-1, -1)", "(2**40, 0)", "[0, 0]"], "mask": ["np.eye(6, dtype=bool)", "np.zeros((2, 1, 6, 6), 'f4')"],
     "bias": ["sextant.alibi(6, 4)", "[sextant.alibi(6, 4), sextant.shaw(6, 4, 8)]", "sextant.fire(6, 4)", "np.zeros((4, 11), 'f4')"],
     "slopes": ["[0.1] * 4", "np.ones(4)"], "scale": ["0.5", "0", "-1e300", "1e-45"], "softcap": ["3.0", "1e-300", "1e300"],
     "segments": ["[0, 2, 6]", "[0, 6]", "[0, 0, 6, 6]"], "key_segments": ["[0, 3, 6]"], "key_lengths": ["[6, 3]", "[0, 0]"],
     "query_offsets": ["[0, 0]", "[-3, 2**40]"], "positions": ["IDS", "np.arange(6)", "(IDS, np.arange(6))", "np.arange(12).reshape(2, 6)"],
     "sinks": ["[0.0] * 4", "[float('-inf')] * 4"], "rotation": ["sextant.rotary(6, 8)", "sextant.rotary(6, 4)", "sextant.rotary([5, 1, 2], 8)"],
-    "threads": ["1", "2", "1024", "1025"],
+    "threads": ["1", "2", "1024", "1025"], "layout": ["'bhld'", "'blhd'"],
 }  # fmt: skip
-OUT = {"out": ["np.zeros((2, 4, 6, 8), 'f4')", "Q.copy()[:, ::-1]", "K"], "log_sum_exp": ["np.zeros((2, 4, 6), 'f4')"]}
+OUT = {"out": ["np.zeros((2, 4, 6, 8), 'f4')", "Q.copy()[:, ::-1]", "K"], "log_sum_exp": ["np.zeros((2, 4, 6), 'f4')"], "return_log_sum_exp": ["True"]}
 QKV = {"_q": "Q", "_k": "K", "_v": "K"}
 DRAWN = {"length": ["6", "300"], "width": ["8"], "heads": ["2"], "head_dim": ["8"], "first": ["-5", "2**53"], "name": ["'a <b>'"]}
 TRAIN = {"steps": "2", "width": "8", "heads": "2", "layers": "1", "length": "8", "batch_size": "2", "progress": "False"}
@@ -139,7 +139,7 @@ BASES = [
     [Base("sextant.attention(...)", QKV, {**OPTIONS, **OUT})],
     [Base("sextant.attention(...)", {**QKV, **{name: one_of(*texts) for name, texts in OPTIONS.items() if name in chosen}}, {**OPTIONS, **OUT})
      for chosen in (("causal", "bias"), ("segments", "rotation"), ("positions", "rotation"), ("causal", "key_lengths", "query_offsets"), ("bias", "mask", "sinks"))],
-    [Base("sextant.attention_backward(...)", {"_dout": "Q", **QKV}, {**OPTIONS, "output": ["Q"], "log_sum_exp": OUT["log_sum_exp"]})],
+    [Base("sextant.attention_backward(...)", {"_dout": "Q", **QKV}, {**OPTIONS, "out": ["Q"], "log_sum_exp": OUT["log_sum_exp"]})],
     [Base("sextant.attention_weights(...)", {"_q": "Q", "_k": "K"}, {**OPTIONS, "stage": ["'scores'", "'capped'", "'biased'"], "rows": ["[0, 5]", "IDS"], "heads": ["[3]"]})],
     [Base("sextant.attention_statistics(...)", {"_q": "Q", "_k": "K"}, {**OPTIONS, "top": ["0", "1024"]}), Base("sextant.plan(...)", QKV, OPTIONS)],
     [Base("cache_of(lambda c: c.append(...))", {"_k": "K", "_v": "K"}, {"counts": ["[1, 6]", "[0, 0]"]}),

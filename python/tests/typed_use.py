@@ -51,7 +51,7 @@ def use_pictures(weights: NDArray[np.float32]) -> sextant.Picture:
 def misuse(q: NDArray[np.float32]) -> None:
     sextant.rotary_yarn(16, 8, form="other")  # type: ignore[arg-type]
     sextant.attention(q, q, q, causal="left")  # type: ignore[arg-type]
-    sextant.attention(q, q, q, windows=(3, 0))  # type: ignore[call-arg]
+    sextant.attention(q, q, q, windows=(3, 0))  # type: ignore[arg-type]
     sextant.alibi(16)  # type: ignore[call-arg]
     sextant.train.lm("text.txt", activation="loud")  # type: ignore[arg-type]
     sextant.plot.distance("rotary", measure="l2")  # type: ignore[arg-type]
