@@ -32,6 +32,7 @@ from ._core import (
     can_save_png,
     version as __version__,
 )
+from ._errors import ArgumentError, ArgumentTypeError, Error, MissingFileError
 from ._kv_cache import KvCache
 from ._schemes import *
 from ._tables import add_positions, rotate
@@ -68,22 +69,31 @@ def __getattr__(name: str) -> Any:
             loaded = importlib.import_module("." + module, __name__)
             globals().update({known: getattr(loaded, known) for known in names})
             return loaded if name == module else globals()[name]
+    if name == "torch":  # on request only, but offered by completion
+        try:
+            return importlib.import_module(".torch", __name__)
+        except ImportError as error:
+            raise AttributeError(str(error)) from error
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "torch"])
 
 
 __all__ = [
+    "ArgumentError",
+    "ArgumentTypeError",
     "AttentionGradients",
     "AttentionPlan",
     "DistanceBias",
+    "Error",
     "Identification",
     "KvCache",
     "LanguageModel",
     "LayerPositions",
     "MaskedModel",
+    "MissingFileError",
     "Model",
     "OrderVerdict",
     "Page",

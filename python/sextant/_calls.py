@@ -1305,7 +1305,7 @@ def extrapolate(
     return run(text, schemes, {"train_length": train_length, "batch_size": batch_size, "seed": seed, "test_lengths": test_lengths, "minutes": minutes, "steps": steps, "seeds": seeds, "stride": stride, "scored": scored, "rate": rate, "dropout": dropout, "threads": threads, "held_out": held_out, "width": width, "heads": heads, "layers": layers, "tokenizer": tokenizer, "vocabulary": vocabulary}, folder, on_step, progress)
 
 
-class Generates:
+class _Generates:
     def generate(
         self,
         prompt: str,
@@ -1352,7 +1352,7 @@ class Generates:
         raise NotImplementedError
 
 
-class Fills:
+class _Fills:
     def fill(
         self,
         text: str,
@@ -1381,7 +1381,7 @@ class Fills:
         raise NotImplementedError
 
 
-class LensOfText:
+class _LensOfText:
     def logit_lens(
         self,
         text: str,
@@ -1413,7 +1413,7 @@ class LensOfText:
         raise NotImplementedError
 
 
-class LensOfPairs:
+class _LensOfPairs:
     def logit_lens(
         self,
         text: str,
@@ -1447,7 +1447,7 @@ class LensOfPairs:
         raise NotImplementedError
 
 
-class ScoresText:
+class _ScoresText:
     def evaluate(
         self,
         text: Source,
@@ -1482,7 +1482,7 @@ class ScoresText:
         raise NotImplementedError
 
 
-class Translates:
+class _Translates:
     def translate(
         self,
         text: str | Sequence[str],
@@ -1522,7 +1522,7 @@ class Translates:
         raise NotImplementedError
 
 
-class ScoresPairs:
+class _ScoresPairs:
     def evaluate(
         self,
         pairs: Pairs,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from typing import Any, NoReturn
 
+from ._errors import ArgumentTypeError
+
 ALIGNMENTS = "causal=True where q_len is k_len, else 'top_left' (torch's and JAX's is_causal) or 'bottom_right' (flash-attention's and MLX's)"
 LOG_SUM_EXP = "return_log_sum_exp=True gives (out, log_sum_exp)"
 # What torch, flex_attention, flash-attention, JAX, MLX, xformers and ONNX Runtime call an option, and what it is here. docs/python.md
@@ -60,4 +62,4 @@ def refuse(function: str, unknown: dict[str, Any]) -> NoReturn:
         known = inspect.getargs(caller.f_code).args
         near = difflib.get_close_matches(name, known, 1)
         hint = f"{near[0]}=" if near else None
-    raise TypeError(f"{function}() got an unexpected keyword argument '{name}'" + (f": here it is {hint}" if hint else ""))
+    raise ArgumentTypeError(f"{function}() got an unexpected keyword argument '{name}'" + (f": here it is {hint}" if hint else ""))

@@ -38,9 +38,8 @@ class KvCache:
         *,
         capacity: int,
         dtype: DType = "float32",
-        _cache: _core.KvCache | None = None,
     ) -> None:
-        self._cache = _cache or _core.KvCache(batch, kv_heads, head_dim, v_dim, capacity, dtype)
+        self._cache = _core.KvCache(batch, kv_heads, head_dim, v_dim, capacity, dtype)
 
     def append(self, k: Array, v: Array, counts: Sequence[int] | Array | None = None, *, layout: HeadLayout = "bhld") -> None:
         """Puts k [batch, kv_heads, count, head_dim] and v behind what is stored; of sequence b the first counts[b] positions.
@@ -126,13 +125,21 @@ class KvCache:
 
     def fork(self) -> KvCache:
         """Another cache with the same contents; both read the same memory until one of them appends."""
-        return KvCache(0, 0, 0, capacity=0, _cache=self._cache.fork())
+        other = KvCache.__new__(KvCache)
+        other._cache = self._cache.fork()
+        return other
 
     def __copy__(self) -> KvCache:
         return self.fork()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> KvCache:
         return self.fork()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from . import _copies
+
+        other = self.fork()  # one state, whatever other threads append
+        return _copies.cache, (other.keys, other.values, other.lengths, other.capacity)
 
     @property
     def lengths(self) -> list[int]:

@@ -8,7 +8,8 @@ import warnings
 from typing import TYPE_CHECKING, Any, Callable, Literal, Mapping, Sequence
 
 from . import _core
-from ._calls import Fills, Generates, LensOfPairs, LensOfText, ScoresPairs, ScoresText, Translates
+from ._calls import _Fills, _Generates, _LensOfPairs, _LensOfText, _ScoresPairs, _ScoresText, _Translates
+from ._errors import ArgumentError
 from ._results import (
     AttentionMaps,
     Bleu,
@@ -63,7 +64,7 @@ class Model:
         return f"{type(self).__name__}({sizes}, positions={[each['scheme'] for each in config['positions']]})"
 
 
-class TextModel(Model, ScoresText, LensOfText):
+class TextModel(Model, _ScoresText, _LensOfText):
     """What causal and masked language models have."""
 
     _core: _core.TextModel
@@ -161,7 +162,7 @@ class TextModel(Model, ScoresText, LensOfText):
         return TextScore(windows=[WindowScore(**one) for one in score.pop("windows")], **score)
 
 
-class LanguageModel(TextModel, Generates):
+class LanguageModel(TextModel, _Generates):
     """A model of the next token."""
 
     def _generate(self, prompt: str, options: dict[str, Any], stop: str, on_text: Callable[[str], object] | None) -> str:
@@ -171,14 +172,14 @@ class LanguageModel(TextModel, Generates):
         return text
 
 
-class MaskedModel(TextModel, Fills):
+class MaskedModel(TextModel, _Fills):
     """A model of hidden tokens."""
 
     def _fill(self, text: str, options: dict[str, Any]) -> FilledText:
         return FilledText(**self._core.fill(text, options))
 
 
-class Translator(Model, Translates, ScoresPairs, LensOfPairs):
+class Translator(Model, _Translates, _ScoresPairs, _LensOfPairs):
     """An encoder and a decoder; of several models, an ensemble whose probabilities are averaged."""
 
     _core: _core.Translator
@@ -279,7 +280,7 @@ def load(
 def _other_positions(replace: Any, without: bool, call: str) -> list[tuple[str, dict[str, Any]]] | None:
     if flag_of(without, f"{call}.without_positions"):
         if replace is not None:
-            raise ValueError(f"[{call}.replace_positions] must not be given together with without_positions")
+            raise ArgumentError(f"[{call}.replace_positions] must not be given together with without_positions")
         return [("none", {})]
     return None if replace is None else positions_of(replace, f"{call}.replace_positions")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Sequence
 
 from . import _core
+from ._errors import ArgumentTypeError
 from ._pictures import strings_of, words_of
 from ._sources import path_of, positions_of
 
@@ -188,5 +189,5 @@ def report(text: str, *, words: tuple[str, str] | None = None) -> Page:
         TypeError: an argument of another type
     """
     if not isinstance(text, str):
-        raise TypeError(f"[report.text] must be a str, got {type(text).__name__}")
+        raise ArgumentTypeError(f"[report.text] must be a str, got {type(text).__name__}")
     return Page(_core.report(text, strings_of(words, "report.words") if words is not None else []))

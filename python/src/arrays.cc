@@ -152,9 +152,8 @@ InputArray::InputArray(const Argument& argument, Gradients gradients) : argument
 
 void InputArray::expect(DType dtype, std::string_view why) const {
   if (elements_.dtype == dtype) return;
-  throw nb::type_error(("[" + argument_.where() + "] must be of " + std::string(dtype_name(dtype)) +
-                        std::string(why) + ", got " + std::string(dtype_name(elements_.dtype)))
-                           .c_str());
+  throw WrongType("[" + argument_.where() + "] must be of " + std::string(dtype_name(dtype)) +
+                  std::string(why) + ", got " + std::string(dtype_name(elements_.dtype)));
 }
 
 void InputArray::expect_rank(int rank, std::string_view axes) const {
@@ -200,9 +199,8 @@ OutputArray::OutputArray(const Argument& out, DType dtype, const Shape& shape, n
   }
   check_on_cpu(array_.device_type(), out);
   if (elements_.dtype != dtype) {
-    throw nb::type_error(("[" + out.where() + "] must be of " + std::string(dtype_name(dtype)) +
-                          ", got " + std::string(dtype_name(elements_.dtype)))
-                             .c_str());
+    throw WrongType("[" + out.where() + "] must be of " + std::string(dtype_name(dtype)) +
+                    ", got " + std::string(dtype_name(elements_.dtype)));
   }
   if (!(elements_.shape == shape)) {
     throw Error(out.where(),

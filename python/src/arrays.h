@@ -157,10 +157,9 @@ auto with_float(const InputArray& array, const F& f) {
     case DType::bfloat16:
       return f(Type<bfloat16>());
     default:
-      throw nb::type_error(("[" + array.argument().where() +
-                            "] must be of float32, bfloat16, float16 or float64, got " +
-                            std::string(dtype_name(array.dtype())))
-                               .c_str());
+      throw WrongType("[" + array.argument().where() +
+                      "] must be of float32, bfloat16, float16 or float64, got " +
+                      std::string(dtype_name(array.dtype())));
   }
 }
 template <class F>

@@ -5,6 +5,7 @@
 
 namespace sextant::python {
 
+void bind_errors(nanobind::module_& module);
 void bind_tables(nanobind::module_& module);
 void bind_biases(nanobind::module_& module);
 void bind_scheme_list(nanobind::module_& module);

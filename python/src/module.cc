@@ -9,6 +9,7 @@ NB_MODULE(_core, module) {
   module.doc() = "Sextant's compiled part. Use the package sextant, which explains itself.";
   nanobind::set_leak_warnings(false);  // tables that live until the interpreter ends are no leaks
   module.attr("version") = SEXTANT_VERSION;
+  py::bind_errors(module);
   py::bind_tables(module);
   py::bind_biases(module);
   py::bind_scheme_list(module);

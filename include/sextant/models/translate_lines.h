@@ -29,6 +29,7 @@ class LineTranslator {
   const std::vector<ModelFolder>& folders() const noexcept { return folders_; }
   const Tokenizer& tokenizer() const noexcept { return first().tokenizer; }
   std::vector<const Translator<float>*> models() const;
+  std::span<const TextTranslator> translators() const noexcept { return models_; }
   const TextTranslator& first() const noexcept { return models_.front(); }
 
   // The tokens of a line. Throws Error that names `where` for a line that is not UTF-8 or has more

@@ -33,7 +33,8 @@ PyDistanceBias new_distance_bias(const nb::object& values, const nb::object& ori
   return {std::move(bias)};
 }
 
-// All numbers for a length, [heads, length, length].
+}  // namespace
+
 nb::object all_numbers(const PyScoreTerm& self) {
   if (self.term->needs().reads_rows()) {
     throw Error("ScoreTerm.array",
@@ -54,8 +55,6 @@ nb::object all_numbers(const PyScoreTerm& self) {
   }
   return to_python(std::move(values));
 }
-
-}  // namespace
 
 void bind_biases(nb::module_& module) {
   nb::class_<PyDistanceBias> distance(
@@ -106,6 +105,7 @@ void bind_biases(nb::module_& module) {
         }
         return text + ")";
       });
+  add_object_of(distance);
   show_as_heatmap(distance);
 
   nb::class_<PyScoreTerm> term(
@@ -120,6 +120,7 @@ void bind_biases(nb::module_& module) {
         return "ScoreTerm(heads=" + std::to_string(self.heads) +
                ", length=" + std::to_string(self.length) + ")";
       });
+  add_object_of(term);
   show_as_heatmap<PyScoreTerm>(
       term, [](const PyScoreTerm& self) { return !self.term->needs().reads_rows(); });
 }

@@ -81,9 +81,8 @@ CallOptions<T>::CallOptions(std::string_view function, const nb::dict& given,
     if (given_name == "layout") continue;  // read with the arrays
     const auto name = std::ranges::find(kOptionNames, given_name);
     if (name == std::end(kOptionNames)) {
-      throw nb::type_error((std::string(function) + "() got an unexpected keyword argument '" +
-                            std::string(given_name) + "'")
-                               .c_str());
+      throw WrongType(std::string(function) + "() got an unexpected keyword argument '" +
+                      std::string(given_name) + "'");
     }
     kept_.push_back(nb::borrow(value));
     if (*name == "causal" && !nb::isinstance<nb::str>(value)) is_causal = bool_of(value);
@@ -195,9 +194,8 @@ void CallOptions<T>::set_mask(const Argument& argument) {
     converted_mask_ = mask_.copy().to<Wide>();
     options.mask = FloatMask<T>(converted_mask_);
   } else {
-    throw nb::type_error(("[" + argument.where() + "] must be of bool or floats, got " +
-                          std::string(dtype_name(mask_.dtype())))
-                             .c_str());
+    throw WrongType("[" + argument.where() + "] must be of bool or floats, got " +
+                    std::string(dtype_name(mask_.dtype())));
   }
 }
 

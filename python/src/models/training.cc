@@ -13,7 +13,7 @@
 #include "models/models.h"
 #include "models/watch.h"
 #include "option_values.h"
-#include "sextant/core/error.h"
+#include "sextant/core/missing_file.h"
 #include "sextant/schemes/scheme.h"
 #include "sextant/training/tasks/language_task.h"
 #include "sextant/training/tasks/make_task.h"
@@ -198,6 +198,8 @@ nb::dict run_plan(TrainingPlan& plan, const std::string& folder, bool resume, nb
   try {
     const Unlocked released;
     made = make_task(plan, resume ? folder : "");
+  } catch (const MissingFile&) {
+    throw;
   } catch (const Error& error) {
     throw in_words_of_call(error, options);
   }

@@ -69,6 +69,14 @@ struct ToObject {
   }
 };
 
+// Takes what the request owns, which nothing reads any more.
+std::shared_ptr<const TermRecipe> recipe_of(const Scheme& scheme, PyRequest& asked) {
+  if (asked.rows.is_range) asked.rows.ids = {};
+  return std::make_shared<const TermRecipe>(
+      TermRecipe{std::string(scheme.name), std::move(asked.rows), asked.request.heads,
+                 asked.request.head_dim, asked.request.parameters, std::move(asked.weights)});
+}
+
 nb::object make(const std::string& name, nb::handle positions, const nb::dict& sizes,
                 const nb::dict& parameters, nb::handle weights, nb::handle dtype, nb::handle out) {
   const Interruption interruption(&check_signals);
@@ -76,8 +84,8 @@ nb::object make(const std::string& name, nb::handle positions, const nb::dict& s
   const bool is_sinusoidal = scheme.name == "sinusoidal";
   const DType type = Argument{dtype, scheme.name, "dtype"}.dtype();
   const Argument target{out, scheme.name, "out"};
-  const PyRequest asked(scheme, read_positions(scheme, positions, is_sinusoidal), sizes, parameters,
-                        weights);
+  PyRequest asked(scheme, read_positions(scheme, positions, is_sinusoidal), sizes, parameters,
+                  weights);
   const SchemeRequest& request = asked.request;
   if (is_sinusoidal) {
     Sinusoidal options = sinusoidal_from(request.parameters);
@@ -89,7 +97,9 @@ nb::object make(const std::string& name, nb::handle positions, const nb::dict& s
     const Unlocked released;
     table = scheme.make(request);
   }
-  return std::visit(ToObject{request, type, target}, table);
+  const nb::object made = std::visit(ToObject{request, type, target}, table);
+  if (auto* term = held<PyScoreTerm>(made)) term->recipe = recipe_of(scheme, asked);
+  return made;
 }
 
 }  // namespace

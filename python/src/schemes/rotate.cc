@@ -31,9 +31,8 @@ nb::object rotate_array(nb::handle x, nb::handle table, nb::handle inverse, nb::
                sizeof(T) == 2 && wide != nullptr) {
       if constexpr (sizeof(T) == 2) apply(**wide);
     } else {
-      throw nb::type_error(("[rotate.table] must be of " + std::string(dtype_name(dtype_of<T>)) +
-                            (sizeof(T) == 2 ? " or float32" : "") + ", as x")
-                               .c_str());
+      throw WrongType("[rotate.table] must be of " + std::string(dtype_name(dtype_of<T>)) +
+                      (sizeof(T) == 2 ? " or float32" : "") + ", as x");
     }
     return std::move(result).finished();
   });
