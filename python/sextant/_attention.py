@@ -3,18 +3,75 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, Literal, overload
 
 from . import _core
 from ._hints import refuse
+from ._types import SameArray
 
 if TYPE_CHECKING:
-    from typing import NoReturn, Sequence
+    from typing import NoReturn
 
     from ._core import RotationTable
-    from ._types import Array, Bias, Causal, HeadLayout, Stage
+    from ._types import Array, Bias, Causal, HeadLayout, Integers, Numbers, Stage
 
 
+@overload
+def attention(
+    q: SameArray,
+    k: Array,
+    v: Array,
+    *,
+    out: Array | None = None,
+    log_sum_exp: Array | None = None,
+    return_log_sum_exp: Literal[False] = False,
+    # The operator's options, by generate.py:
+    causal: Causal | None = None,
+    window: tuple[int, int] | None = None,
+    mask: Array | None = None,
+    bias: Bias | None = None,
+    slopes: Numbers | None = None,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    segments: Integers | None = None,
+    key_segments: Integers | None = None,
+    key_lengths: Integers | None = None,
+    query_offsets: Integers | None = None,
+    positions: Array | tuple[Array, Array] | None = None,
+    sinks: Numbers | None = None,
+    rotation: RotationTable | None = None,
+    layout: HeadLayout = "bhld",
+    threads: int = 0,
+    **unknown: NoReturn,
+) -> SameArray: ...
+@overload
+def attention(
+    q: SameArray,
+    k: Array,
+    v: Array,
+    *,
+    out: Array | None = None,
+    log_sum_exp: Array | None = None,
+    return_log_sum_exp: Literal[True],
+    # The operator's options, by generate.py:
+    causal: Causal | None = None,
+    window: tuple[int, int] | None = None,
+    mask: Array | None = None,
+    bias: Bias | None = None,
+    slopes: Numbers | None = None,
+    scale: float | None = None,
+    softcap: float = 0.0,
+    segments: Integers | None = None,
+    key_segments: Integers | None = None,
+    key_lengths: Integers | None = None,
+    query_offsets: Integers | None = None,
+    positions: Array | tuple[Array, Array] | None = None,
+    sinks: Numbers | None = None,
+    rotation: RotationTable | None = None,
+    layout: HeadLayout = "bhld",
+    threads: int = 0,
+    **unknown: NoReturn,
+) -> tuple[SameArray, SameArray]: ...
 def attention(
     q: Array,
     k: Array,
@@ -28,15 +85,15 @@ def attention(
     window: tuple[int, int] | None = None,
     mask: Array | None = None,
     bias: Bias | None = None,
-    slopes: Array | None = None,
+    slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
-    segments: Array | None = None,
-    key_segments: Array | None = None,
-    key_lengths: Array | None = None,
-    query_offsets: Array | None = None,
+    segments: Integers | None = None,
+    key_segments: Integers | None = None,
+    key_lengths: Integers | None = None,
+    query_offsets: Integers | None = None,
     positions: Array | tuple[Array, Array] | None = None,
-    sinks: Array | None = None,
+    sinks: Numbers | None = None,
     rotation: RotationTable | None = None,
     layout: HeadLayout = "bhld",
     threads: int = 0,
@@ -102,22 +159,22 @@ def attention(
 
 
 @dataclass
-class AttentionGradients:
+class AttentionGradients(Generic[SameArray]):
     """Gradients of a loss; None where the call had no such input. dbias, dmask, dslopes and dsinks are summed over the batch."""
 
-    dq: Any
-    dk: Any
-    dv: Any
-    dbias: Any = None
-    dmask: Any = None
-    dslopes: Any = None
-    dsinks: Any = None
-    dterms: list[Any] | None = None  # of the parameters of each ScoreTerm of the bias; None for one that has none
+    dq: SameArray
+    dk: SameArray
+    dv: SameArray
+    dbias: SameArray | None = None
+    dmask: SameArray | None = None
+    dslopes: SameArray | None = None
+    dsinks: SameArray | None = None
+    dterms: list[SameArray | None] | None = None  # of the parameters of each ScoreTerm of the bias; None for one that has none
 
 
 def attention_backward(
     dout: Array,
-    q: Array,
+    q: SameArray,
     k: Array,
     v: Array,
     *,
@@ -128,20 +185,20 @@ def attention_backward(
     window: tuple[int, int] | None = None,
     mask: Array | None = None,
     bias: Bias | None = None,
-    slopes: Array | None = None,
+    slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
-    segments: Array | None = None,
-    key_segments: Array | None = None,
-    key_lengths: Array | None = None,
-    query_offsets: Array | None = None,
+    segments: Integers | None = None,
+    key_segments: Integers | None = None,
+    key_lengths: Integers | None = None,
+    query_offsets: Integers | None = None,
     positions: Array | tuple[Array, Array] | None = None,
-    sinks: Array | None = None,
+    sinks: Numbers | None = None,
     rotation: RotationTable | None = None,
     layout: HeadLayout = "bhld",
     threads: int = 0,
     **unknown: NoReturn,
-) -> AttentionGradients:
+) -> AttentionGradients[SameArray]:
     """The gradients of attention(q, k, v, **options). No array of q_len x k_len is made.
 
     Args:
@@ -193,31 +250,31 @@ def attention_backward(
 
 
 def attention_weights(
-    q: Array,
+    q: SameArray,
     k: Array,
     *,
     stage: Stage = "probabilities",
-    rows: Sequence[int] | Array | None = None,
-    heads: Sequence[int] | Array | None = None,
+    rows: Integers | None = None,
+    heads: Integers | None = None,
     # The operator's options, by generate.py:
     causal: Causal | None = None,
     window: tuple[int, int] | None = None,
     mask: Array | None = None,
     bias: Bias | None = None,
-    slopes: Array | None = None,
+    slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
-    segments: Array | None = None,
-    key_segments: Array | None = None,
-    key_lengths: Array | None = None,
-    query_offsets: Array | None = None,
+    segments: Integers | None = None,
+    key_segments: Integers | None = None,
+    key_lengths: Integers | None = None,
+    query_offsets: Integers | None = None,
     positions: Array | tuple[Array, Array] | None = None,
-    sinks: Array | None = None,
+    sinks: Numbers | None = None,
     rotation: RotationTable | None = None,
     layout: HeadLayout = "bhld",
     threads: int = 0,
     **unknown: NoReturn,
-) -> Any:
+) -> SameArray:
     """The weights of attention, of chosen heads and rows, in memory that is the result's.
 
     Args:
@@ -266,22 +323,22 @@ def attention_weights(
         segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
         positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
     )
-    return _core.attention_weights(q, k, stage, rows, heads, options)
+    return _core.attention_weights(q, k, stage, rows, heads, options)  # type: ignore[no-any-return]
 
 
 @dataclass
-class WeightStatistics:
+class WeightStatistics(Generic[SameArray]):
     """What attention_statistics() gives."""
 
-    entropy: Any  # [batch, heads, q_len], nats
-    log_sum_exp: Any  # [batch, heads, q_len]
-    top_keys: Any  # [batch, heads, q_len, top]: keys with the largest weights, -1 where there are fewer
-    top_weights: Any  # [batch, heads, q_len, top]
-    mass: Any  # [batch, heads, k_len]: the sum of a key's weights over all queries
+    entropy: SameArray  # [batch, heads, q_len], nats
+    log_sum_exp: SameArray  # [batch, heads, q_len]
+    top_keys: SameArray  # [batch, heads, q_len, top]: keys with the largest weights, -1 where there are fewer
+    top_weights: SameArray  # [batch, heads, q_len, top]
+    mass: SameArray  # [batch, heads, k_len]: the sum of a key's weights over all queries
 
 
 def attention_statistics(
-    q: Array,
+    q: SameArray,
     k: Array,
     *,
     top: int = 5,
@@ -290,20 +347,20 @@ def attention_statistics(
     window: tuple[int, int] | None = None,
     mask: Array | None = None,
     bias: Bias | None = None,
-    slopes: Array | None = None,
+    slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
-    segments: Array | None = None,
-    key_segments: Array | None = None,
-    key_lengths: Array | None = None,
-    query_offsets: Array | None = None,
+    segments: Integers | None = None,
+    key_segments: Integers | None = None,
+    key_lengths: Integers | None = None,
+    query_offsets: Integers | None = None,
     positions: Array | tuple[Array, Array] | None = None,
-    sinks: Array | None = None,
+    sinks: Numbers | None = None,
     rotation: RotationTable | None = None,
     layout: HeadLayout = "bhld",
     threads: int = 0,
     **unknown: NoReturn,
-) -> WeightStatistics:
+) -> WeightStatistics[SameArray]:
     """Statistics of attention weights of any length, without storing the weights.
 
     Args:
@@ -361,15 +418,15 @@ def plan(
     window: tuple[int, int] | None = None,
     mask: Array | None = None,
     bias: Bias | None = None,
-    slopes: Array | None = None,
+    slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
-    segments: Array | None = None,
-    key_segments: Array | None = None,
-    key_lengths: Array | None = None,
-    query_offsets: Array | None = None,
+    segments: Integers | None = None,
+    key_segments: Integers | None = None,
+    key_lengths: Integers | None = None,
+    query_offsets: Integers | None = None,
     positions: Array | tuple[Array, Array] | None = None,
-    sinks: Array | None = None,
+    sinks: Numbers | None = None,
     rotation: RotationTable | None = None,
     layout: HeadLayout = "bhld",
     threads: int = 0,

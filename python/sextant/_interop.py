@@ -14,7 +14,7 @@ from ._registry import find_scheme
 from ._sources import path_of
 
 if TYPE_CHECKING:
-    from ._types import Array, DType, Layout, Positions
+    from ._types import Array, DType, Layout, Positions, SameArray
 
 
 def identify(
@@ -138,14 +138,14 @@ def from_config(config: str | os.PathLike[str] | Mapping[str, Any], *, layer: in
 
 
 def convert_rotary(
-    weights: Array,
+    weights: SameArray,
     head_dim: int,
     to: Layout,
     *,
     rotary_dim: int = 0,
     span: str = "first",
     out: Array | None = None,
-) -> Any:
+) -> SameArray:
     """Permutes the rows of a projection of q or k, per head, from one rotary layout to the other. Scores stay the same.
 
     Args:
@@ -162,4 +162,4 @@ def convert_rotary(
     Raises:
         ValueError: rows that are no whole number of heads, or a size out of its range
     """
-    return _core.convert_rotary(weights, head_dim, to, rotary_dim, span, out)
+    return _core.convert_rotary(weights, head_dim, to, rotary_dim, span, out)  # type: ignore[no-any-return]

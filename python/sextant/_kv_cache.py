@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _core
 from ._hints import refuse
 
 if TYPE_CHECKING:
-    from typing import NoReturn, Sequence
+    from typing import NoReturn
 
     from ._core import RotationTable
-    from ._types import Array, Bias, Causal, DType, HeadLayout
+    from ._types import Array, Bias, Causal, DType, HeadLayout, Integers, Numbers, SameArray
 
 
 class KvCache:
@@ -41,12 +41,66 @@ class KvCache:
     ) -> None:
         self._cache = _core.KvCache(batch, kv_heads, head_dim, v_dim, capacity, dtype)
 
-    def append(self, k: Array, v: Array, counts: Sequence[int] | Array | None = None, *, layout: HeadLayout = "bhld") -> None:
+    def append(self, k: Array, v: Array, counts: Integers | None = None, *, layout: HeadLayout = "bhld") -> None:
         """Puts k [batch, kv_heads, count, head_dim] and v behind what is stored; of sequence b the first counts[b] positions.
 
         `layout` is that of attention(), and as there the arrays may lack the batch, or batch and heads."""
         self._cache.append(k, v, counts, layout)
 
+    @overload
+    def attend(
+        self,
+        q: SameArray,
+        *,
+        out: Array | None = None,
+        log_sum_exp: Array | None = None,
+        return_log_sum_exp: Literal[False] = False,
+        # The operator's options, by generate.py:
+        causal: Causal | None = None,
+        window: tuple[int, int] | None = None,
+        mask: Array | None = None,
+        bias: Bias | None = None,
+        slopes: Numbers | None = None,
+        scale: float | None = None,
+        softcap: float = 0.0,
+        segments: Integers | None = None,
+        key_segments: Integers | None = None,
+        key_lengths: Integers | None = None,
+        query_offsets: Integers | None = None,
+        positions: Array | tuple[Array, Array] | None = None,
+        sinks: Numbers | None = None,
+        rotation: RotationTable | None = None,
+        layout: HeadLayout = "bhld",
+        threads: int = 0,
+        **unknown: NoReturn,
+    ) -> SameArray: ...
+    @overload
+    def attend(
+        self,
+        q: SameArray,
+        *,
+        out: Array | None = None,
+        log_sum_exp: Array | None = None,
+        return_log_sum_exp: Literal[True],
+        # The operator's options, by generate.py:
+        causal: Causal | None = None,
+        window: tuple[int, int] | None = None,
+        mask: Array | None = None,
+        bias: Bias | None = None,
+        slopes: Numbers | None = None,
+        scale: float | None = None,
+        softcap: float = 0.0,
+        segments: Integers | None = None,
+        key_segments: Integers | None = None,
+        key_lengths: Integers | None = None,
+        query_offsets: Integers | None = None,
+        positions: Array | tuple[Array, Array] | None = None,
+        sinks: Numbers | None = None,
+        rotation: RotationTable | None = None,
+        layout: HeadLayout = "bhld",
+        threads: int = 0,
+        **unknown: NoReturn,
+    ) -> tuple[SameArray, SameArray]: ...
     def attend(
         self,
         q: Array,
@@ -59,15 +113,15 @@ class KvCache:
         window: tuple[int, int] | None = None,
         mask: Array | None = None,
         bias: Bias | None = None,
-        slopes: Array | None = None,
+        slopes: Numbers | None = None,
         scale: float | None = None,
         softcap: float = 0.0,
-        segments: Array | None = None,
-        key_segments: Array | None = None,
-        key_lengths: Array | None = None,
-        query_offsets: Array | None = None,
+        segments: Integers | None = None,
+        key_segments: Integers | None = None,
+        key_lengths: Integers | None = None,
+        query_offsets: Integers | None = None,
         positions: Array | tuple[Array, Array] | None = None,
-        sinks: Array | None = None,
+        sinks: Numbers | None = None,
         rotation: RotationTable | None = None,
         layout: HeadLayout = "bhld",
         threads: int = 0,

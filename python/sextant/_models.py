@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ._training import Training
-    from ._types import Array, Pairs, Source
+    from ._types import Integers, Pairs, Source
 
 
 class Model:
@@ -69,7 +69,7 @@ class TextModel(Model, _ScoresText, _LensOfText):
 
     _core: _core.TextModel
 
-    def logits(self, ids: Array, *, threads: int = 0) -> NDArray[Any]:
+    def logits(self, ids: Integers, *, threads: int = 0) -> NDArray[Any]:
         """The logits at every position: of the next token, or of a masked model of the token there.
 
         Args:
@@ -86,7 +86,7 @@ class TextModel(Model, _ScoresText, _LensOfText):
 
         return self._core.logits(np.asarray(ids) if isinstance(ids, (list, tuple)) else ids, threads)  # type: ignore[no-any-return]
 
-    def hidden_states(self, ids: Array, *, threads: int = 0) -> NDArray[Any]:
+    def hidden_states(self, ids: Integers, *, threads: int = 0) -> NDArray[Any]:
         """What there is of each token before the first layer and after each, as `hidden_states` of transformers: the last after the final norm.
 
         Args:
@@ -133,7 +133,7 @@ class TextModel(Model, _ScoresText, _LensOfText):
             warnings.warn(f"{cut} of {len(given)} texts are longer than the {longest} tokens that the model reads: their beginnings count", stacklevel=2)
         return vectors[0] if isinstance(texts, str) else vectors  # type: ignore[no-any-return]
 
-    def attention_maps(self, text: str | Array, *, layers: Sequence[int] | None = None, threads: int = 0) -> AttentionMaps:
+    def attention_maps(self, text: str | Integers, *, layers: Sequence[int] | None = None, threads: int = 0) -> AttentionMaps:
         """Where each token of a text looks.
 
         Args:
@@ -150,8 +150,9 @@ class TextModel(Model, _ScoresText, _LensOfText):
                 ids, words = self.tokenizer.model_input(text)
             weights = self._core.attention_maps(ids, chosen or [], threads)
         else:
-            weights = self._core.attention_maps(text, chosen or [], threads)
-            words = self.tokenizer.pieces(text) if self._core.has_tokenizer() else [str(int(token)) for token in text]
+            given: Any = text
+            weights = self._core.attention_maps(given, chosen or [], threads)
+            words = self.tokenizer.pieces(given) if self._core.has_tokenizer() else [str(int(token)) for token in given]
         return AttentionMaps(weights, words, words, "Self attention", hidden=self._core.hidden_pairs(len(words), chosen or []), layers=chosen)
 
     def _logit_lens(self, text: str, options: dict[str, Any]) -> LogitLens:

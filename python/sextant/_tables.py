@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from . import _core
 
 if TYPE_CHECKING:
-    from ._types import Array, HeadLayout
+    from ._types import Array, HeadLayout, SameArray
 
 
 def rotate(
-    x: Array,
+    x: SameArray,
     table: _core.RotationTable,
     *,
     inverse: bool = False,
     out: Array | None = None,
     layout: HeadLayout = "bhld",
     threads: int = 0,
-) -> Any:
+) -> SameArray:
     """Rotates pairs of channels of queries or keys: y1 = x1 cos - x2 sin, y2 = x1 sin + x2 cos.
 
     Args:
@@ -39,10 +39,10 @@ def rotate(
     Source:
         Su et al. 2021, 2104.09864
     """
-    return _core.rotate(x, table, inverse, out, threads, layout)
+    return _core.rotate(x, table, inverse, out, threads, layout)  # type: ignore[no-any-return]
 
 
-def add_positions(x: Array, table: Array, *, out: Array | None = None) -> Any:
+def add_positions(x: SameArray, table: Array, *, out: Array | None = None) -> SameArray:
     """x + table: the vectors of an added scheme onto embeddings.
 
     Args:
@@ -56,4 +56,4 @@ def add_positions(x: Array, table: Array, *, out: Array | None = None) -> Any:
     Raises:
         ValueError, TypeError: naming the argument that does not fit
     """
-    return _core.add_positions(x, table, out)
+    return _core.add_positions(x, table, out)  # type: ignore[no-any-return]

@@ -19,7 +19,12 @@ def use(q: NDArray[np.float32]) -> NDArray[np.float32]:
     found: sextant.Identification = sextant.identify(out)
     print(lengths, names, found.explanation, sextant.plan(q, q, q).explain())
     gradients = sextant.attention_backward(out, q, q, q, sinks=[0.0, 0.0])
-    return out + np.asarray(gradients.dq, np.float32)
+    both: tuple[NDArray[np.float32], NDArray[np.float32]] = sextant.attention(q, q, q, causal=True, layout="blhd", return_log_sum_exp=True)
+    mask: NDArray[np.bool_] = np.eye(4, dtype=bool)
+    masked: NDArray[np.float32] = sextant.attention(q, memoryview(bytes(64)), q, mask=mask, segments=[0, 4], slopes=np.ones(2))
+    table: NDArray[np.float32] = np.asarray(rotation, np.float32)
+    print(both, masked, table, bias.shape, bias == bias)
+    return out + gradients.dq
 
 
 def use_models() -> str:
@@ -50,8 +55,8 @@ def use_pictures(weights: NDArray[np.float32]) -> sextant.Picture:
 
 def misuse(q: NDArray[np.float32]) -> None:
     sextant.rotary_yarn(16, 8, form="other")  # type: ignore[arg-type]
-    sextant.attention(q, q, q, causal="left")  # type: ignore[arg-type]
-    sextant.attention(q, q, q, windows=(3, 0))  # type: ignore[arg-type]
+    sextant.attention(q, q, q, causal="left")  # type: ignore[call-overload]
+    sextant.attention(q, q, q, windows=(3, 0))  # type: ignore[call-overload]
     sextant.alibi(16)  # type: ignore[call-arg]
     sextant.train.lm("text.txt", activation="loud")  # type: ignore[arg-type]
     sextant.plot.distance("rotary", measure="l2")  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from .._core import RotationTable
-    from .._types import Array, Bias, Causal
+    from .._types import Array, Bias, Causal, Integers, Numbers
 
 NAME = "scaled_dot_product_attention"
 # What the operator calls them, for its errors.
@@ -37,14 +37,14 @@ def scaled_dot_product_attention(
     causal: Causal | None = None,
     window: tuple[int, int] | None = None,
     bias: Bias | None = None,
-    slopes: Array | None = None,
+    slopes: Numbers | None = None,
     softcap: float = 0.0,
-    segments: Array | None = None,
-    key_segments: Array | None = None,
-    key_lengths: Array | None = None,
-    query_offsets: Array | None = None,
+    segments: Integers | None = None,
+    key_segments: Integers | None = None,
+    key_lengths: Integers | None = None,
+    query_offsets: Integers | None = None,
     positions: Array | tuple[Array, Array] | None = None,
-    sinks: Array | None = None,
+    sinks: Numbers | None = None,
     rotation: RotationTable | None = None,
     threads: int = 0,
     **unknown: NoReturn,
