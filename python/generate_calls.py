@@ -38,7 +38,7 @@ RUN = [
      "after the run was saved, with the model so far as its attribute `model`"),
     ("progress", "bool | None", "None", "shown on stderr, by tqdm where it is installed; None: on a terminal or in a notebook"),
 ]
-POSITIONS = ("positions", "PositionNames", '"rotary"',
+SCHEME = ("scheme", "PositionNames", '"rotary"',
              "schemes of self attention: a name, or a dict from names to parameters, {'rotary': {'base': 500000.0}}")
 LAYERS = ("layer_positions", "Sequence[tuple[Sequence[int], PositionNames]]", "()",
           "layers, counted from 0, whose schemes are others, with these: [([0, 2], {'rotary': {}, 'window': {'left': 127}})]")
@@ -74,8 +74,8 @@ def train(name: str, idea: str, data: list[tuple[str, str, str]], result: str, m
     sources = ", ".join(f'"{given}": {given}' for given, *_ in data + extra if given != "from_model")
     start = "from_model" if FROM in extra else "None"
     body = (f'from ._training import train\n\n'
-            f'return train("{name}", {{{sources}}}, {start}, positions, {{options}}, folder, on_step, progress)  # type: ignore[return-value]')
-    return Call(name, name, idea, data, result, BEST, body, [POSITIONS, *extra, *RUN], more)
+            f'return train("{name}", {{{sources}}}, {start}, scheme, {{options}}, folder, on_step, progress)  # type: ignore[return-value]')
+    return Call(name, name, idea, data, result, BEST, body, [SCHEME, *extra, *RUN], more)
 
 
 CALLS = [

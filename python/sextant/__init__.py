@@ -38,19 +38,20 @@ from ._schemes import *
 from ._tables import add_positions, rotate
 
 if TYPE_CHECKING:
-    from . import plot, train
+    from . import lessons, plot, positions, train
     from ._calls import extrapolate
     from ._extrapolate import exchange_positions
     from ._interop import LayerPositions, convert_rotary, from_config, identify
     from ._models import LanguageModel, MaskedModel, Model, Translator, load, load_pretrained, shipped
     from ._pretrained import PretrainedEncoding, PretrainedTokenizer
     from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
-    from ._sentences import OrderVerdict, Page, SentenceAttention, attend, compare, report
     from ._tensor_file import TensorFile
 
 # What models, sentences and the list of schemes need is loaded at its first use: `import sextant` takes half the time.
 _LATER = {
+    "lessons": (),
     "plot": (),
+    "positions": (),
     "train": (),
     "_calls": ("extrapolate",),
     "_extrapolate": ("exchange_positions",),
@@ -58,7 +59,6 @@ _LATER = {
     "_models": ("LanguageModel", "MaskedModel", "Model", "Translator", "load", "load_pretrained", "shipped"),
     "_pretrained": ("PretrainedEncoding", "PretrainedTokenizer"),
     "_registry": ("Parameter", "Scheme", "Weight", "find_scheme", "schemes"),
-    "_sentences": ("OrderVerdict", "Page", "SentenceAttention", "attend", "compare", "report"),
     "_tensor_file": ("TensorFile",),
 }
 
@@ -95,8 +95,6 @@ __all__ = [
     "MaskedModel",
     "MissingFileError",
     "Model",
-    "OrderVerdict",
-    "Page",
     "Parameter",
     "Picture",
     "PretrainedEncoding",
@@ -104,7 +102,6 @@ __all__ = [
     "RotationTable",
     "ScoreTerm",
     "Scheme",
-    "SentenceAttention",
     "TensorFile",
     "Tokenizer",
     "Translator",
@@ -112,24 +109,23 @@ __all__ = [
     "WeightStatistics",
     "__version__",
     "add_positions",
-    "attend",
     "attention",
     "attention_backward",
     "attention_statistics",
     "attention_weights",
     "can_save_png",
-    "compare",
     "convert_rotary",
     "exchange_positions",
     "extrapolate",
     "find_scheme",
     "from_config",
     "identify",
+    "lessons",
     "load",
     "load_pretrained",
     "plan",
     "plot",
-    "report",
+    "positions",
     "rotate",
     "schemes",
     "shipped",

@@ -115,14 +115,14 @@ def train(
     kind: str,
     data: Mapping[str, Any],
     from_model: str | os.PathLike[str] | None,
-    positions: Any,
+    scheme: Any,
     options: dict[str, Any],
     folder: str | os.PathLike[str] | None,
     on_step: OnStep | None,
     progress: bool | None,
 ) -> Model:
     path = folder_of(folder, "train.folder")
-    named = positions_of(positions, "train.positions")
+    named = positions_of(scheme, "train.scheme")
     layers = layer_positions_of(data.get("layer_positions", ()), "train.layer_positions")
     with files_for(path) as files:
         sources: dict[str, list[str]] = {"files": [], "valid": [], "from": [], "tokenizer_from": [], "augment": []}

@@ -30,6 +30,8 @@ void bind_position_pictures(nanobind::module_& module);
 void bind_attention_pictures(nanobind::module_& module);
 void bind_chart_pictures(nanobind::module_& module);
 void bind_sentences(nanobind::module_& module);
+void bind_lessons(nanobind::module_& module);
+void bind_positions(nanobind::module_& module);
 void bind_program(nanobind::module_& module);
 
 }  // namespace sextant::python

@@ -9,9 +9,12 @@ namespace sextant::python {
 template <class T>
 void never_changes(nanobind::class_<T>& type) {
   namespace nb = nanobind;
-  type.def("__copy__", [](nb::handle self) { return nb::borrow(self); }, nb::sig("def __copy__(self) -> typing.Any"));
-  type.def("__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); },
-           nb::arg("memo"), nb::sig("def __deepcopy__(self, memo: object) -> typing.Any"));
+  type.def(
+      "__copy__", [](nb::handle self) { return nb::borrow(self); },
+      nb::sig("def __copy__(self) -> typing.Any"));
+  type.def(
+      "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, nb::arg("memo"),
+      nb::sig("def __deepcopy__(self, memo: object) -> typing.Any"));
 }
 
 // `function` of sextant._copies with these arguments, as __reduce__() gives it.

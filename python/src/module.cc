@@ -32,5 +32,7 @@ NB_MODULE(_core, module) {
   py::bind_attention_pictures(module);
   py::bind_chart_pictures(module);
   py::bind_sentences(module);
+  py::bind_lessons(module);
+  py::bind_positions(module);
   py::bind_program(module);
 }

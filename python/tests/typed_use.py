@@ -28,7 +28,7 @@ def use(q: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def use_models() -> str:
-    model: sextant.LanguageModel = sextant.train.lm("text.txt", positions={"rotary": {"base": 1e4}}, minutes=3, activation="relu")
+    model: sextant.LanguageModel = sextant.train.lm("text.txt", scheme={"rotary": {"base": 1e4}}, minutes=3, activation="relu")
     loss: float = model.evaluate("text.txt", stride=8).windows[0].perplexity
     stored: dict[str, NDArray[np.float32]] = dict(sextant.TensorFile("model.safetensors"))
     maps = sextant.shipped().attention_maps("may 5 2020")
@@ -42,9 +42,10 @@ def use_pictures(weights: NDArray[np.float32]) -> sextant.Picture:
     picture: sextant.Picture = sextant.plot.heatmap(weights, name="weights")
     picture.save("x.svg", scale=1)
     text: str = picture.description + picture._repr_svg_()
-    verdict: sextant.OrderVerdict = sextant.compare("a b", ["b", "a"], positions={"rotary": {"base": 100.0}})
-    print(text, verdict.same, sextant.attend("a b", causal=True).weights.shape)
-    sextant.report("a b", words=("a", "b")).save("report.html")
+    verdict: sextant.lessons.OrderVerdict = sextant.lessons.compare("a b", ["b", "a"], scheme={"rotary": {"base": 100.0}})
+    print(text, verdict.same, sextant.lessons.attend("a b", causal=True).weights.shape, sextant.lessons.steps("a")["q"].shape)
+    print(sextant.positions.padded(np.ones((2, 3), bool)) + sextant.positions.packed([0, 3]), sextant.positions.mrope([("text", 2)]).delta)
+    sextant.lessons.report("a b", words=("a", "b")).save("report.html")
     sextant.plot.distance(["rotary", {"t5": {}}], length=8).save("y.html")
     guesses = sextant.shipped(without_positions=True).logit_lens("may 5", top_k=2)
     best: tuple[str, float] = guesses.layers[0].guesses[0][0]
@@ -61,5 +62,5 @@ def misuse(q: NDArray[np.float32]) -> None:
     sextant.train.lm("text.txt", activation="loud")  # type: ignore[arg-type]
     sextant.plot.distance("rotary", measure="l2")  # type: ignore[arg-type]
     sextant.plot.heatmap("rotary", lenght=3)  # type: ignore[call-arg]
-    sextant.attend("a", split="letters")  # type: ignore[arg-type]
+    sextant.lessons.attend("a", split="letters")  # type: ignore[arg-type]
     sextant.train.lm("text.txt", pointer=True)  # type: ignore[call-arg]

@@ -102,8 +102,7 @@ Shape rotation_shape(const PyRotation& self) {
 }
 
 DType rotation_dtype(const PyRotation& self) {
-  return std::visit(
-      []<class T>(const SharedRotation<T>&) { return dtype_of<T>; }, self.table);
+  return std::visit([]<class T>(const SharedRotation<T>&) { return dtype_of<T>; }, self.table);
 }
 
 nb::object rotation_numbers(const PyRotation& self) {
@@ -233,7 +232,10 @@ void add_object_of(nb::class_<PyDistanceBias>& type) {
 
 void add_object_of(nb::class_<PyScoreTerm>& type) {
   like_an_array<PyScoreTerm>(
-      type, [](const PyScoreTerm& self) { return Shape{self.heads, self.length, self.length}; },
+      type,
+      [](const PyScoreTerm& self) {
+        return Shape{self.heads, self.length, self.length};
+      },
       [](const PyScoreTerm&) { return DType::float32; }, &all_numbers,
       "[heads, length, length], as array() gives it.");
   add_equality<PyScoreTerm>(type, &equal_terms);
