@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from . import lessons, plot, positions, train
     from ._calls import extrapolate
     from ._extrapolate import exchange_positions
+    from ._functions import bias, mask
     from ._interop import LayerPositions, convert_rotary, from_config, identify
     from ._models import LanguageModel, MaskedModel, Model, Translator, load, load_pretrained, shipped
     from ._pretrained import PretrainedEncoding, PretrainedTokenizer
@@ -55,6 +56,7 @@ _LATER = {
     "train": (),
     "_calls": ("extrapolate",),
     "_extrapolate": ("exchange_positions",),
+    "_functions": ("bias", "mask"),
     "_interop": ("LayerPositions", "convert_rotary", "from_config", "identify"),
     "_models": ("LanguageModel", "MaskedModel", "Model", "Translator", "load", "load_pretrained", "shipped"),
     "_pretrained": ("PretrainedEncoding", "PretrainedTokenizer"),
@@ -113,6 +115,7 @@ __all__ = [
     "attention_backward",
     "attention_statistics",
     "attention_weights",
+    "bias",
     "can_save_png",
     "convert_rotary",
     "exchange_positions",
@@ -123,6 +126,7 @@ __all__ = [
     "lessons",
     "load",
     "load_pretrained",
+    "mask",
     "plan",
     "plot",
     "positions",

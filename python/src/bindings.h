@@ -8,6 +8,7 @@ namespace sextant::python {
 void bind_errors(nanobind::module_& module);
 void bind_tables(nanobind::module_& module);
 void bind_biases(nanobind::module_& module);
+void bind_function_terms(nanobind::module_& module);
 void bind_scheme_list(nanobind::module_& module);
 void bind_make_scheme(nanobind::module_& module);
 void bind_scheme_weights(nanobind::module_& module);

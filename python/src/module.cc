@@ -12,6 +12,7 @@ NB_MODULE(_core, module) {
   py::bind_errors(module);
   py::bind_tables(module);
   py::bind_biases(module);
+  py::bind_function_terms(module);
   py::bind_scheme_list(module);
   py::bind_make_scheme(module);
   py::bind_scheme_weights(module);

@@ -23,6 +23,9 @@ def use(q: NDArray[np.float32]) -> NDArray[np.float32]:
     mask: NDArray[np.bool_] = np.eye(4, dtype=bool)
     masked: NDArray[np.float32] = sextant.attention(q, memoryview(bytes(64)), q, mask=mask, segments=[0, 4], slopes=np.ones(2))
     table: NDArray[np.float32] = np.asarray(rotation, np.float32)
+    term: sextant.ScoreTerm = sextant.mask(lambda head, query, key: key <= query, 16)
+    learned = sextant.bias(lambda head, query, key: -0.1 * np.abs(query - key), 16, gradient=lambda dscores, head, query, key: [dscores.sum()], parameters=1)
+    masked = sextant.attention(q, q, q, bias=[term, learned, bias])
     print(both, masked, table, bias.shape, bias == bias)
     return out + gradients.dq
 

@@ -112,8 +112,9 @@ IdsRule parse_ids_rule(const std::string& text, const std::string& where) {
   const std::string value = colon == text.npos ? "" : text.substr(colon + 1);
   IdsRule rule{.text = text, .mask = {}, .rows = {}};
   if (value.empty()) {
-    throw Error(where, "must be a rule and what it needs, as packed:0,5,9 or padded:mask.npy, got '" +
-                           text + "'");
+    throw Error(
+        where,
+        "must be a rule and what it needs, as packed:0,5,9 or padded:mask.npy, got '" + text + "'");
   }
   if (name == "padded" || name == "fairseq") {
     rule.mask = value;
@@ -137,9 +138,9 @@ IdsRule parse_ids_rule(const std::string& text, const std::string& where) {
       }
       return rows_of(mrope_positions(segments).ids, 3);
     }
-    throw Error(where,
-                "must be one of packed, padded, fairseq, grid, patches, video, mrope, got '" +
-                    name + "'");
+    throw Error(
+        where,
+        "must be one of packed, padded, fairseq, grid, patches, video, mrope, got '" + name + "'");
   });
   return rule;
 }
@@ -165,7 +166,8 @@ std::string python_ids(const IdsRule& rule) {
   if (name != "mrope") return call + with_commas(value) + ")";
   const auto segment = [&](const std::string& part) {
     const auto equals = part.find('=');
-    return "(" + in_quotes(part.substr(0, equals)) + ", " + with_commas(part.substr(equals + 1)) + ")";
+    return "(" + in_quotes(part.substr(0, equals)) + ", " + with_commas(part.substr(equals + 1)) +
+           ")";
   };
   return call + "[" + joined(parts_of(value, ','), ", ", segment) + "]).ids";
 }

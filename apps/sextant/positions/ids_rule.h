@@ -1,4 +1,5 @@
-// The rules of `--ids`: lists of position ids by name, as sextant/schemes/ids/positions.h makes them.
+// The rules of `--ids`: lists of position ids by name, as sextant/schemes/ids/positions.h makes
+// them.
 #pragma once
 
 #include <cstdint>

@@ -31,6 +31,7 @@ nb::object attend(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::
       attention<T>(in.q.view<T>(), in.k.view<T>(), in.v.view<T>(), in.axes.inside(result.view<T>()),
                    call.options, sums);
     }
+    call.raise();
     return finished(std::move(result), std::move(kept_sums), both);
   });
 }

@@ -149,6 +149,7 @@ nb::dict attend_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle
                             gradient.view<T>(), gradients.targets, call.options,
                             forward.log_sum_exp());
     }
+    call.raise();
     return std::move(gradients).finished();
   });
 }

@@ -7,6 +7,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "interpreter_lock.h"
+#include "schemes/function_term.h"
 #include "schemes/tables.h"
 #include "sextant/core/parallel.h"
 
@@ -53,6 +54,7 @@ nb::object all_numbers(const PyScoreTerm& self) {
                  values.data() + row * self.length);
     });
   }
+  if (const auto* function = dynamic_cast<const FunctionTerm*>(self.term.get())) function->raise();
   return to_python(std::move(values));
 }
 

@@ -250,7 +250,11 @@ void CallOptions<T>::add_bias(const Argument& argument) {
     if (logit_term_of(options) != nullptr && score_term->term->needs().before_softcap) {
       throw Error(argument.where(), "must have at most one term that is added before the softcap");
     }
-    options.terms.push_back(score_term->term.get());
+    const ScoreTerm* term = score_term->term.get();
+    if (const auto* function = dynamic_cast<const FunctionTerm*>(term)) {
+      term = functions_.emplace_back(std::make_unique<FunctionTerm>(function->of())).get();
+    }
+    options.terms.push_back(term);
   } else {
     once(options.bias);
     const InputArray array(argument);

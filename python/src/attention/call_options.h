@@ -3,11 +3,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
 
 #include "arrays.h"
+#include "schemes/function_term.h"
 #include "schemes/tables.h"
 #include "sextant/attention/attention.h"
 
@@ -51,6 +53,11 @@ class CallOptions {
 
   AttentionOptions<T> options;
 
+  // After the call, with the interpreter's lock: raises what a function of a bias or mask raised.
+  void raise() const {
+    for (const auto& term : functions_) term->raise();
+  }
+
  private:
   using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
@@ -69,7 +76,8 @@ class CallOptions {
   Tensor<Wide> converted_mask_;
   std::vector<Tensor<std::int64_t>> ids_;
   DistanceBias bias_;
-  std::vector<nb::object> kept_;  // tables and terms
+  std::vector<nb::object> kept_;                          // tables and terms
+  std::vector<std::unique_ptr<FunctionTerm>> functions_;  // of this call
 };
 
 }  // namespace sextant::python

@@ -33,6 +33,7 @@ nb::object weights(nb::handle q, nb::handle k, nb::handle stage, nb::handle rows
       const Unlocked released;
       result = attention_weights<T>(in.q.view<T>(), in.k.view<T>(), call.options, chosen);
     }
+    call.raise();
     const Shape shape = in.axes.without_lead(result.shape());
     return to_python(std::move(result), shape, q);
   });
@@ -50,6 +51,7 @@ nb::dict statistics(nb::handle q, nb::handle k, nb::handle top, const nb::dict& 
       const Unlocked released;
       result = attention_statistics<T>(in.q.view<T>(), in.k.view<T>(), call.options, wanted);
     }
+    call.raise();
     nb::dict arrays;
     const auto add = [&](const char* name, auto& tensor) {
       const Shape shape = in.axes.without_lead(tensor.shape());

@@ -95,6 +95,7 @@ class PyKvCache {
             queries.view<T>(), axes.inside(result.view<T>()), call.options,
             sums ? HeadAxes::with_lead(sums->template view<float>(), 3) : View<float>());
       });
+      call.raise();
       return finished(std::move(result), std::move(sums), both);
     });
   }

@@ -85,7 +85,8 @@ WordVectors trained(nb::handle sentences, const nb::dict& options) {
 
 void bind_word_vectors(nb::module_& module) {
   nb::class_<WordVectors> vectors(
-      module, "WordVectors", "Words with a vector each: vectors[word], nearest words, sums of words.");
+      module, "WordVectors",
+      "Words with a vector each: vectors[word], nearest words, sums of words.");
   never_changes(vectors);
   vectors
       .def(
@@ -109,8 +110,7 @@ void bind_word_vectors(nb::module_& module) {
             const Unlocked released;
             return WordVectors::load(file);
           },
-          nb::arg("path").none(),
-          nb::sig("def load(path: str | os.PathLike[str]) -> WordVectors"),
+          nb::arg("path").none(), nb::sig("def load(path: str | os.PathLike[str]) -> WordVectors"),
           "A .vec file of word2vec, fastText or GloVe.")
       .def_static("trained", &trained, nb::arg("sentences").none(), nb::arg("options"),
                   nb::sig("def trained(sentences: object, options: dict[str, typing.Any]) -> "
@@ -120,8 +120,7 @@ void bind_word_vectors(nb::module_& module) {
           [](const WordVectors& self, nb::handle path) {
             self.save(Argument{path, "WordVectors.save", "path"}.path());
           },
-          nb::arg("path").none(),
-          nb::sig("def save(self, path: str | os.PathLike[str]) -> None"))
+          nb::arg("path").none(), nb::sig("def save(self, path: str | os.PathLike[str]) -> None"))
       .def(
           "__reduce__",
           [](nb::handle self) {

@@ -88,7 +88,8 @@ auto in_words_of(const char* call, const F& f) {
     const std::string& where = error.where();
     const auto dot = where.find('.');
     if (dot == std::string::npos || !where.substr(0, dot).ends_with("_positions")) throw;
-    const std::string name = where.substr(dot + 1) == "boundaries" ? "segments" : where.substr(dot + 1);
+    const std::string name =
+        where.substr(dot + 1) == "boundaries" ? "segments" : where.substr(dot + 1);
     throw Error(call + ("." + name), std::string(error.what()).substr(where.size() + 3));
   }
 }
@@ -96,54 +97,102 @@ auto in_words_of(const char* call, const F& f) {
 }  // namespace
 
 void bind_positions(nb::module_& module) {
-  module.def("packed_positions", [](nb::handle boundaries) {
-    return in_words_of("packed", [&] {
-      return array_of_ids(packed_positions(Argument{boundaries, "packed", "segments"}.integers()));
-    });
-  }, nb::arg("segments").none(), nb::sig("def packed_positions(segments: object) -> typing.Any"));
-  module.def("padded_positions", [](nb::handle mask, nb::handle pad_id) {
-    return in_words_of("padded", [&] {
-      const std::int64_t id = whole(pad_id, "padded", "pad_id");
-      return with_mask("padded", mask, [&](View<const bool> seen) { return padded_positions(seen, id); });
-    });
-  }, nb::arg("mask").none(), nb::arg("pad_id").none(), nb::sig("def padded_positions(mask: object, pad_id: object) -> typing.Any"));
-  module.def("fairseq_positions", [](nb::handle mask, nb::handle padding_idx) {
-    return in_words_of("fairseq", [&] {
-      const std::int64_t id = whole(padding_idx, "fairseq", "padding_idx");
-      return with_mask("fairseq", mask, [&](View<const bool> seen) { return fairseq_positions(seen, id); });
-    });
-  }, nb::arg("mask").none(), nb::arg("padding_idx").none(), nb::sig("def fairseq_positions(mask: object, padding_idx: object) -> typing.Any"));
-  module.def("cached_positions", [](nb::handle past, nb::handle length) {
-    return in_words_of("cached", [&] {
-      return to_python(cached_positions(Argument{past, "cached", "past"}.integers(), whole(length, "cached", "length")));
-    });
-  }, nb::arg("past").none(), nb::arg("length").none(), nb::sig("def cached_positions(past: object, length: object) -> typing.Any"));
-  module.def("grid_positions", [](nb::handle rows, nb::handle columns) {
-    return in_words_of("grid", [&] {
-      return to_python(grid_positions(whole(rows, "grid", "rows"), whole(columns, "grid", "columns")));
-    });
-  }, nb::arg("rows").none(), nb::arg("columns").none(), nb::sig("def grid_positions(rows: object, columns: object) -> typing.Any"));
-  module.def("video_positions", [](nb::handle frames, nb::handle rows, nb::handle columns) {
-    return in_words_of("video", [&] {
-      return to_python(video_positions(whole(frames, "video", "frames"), whole(rows, "video", "rows"), whole(columns, "video", "columns")));
-    });
-  }, nb::arg("frames").none(), nb::arg("rows").none(), nb::arg("columns").none(), nb::sig("def video_positions(frames: object, rows: object, columns: object) -> typing.Any"));
-  module.def("random_positions", [](nb::handle length, nb::handle max_length, nb::handle seed) {
-    return in_words_of("random", [&] {
-      return array_of_ids(random_positions(whole(length, "random", "length"), whole(max_length, "random", "max_length"),
-          static_cast<std::uint32_t>(Argument{seed, "random", "seed"}.integer_in({0, 0xffffffff}))));
-    });
-  }, nb::arg("length").none(), nb::arg("max_length").none(), nb::arg("seed").none(), nb::sig("def random_positions(length: object, max_length: object, seed: object) -> typing.Any"));
-  module.def("shifted_positions", [](nb::handle length, nb::handle max_shift, nb::handle seed) {
-    return in_words_of("shifted", [&] {
-      return array_of_ids(shifted_positions(whole(length, "shifted", "length"), whole(max_shift, "shifted", "max_shift"),
-          static_cast<std::uint32_t>(Argument{seed, "shifted", "seed"}.integer_in({0, 0xffffffff}))));
-    });
-  }, nb::arg("length").none(), nb::arg("max_shift").none(), nb::arg("seed").none(), nb::sig("def shifted_positions(length: object, max_shift: object, seed: object) -> typing.Any"));
-  module.def("mrope_positions", [](nb::handle segments, nb::handle pad_id) {
-    return in_words_of("mrope", [&] { return mrope(segments, pad_id); });
-  }, nb::arg("segments").none(), nb::arg("pad_id").none(),
-     nb::sig("def mrope_positions(segments: object, pad_id: object) -> tuple[typing.Any, int, int]"));
+  module.def(
+      "packed_positions",
+      [](nb::handle boundaries) {
+        return in_words_of("packed", [&] {
+          return array_of_ids(
+              packed_positions(Argument{boundaries, "packed", "segments"}.integers()));
+        });
+      },
+      nb::arg("segments").none(), nb::sig("def packed_positions(segments: object) -> typing.Any"));
+  module.def(
+      "padded_positions",
+      [](nb::handle mask, nb::handle pad_id) {
+        return in_words_of("padded", [&] {
+          const std::int64_t id = whole(pad_id, "padded", "pad_id");
+          return with_mask("padded", mask,
+                           [&](View<const bool> seen) { return padded_positions(seen, id); });
+        });
+      },
+      nb::arg("mask").none(), nb::arg("pad_id").none(),
+      nb::sig("def padded_positions(mask: object, pad_id: object) -> typing.Any"));
+  module.def(
+      "fairseq_positions",
+      [](nb::handle mask, nb::handle padding_idx) {
+        return in_words_of("fairseq", [&] {
+          const std::int64_t id = whole(padding_idx, "fairseq", "padding_idx");
+          return with_mask("fairseq", mask,
+                           [&](View<const bool> seen) { return fairseq_positions(seen, id); });
+        });
+      },
+      nb::arg("mask").none(), nb::arg("padding_idx").none(),
+      nb::sig("def fairseq_positions(mask: object, padding_idx: object) -> typing.Any"));
+  module.def(
+      "cached_positions",
+      [](nb::handle past, nb::handle length) {
+        return in_words_of("cached", [&] {
+          return to_python(cached_positions(Argument{past, "cached", "past"}.integers(),
+                                            whole(length, "cached", "length")));
+        });
+      },
+      nb::arg("past").none(), nb::arg("length").none(),
+      nb::sig("def cached_positions(past: object, length: object) -> typing.Any"));
+  module.def(
+      "grid_positions",
+      [](nb::handle rows, nb::handle columns) {
+        return in_words_of("grid", [&] {
+          return to_python(
+              grid_positions(whole(rows, "grid", "rows"), whole(columns, "grid", "columns")));
+        });
+      },
+      nb::arg("rows").none(), nb::arg("columns").none(),
+      nb::sig("def grid_positions(rows: object, columns: object) -> typing.Any"));
+  module.def(
+      "video_positions",
+      [](nb::handle frames, nb::handle rows, nb::handle columns) {
+        return in_words_of("video", [&] {
+          return to_python(video_positions(whole(frames, "video", "frames"),
+                                           whole(rows, "video", "rows"),
+                                           whole(columns, "video", "columns")));
+        });
+      },
+      nb::arg("frames").none(), nb::arg("rows").none(), nb::arg("columns").none(),
+      nb::sig("def video_positions(frames: object, rows: object, columns: object) -> typing.Any"));
+  module.def(
+      "random_positions",
+      [](nb::handle length, nb::handle max_length, nb::handle seed) {
+        return in_words_of("random", [&] {
+          return array_of_ids(random_positions(
+              whole(length, "random", "length"), whole(max_length, "random", "max_length"),
+              static_cast<std::uint32_t>(
+                  Argument{seed, "random", "seed"}.integer_in({0, 0xffffffff}))));
+        });
+      },
+      nb::arg("length").none(), nb::arg("max_length").none(), nb::arg("seed").none(),
+      nb::sig(
+          "def random_positions(length: object, max_length: object, seed: object) -> typing.Any"));
+  module.def(
+      "shifted_positions",
+      [](nb::handle length, nb::handle max_shift, nb::handle seed) {
+        return in_words_of("shifted", [&] {
+          return array_of_ids(shifted_positions(
+              whole(length, "shifted", "length"), whole(max_shift, "shifted", "max_shift"),
+              static_cast<std::uint32_t>(
+                  Argument{seed, "shifted", "seed"}.integer_in({0, 0xffffffff}))));
+        });
+      },
+      nb::arg("length").none(), nb::arg("max_shift").none(), nb::arg("seed").none(),
+      nb::sig(
+          "def shifted_positions(length: object, max_shift: object, seed: object) -> typing.Any"));
+  module.def(
+      "mrope_positions",
+      [](nb::handle segments, nb::handle pad_id) {
+        return in_words_of("mrope", [&] { return mrope(segments, pad_id); });
+      },
+      nb::arg("segments").none(), nb::arg("pad_id").none(),
+      nb::sig(
+          "def mrope_positions(segments: object, pad_id: object) -> tuple[typing.Any, int, int]"));
 }
 
 }  // namespace sextant::python
