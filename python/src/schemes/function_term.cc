@@ -75,7 +75,8 @@ TileFunction::TileFunction(nb::object function, Kind kind, std::int64_t length, 
       parameters_(parameters),
       q_blocks_((length + kBlockQueries - 1) / kBlockQueries),
       k_blocks_((length + kBlockKeys - 1) / kBlockKeys) {
-  if (heads_ <= kMaxBlocks && q_blocks_ * k_blocks_ <= kMaxBlocks / std::max<std::int64_t>(heads_, 1)) {
+  if (heads_ <= kMaxBlocks &&
+      q_blocks_ * k_blocks_ <= kMaxBlocks / std::max<std::int64_t>(heads_, 1)) {
     const auto count = static_cast<std::size_t>(heads_ * q_blocks_ * k_blocks_);
     blocks_ = std::make_unique<std::atomic<std::uint8_t>[]>(count);
   }
@@ -107,8 +108,8 @@ bool TileFunction::is_whole(const ScoreRect& rect) const noexcept {
 TileFunction::Seen TileFunction::seen(const ScoreRect& rect) const noexcept {
   const std::int64_t block = block_of(rect);
   return block < 0 ? Seen::unknown
-                   : static_cast<Seen>(blocks_[static_cast<std::size_t>(block)].load(
-                         std::memory_order_relaxed));
+                   : static_cast<Seen>(
+                         blocks_[static_cast<std::size_t>(block)].load(std::memory_order_relaxed));
 }
 
 void TileFunction::remember(const ScoreRect& rect, Seen seen) noexcept {
@@ -153,7 +154,8 @@ void TileFunction::write(const ScoreRect& rect, Real* to, std::int64_t stride) c
   if (result.dtype() == DType::float32) return each_pair<float>(result.view<float>(), rect, put);
   if (result.dtype() == DType::float64) return each_pair<double>(result.view<double>(), rect, put);
   if (result.dtype() == DType::boolean) {
-    throw WrongType("[bias.function] must give an array of numbers, got bool: sextant.mask() is for those");
+    throw WrongType(
+        "[bias.function] must give an array of numbers, got bool: sextant.mask() is for those");
   }
   const Tensor<double> wide = result.copy().to<double>();
   each_pair<double>(wide, rect, put);
@@ -252,7 +254,8 @@ nb::object function_term(nb::handle function, bool is_mask, nb::handle length, n
   if (PyCallable_Check(function.ptr()) == 0) {
     throw_type_error({function, call, "function"}, "a function of head, query and key positions");
   }
-  const std::int64_t tokens = Argument{length, call, "length"}.integer_in({1, std::int64_t{1} << 30});
+  const std::int64_t tokens =
+      Argument{length, call, "length"}.integer_in({1, std::int64_t{1} << 30});
   const std::int64_t count = Argument{heads, call, "heads"}.integer_in({1, 1 << 20});
   const std::int64_t learned =
       Argument{parameters, call, "parameters"}.integer_in({0, std::int64_t{1} << 30});

@@ -58,7 +58,8 @@ class TileFunction {
   Kind kind_;
   std::int64_t length_, heads_, parameters_;
   std::int64_t q_blocks_, k_blocks_;
-  std::unique_ptr<std::atomic<std::uint8_t>[]> blocks_;  // [heads][q_blocks][k_blocks]; null: too many
+  std::unique_ptr<std::atomic<std::uint8_t>[]>
+      blocks_;  // [heads][q_blocks][k_blocks]; null: too many
 };
 
 // The term of one call: what the function raises is kept and raised when the call has ended.
