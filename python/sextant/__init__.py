@@ -35,7 +35,7 @@ from ._core import (
 from ._errors import ArgumentError, ArgumentTypeError, Error, MissingFileError
 from ._kv_cache import KvCache
 from ._schemes import *
-from ._tables import add_positions, rotate
+from ._tables import add_positions, resize_grid, rotate
 
 if TYPE_CHECKING:
     from . import lessons, plot, positions, train
@@ -130,6 +130,7 @@ __all__ = [
     "plan",
     "plot",
     "positions",
+    "resize_grid",
     "rotate",
     "schemes",
     "shipped",

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from . import _core
 
 if TYPE_CHECKING:
-    from ._types import Array, HeadLayout, SameArray
+    from ._types import Array, HeadLayout, ResizeConvention, SameArray
 
 
 def rotate(
@@ -57,3 +57,35 @@ def add_positions(x: SameArray, table: Array, *, out: Array | None = None) -> Sa
         ValueError, TypeError: naming the argument that does not fit
     """
     return _core.add_positions(x, table, out)  # type: ignore[no-any-return]
+
+
+def resize_grid(
+    table: SameArray,
+    new_size: int | tuple[int, int],
+    *,
+    old_size: int | tuple[int, int] | None = None,
+    prefix: int = 0,
+    method: Literal["bilinear", "bicubic"] = "bicubic",
+    convention: ResizeConvention = "torch",
+) -> SameArray:
+    """Learned positions of a grid of patches for a grid of another size, as vision models do for larger images.
+
+    Args:
+        table: [prefix + rows * columns, width], its patches row by row, of float32, bfloat16, float16 or float64
+        new_size: rows and columns of the result, or the side of a square
+        old_size: those of the table; None: a square
+        prefix: rows in front of the grid that stay: of a class token, of registers
+        method: "bilinear" or "bicubic"
+        convention: whose weights: "torch" (F.interpolate(), as Hugging Face's ViT), "torch_antialias" (antialias=True, as timm),
+            "torch_corners" (align_corners=True) or "jax" (jax.image.resize())
+
+    Returns:
+        [prefix + new rows * new columns, width] of the table's library and dtype, rounded once.
+
+    Raises:
+        ValueError, TypeError: naming the argument that does not fit
+
+    Source:
+        Dosovitskiy et al. 2020, 2010.11929, section 3.2
+    """
+    return _core.resize_grid(table, new_size, old_size, prefix, method, convention)  # type: ignore[no-any-return]

@@ -39,6 +39,7 @@ Positions = Union[int, Sequence[int], Array]
 DType = Any
 Causal = Union[Literal["none", "top_left", "bottom_right", "at_offsets", "at_lengths"], bool]
 HeadLayout = Literal["bhld", "blhd"]
+ResizeConvention = Literal["torch", "torch_antialias", "torch_corners", "jax"]
 Layout = Literal["half_split", "interleaved"]
 Stage = Literal["scores", "capped", "biased", "probabilities"]
 OneBias = Union[Array, "DistanceBias", "ScoreTerm"]

@@ -33,6 +33,7 @@ void bind_chart_pictures(nanobind::module_& module);
 void bind_sentences(nanobind::module_& module);
 void bind_lessons(nanobind::module_& module);
 void bind_positions(nanobind::module_& module);
+void bind_resize_grid(nanobind::module_& module);
 void bind_program(nanobind::module_& module);
 
 }  // namespace sextant::python

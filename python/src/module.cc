@@ -35,5 +35,6 @@ NB_MODULE(_core, module) {
   py::bind_sentences(module);
   py::bind_lessons(module);
   py::bind_positions(module);
+  py::bind_resize_grid(module);
   py::bind_program(module);
 }

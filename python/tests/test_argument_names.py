@@ -35,6 +35,7 @@ CALLS = {
     "plan": (sextant.plan, dict(q=Q, k=Q, v=Q)),
     "bias": (sextant.bias, dict(function=lambda head, query, key: 0.0, length=8)),
     "mask": (sextant.mask, dict(function=lambda head, query, key: True, length=8)),
+    "resize_grid": (sextant.resize_grid, dict(table=np.ones((4, 3)), new_size=3)),
     "packed": (positions.packed, dict(segments=[0, 4])),
     "padded": (positions.padded, dict(mask=np.ones((2, 3), bool))),
     "fairseq": (positions.fairseq, dict(mask=np.ones((2, 3), bool))),
