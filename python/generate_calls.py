@@ -38,7 +38,7 @@ RUN = [
      "after the run was saved, with the model so far as its attribute `model`"),
     ("progress", "bool | None", "None", "shown on stderr, by tqdm where it is installed; None: on a terminal or in a notebook"),
 ]
-POSITIONS = ("positions", "PositionNames", '"rotary"',
+SCHEME = ("scheme", "PositionNames", '"rotary"',
              "schemes of self attention: a name, or a dict from names to parameters, {'rotary': {'base': 500000.0}}")
 LAYERS = ("layer_positions", "Sequence[tuple[Sequence[int], PositionNames]]", "()",
           "layers, counted from 0, whose schemes are others, with these: [([0, 2], {'rotary': {}, 'window': {'left': 127}})]")
@@ -74,8 +74,8 @@ def train(name: str, idea: str, data: list[tuple[str, str, str]], result: str, m
     sources = ", ".join(f'"{given}": {given}' for given, *_ in data + extra if given != "from_model")
     start = "from_model" if FROM in extra else "None"
     body = (f'from ._training import train\n\n'
-            f'return train("{name}", {{{sources}}}, {start}, positions, {{options}}, folder, on_step, progress)  # type: ignore[return-value]')
-    return Call(name, name, idea, data, result, BEST, body, [POSITIONS, *extra, *RUN], more)
+            f'return train("{name}", {{{sources}}}, {start}, scheme, {{options}}, folder, on_step, progress)  # type: ignore[return-value]')
+    return Call(name, name, idea, data, result, BEST, body, [SCHEME, *extra, *RUN], more)
 
 
 CALLS = [
@@ -119,36 +119,36 @@ CALLS = [
          "the text without the prompt; it ends at <eos>, at `stop`, after max_tokens, or with a UserWarning where the table of the model's positions ends", "return self._generate(prompt, {options}, stop, on_text)",
          [("stop", "str", '""', "ends the text and is no part of it"),
           ("on_text", "Callable[[str], object] | None", "None", "called with every part of the text as it is made")],
-         owner="Generates"),
+         owner="_Generates"),
     Call("fill", "fill", "What the model would put where a text has [MASK].", [("text", "str", "with [MASK] in it")], "FilledText",
          "the text with the most probable token in every hole, and the guesses of each hole", "return self._fill(text, {options})",
-         owner="Fills"),
+         owner="_Fills"),
     Call("logit_lens", "logit_lens", LENS + " A masked model guesses the token itself.", [("text", "str", "1 to 512 tokens")], "LogitLens", GUESSES,
-         "return self._logit_lens(text, {options})", owner="LensOfText"),
+         "return self._logit_lens(text, {options})", owner="_LensOfText"),
     Call("logit_lens", "logit_lens", LENS + " Of an ensemble, the first model's.",
          [("text", "str", "the source, 1 to 512 tokens")], "LogitLens", GUESSES, "return self._logit_lens(text, target, {options})",
-         [("target", "str | None", "None", "its translation, at most 512 tokens; None: what the model makes of it")], owner="LensOfPairs"),
+         [("target", "str | None", "None", "its translation, at most 512 tokens; None: what the model makes of it")], owner="_LensOfPairs"),
     Call("evaluate", "evaluate_text", "How well the model predicts a text.", [("text", "Source", "a path, or what has read()")],
          "TextScore", "perplexity and bits per character, in windows side by side and, with `stride`, in sliding ones",
-         "return self._evaluate(text, {options})", owner="ScoresText"),
+         "return self._evaluate(text, {options})", owner="_ScoresText"),
     Call("translate", "translate_lines", "Translates by beam search.", [("text", "str | Sequence[str]", "a sentence, or a list of them")], "Any",
          "the translation of each sentence: a str or a list of str; with n_best above 1 a list of Translation for each",
-         "return self._translate(text, {options})", owner="Translates"),
+         "return self._translate(text, {options})", owner="_Translates"),
     Call("evaluate", "evaluate_pairs", "Translates the first side of every pair and compares the result with the second.",
          [PAIRS], "PairScore", "BLEU as sacreBLEU computes it (13a, cased), exact matches, the perplexity of the references",
          "return self._evaluate(pairs, {options}, reverse, limit)",
          [("reverse", "bool", "False", "translate the second side into the first"),
-          ("limit", "int | None", "None", "use only the first pairs")], owner="ScoresPairs"),
+          ("limit", "int | None", "None", "use only the first pairs")], owner="_ScoresPairs"),
 ]
 # What a class that has such a method does with the options.
 HOOKS = {
-    "Generates": "_generate(self, prompt: str, options: dict[str, Any], stop: str, on_text: Callable[[str], object] | None) -> str",
-    "Fills": "_fill(self, text: str, options: dict[str, Any]) -> FilledText",
-    "LensOfText": "_logit_lens(self, text: str, options: dict[str, Any]) -> LogitLens",
-    "LensOfPairs": "_logit_lens(self, text: str, target: str | None, options: dict[str, Any]) -> LogitLens",
-    "ScoresText": "_evaluate(self, text: Source, options: dict[str, Any]) -> TextScore",
-    "Translates": "_translate(self, text: str | Sequence[str], options: dict[str, Any]) -> Any",
-    "ScoresPairs": "_evaluate(self, pairs: Pairs, options: dict[str, Any], reverse: bool, limit: int | None) -> PairScore",
+    "_Generates": "_generate(self, prompt: str, options: dict[str, Any], stop: str, on_text: Callable[[str], object] | None) -> str",
+    "_Fills": "_fill(self, text: str, options: dict[str, Any]) -> FilledText",
+    "_LensOfText": "_logit_lens(self, text: str, options: dict[str, Any]) -> LogitLens",
+    "_LensOfPairs": "_logit_lens(self, text: str, target: str | None, options: dict[str, Any]) -> LogitLens",
+    "_ScoresText": "_evaluate(self, text: Source, options: dict[str, Any]) -> TextScore",
+    "_Translates": "_translate(self, text: str | Sequence[str], options: dict[str, Any]) -> Any",
+    "_ScoresPairs": "_evaluate(self, pairs: Pairs, options: dict[str, Any], reverse: bool, limit: int | None) -> PairScore",
 }
 
 

@@ -9,29 +9,32 @@ import textwrap
 # Name, type, default, meaning.
 OPTIONS = [
     ("causal", "Causal | None", "None",
-     'which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query sees every key), '
-     '"at_offsets" (by query_offsets), "at_lengths" (by key_lengths)'),
+     'which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query sees every key), '
+     '"at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where q_len is k_len and these agree'),
     ("window", "tuple[int, int] | None", "None", "(left, right): how many keys before and after the diagonal are visible, -1 for all"),
     ("mask", "Array | None", "None",
      "bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads, q_len, k_len], any strides"),
     ("bias", "Bias | None", "None",
      "by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made: DistanceBias, "
      "ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the heads of q and for all tokens"),
-    ("slopes", "Array | None", "None", "[heads]: adds -slope * |distance|"),
+    ("slopes", "Numbers | None", "None", "[heads]: adds -slope * |distance|"),
     ("scale", "float | None", "None", "of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says"),
     ("softcap", "float", "0.0", "score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off"),
-    ("segments", "Array | None", "None", "packed sequences: where each begins, then the length (cu_seqlens)"),
-    ("key_segments", "Array | None", "None", "the same for keys"),
-    ("key_lengths", "Array | None", "None", "[batch]: keys from there on are padding"),
-    ("query_offsets", "Array | None", "None", "[batch]: the key on the diagonal of each sequence's query 0"),
+    ("segments", "Integers | None", "None", "packed sequences: where each begins, then the length (cu_seqlens)"),
+    ("key_segments", "Integers | None", "None", "the same for keys"),
+    ("key_lengths", "Integers | None", "None", "[batch]: keys from there on are padding"),
+    ("query_offsets", "Integers | None", "None", "[batch]: the key on the diagonal of each sequence's query 0"),
     ("positions", "Array | tuple[Array, Array] | None", "None",
      "ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two"),
-    ("sinks", "Array | None", "None", "[heads]: a logit per head that takes part in the softmax"),
+    ("sinks", "Numbers | None", "None", "[heads]: a logit per head that takes part in the softmax"),
     ("rotation", "RotationTable | None", "None", "a RotationTable of float32 that rotates queries and keys inside the call"),
+    ("layout", "HeadLayout", '"bhld"',
+     'order of the axes of q, k, v, out and their gradients: "bhld" is [batch, heads, length, channels], "blhd" [batch, length, heads, '
+     "channels]; masks, weights and log_sum_exp keep theirs"),
     ("threads", "int", "0", "0: as many as there are cores; results do not depend on it"),
 ]
 # The files, and the options that have another name there.
-FILES: dict[str, tuple[str, ...]] = {"_attention.py": (), "_kv_cache.py": (), "torch/_attention.py": ("mask", "scale")}
+FILES: dict[str, tuple[str, ...]] = {"_attention.py": (), "_kv_cache.py": (), "torch/_attention.py": ("mask", "scale", "layout")}
 
 SIGNATURE = re.compile(r"^( *)# The operator's options, by generate\.py:\n.*?(?=^ *\) -> )", re.M | re.S)
 HELP = re.compile(r"^( *)Options, which may all be combined:\n.*?(?=^$)", re.M | re.S)
@@ -45,7 +48,7 @@ def filled(text: str, indent: str, more: str = "") -> str:
 def with_options(text: str, without: tuple[str, ...]) -> str:
     """A file's text with the options as they are now."""
     options = [option for option in OPTIONS if option[0] not in without]
-    signature = "".join(f"{{0}}{name}: {kind} = {default},\n" for name, kind, default, _ in options)
+    signature = "".join(f"{{0}}{name}: {kind} = {default},\n" for name, kind, default, _ in options) + "{0}**unknown: NoReturn,\n"
     text = SIGNATURE.sub(lambda m: f"{m[1]}# The operator's options, by generate.py:\n" + signature.replace("{0}", m[1]), text)
     text = HELP.sub(lambda m: f"{m[1]}Options, which may all be combined:\n"
                     + "".join(filled(f"{name}: {meaning}", m[1] + "    ", "    ") for name, _, _, meaning in options), text)

@@ -68,9 +68,9 @@ def entry(name: str, text: str) -> str:
 
 def docstring(scheme: dict[str, Any], first: str, sizes: list[str], rows: list[tuple[str, str]], page: Path) -> str:
     parts = [textwrap.fill(scheme["idea"], 96), formula(page), "Args:"]
-    ids = "how many positions there are, or their ids: whole numbers [rows], or [rows, axes]"
+    ids = "how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]"
     if scheme["name"] == "sinusoidal":
-        ids = "how many positions there are, or which: whole or real numbers [rows]"
+        ids = "how many there are, 0 and up, or which: whole or real numbers [rows]"
     arguments = [entry(first, ids), *(entry(size, SIZES[size]) for size in sizes), *(entry(*row) for row in rows)]
     parts[-1] += "\n" + "\n".join(arguments)
     parts.append("Returns:\n" + entry("", KINDS[scheme["kind"]][2]).replace("    : ", "    "))
@@ -85,7 +85,7 @@ def function(scheme: dict[str, Any], docs: Path) -> str:
     name, kind, parameters = scheme["name"], scheme["kind"], scheme["parameters"]
     sizes, result, _ = KINDS[kind]
     names = [p["name"] for p in parameters]
-    first = "positions" if "length" in names else "length"
+    first = "positions"
     signature = [f"{first}: Positions", *(f"{size}: int" for size in sizes)]
     keywords, rows, extra = [], [], []
     for p in parameters:

@@ -18,7 +18,8 @@ void add_commands(CLI::App& program, Job& job) {
         add_info}},
       {"Lessons", {add_embed, add_similarity, add_recommend}},
       {"Text and files",
-       {add_tokenize, add_vocabulary, add_convert_rotary, add_average, add_export, add_completion}},
+       {add_tokenize, add_vocabulary, add_convert_rotary, add_resize_grid, add_average, add_export,
+        add_completion}},
   };
   for (const auto& [name, commands] : groups) {
     for (const auto add : commands) {

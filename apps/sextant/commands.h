@@ -35,6 +35,7 @@ void add_recommend(CLI::App& program, Job& job);
 void add_vocabulary(CLI::App& program, Job& job);
 void add_tokenize(CLI::App& program, Job& job);
 void add_convert_rotary(CLI::App& program, Job& job);
+void add_resize_grid(CLI::App& program, Job& job);
 void add_identify(CLI::App& program, Job& job);
 void add_logit_lens(CLI::App& program, Job& job);
 void add_generate(CLI::App& program, Job& job);

@@ -5,6 +5,7 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/lifetime.h"
+#include "sextant/core/missing_file.h"
 #include "sextant/core/names.h"
 #include "sextant/core/npy.h"
 #include "sextant/core/numbers.h"

@@ -4,6 +4,7 @@
 #include "sextant/schemes/added/fourier.h"
 #include "sextant/schemes/added/learned.h"
 #include "sextant/schemes/added/position_table.h"
+#include "sextant/schemes/added/resize_grid.h"
 #include "sextant/schemes/added/sincos_2d.h"
 #include "sextant/schemes/added/sincos_3d.h"
 #include "sextant/schemes/added/sinusoidal.h"

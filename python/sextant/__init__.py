@@ -32,32 +32,35 @@ from ._core import (
     can_save_png,
     version as __version__,
 )
+from ._errors import ArgumentError, ArgumentTypeError, Error, MissingFileError
 from ._kv_cache import KvCache
 from ._schemes import *
-from ._tables import add_positions, rotate
+from ._tables import add_positions, resize_grid, rotate
 
 if TYPE_CHECKING:
-    from . import plot, train
+    from . import lessons, plot, positions, train
     from ._calls import extrapolate
     from ._extrapolate import exchange_positions
+    from ._functions import bias, mask
     from ._interop import LayerPositions, convert_rotary, from_config, identify
     from ._models import LanguageModel, MaskedModel, Model, Translator, load, load_pretrained, shipped
     from ._pretrained import PretrainedEncoding, PretrainedTokenizer
     from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
-    from ._sentences import OrderVerdict, Page, SentenceAttention, attend, compare, report
     from ._tensor_file import TensorFile
 
 # What models, sentences and the list of schemes need is loaded at its first use: `import sextant` takes half the time.
 _LATER = {
+    "lessons": (),
     "plot": (),
+    "positions": (),
     "train": (),
     "_calls": ("extrapolate",),
     "_extrapolate": ("exchange_positions",),
+    "_functions": ("bias", "mask"),
     "_interop": ("LayerPositions", "convert_rotary", "from_config", "identify"),
     "_models": ("LanguageModel", "MaskedModel", "Model", "Translator", "load", "load_pretrained", "shipped"),
     "_pretrained": ("PretrainedEncoding", "PretrainedTokenizer"),
     "_registry": ("Parameter", "Scheme", "Weight", "find_scheme", "schemes"),
-    "_sentences": ("OrderVerdict", "Page", "SentenceAttention", "attend", "compare", "report"),
     "_tensor_file": ("TensorFile",),
 }
 
@@ -68,25 +71,32 @@ def __getattr__(name: str) -> Any:
             loaded = importlib.import_module("." + module, __name__)
             globals().update({known: getattr(loaded, known) for known in names})
             return loaded if name == module else globals()[name]
+    if name == "torch":  # on request only, but offered by completion
+        try:
+            return importlib.import_module(".torch", __name__)
+        except ImportError as error:
+            raise AttributeError(str(error)) from error
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "torch"])
 
 
 __all__ = [
+    "ArgumentError",
+    "ArgumentTypeError",
     "AttentionGradients",
     "AttentionPlan",
     "DistanceBias",
+    "Error",
     "Identification",
     "KvCache",
     "LanguageModel",
     "LayerPositions",
     "MaskedModel",
+    "MissingFileError",
     "Model",
-    "OrderVerdict",
-    "Page",
     "Parameter",
     "Picture",
     "PretrainedEncoding",
@@ -94,7 +104,6 @@ __all__ = [
     "RotationTable",
     "ScoreTerm",
     "Scheme",
-    "SentenceAttention",
     "TensorFile",
     "Tokenizer",
     "Translator",
@@ -102,24 +111,26 @@ __all__ = [
     "WeightStatistics",
     "__version__",
     "add_positions",
-    "attend",
     "attention",
     "attention_backward",
     "attention_statistics",
     "attention_weights",
+    "bias",
     "can_save_png",
-    "compare",
     "convert_rotary",
     "exchange_positions",
     "extrapolate",
     "find_scheme",
     "from_config",
     "identify",
+    "lessons",
     "load",
     "load_pretrained",
+    "mask",
     "plan",
     "plot",
-    "report",
+    "positions",
+    "resize_grid",
     "rotate",
     "schemes",
     "shipped",

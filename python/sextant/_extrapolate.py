@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Optional, Sequence
 
 from . import _core
+from ._errors import ArgumentError, ArgumentTypeError
 from ._progress import Progress
 from ._sources import files_for, folder_of, named as as_call, positions_of, temporary_folder
 
@@ -110,7 +111,7 @@ def exchange_positions(
         ValueError: a scheme that learns weights, a text that is too short, a model that is not causal
     """
     if isinstance(schemes, (str, dict)):
-        raise TypeError(f"[exchange_positions.schemes] must be a list, got {type(schemes).__name__}")
+        raise ArgumentTypeError(f"[exchange_positions.schemes] must be a list, got {type(schemes).__name__}")
     named = [positions_of(each, "exchange_positions.schemes") for each in schemes]
     with files_for("") as files, as_call(extrapolation="exchange_positions"):
         paths = files.texts(text, "exchange_positions.text")
@@ -134,10 +135,10 @@ def run(
     named = None
     if schemes is not None:
         if isinstance(schemes, (str, dict)):
-            raise TypeError(f"[extrapolate.schemes] must be a list, got {type(schemes).__name__}")
+            raise ArgumentTypeError(f"[extrapolate.schemes] must be a list, got {type(schemes).__name__}")
         named = [positions_of(each, "extrapolate.schemes") for each in schemes]
         if not named:
-            raise ValueError("[extrapolate.schemes] must be one or more, got none")
+            raise ArgumentError("[extrapolate.schemes] must be one or more, got none")
     bar = Progress(progress, 0, 0, "extrapolate")
 
     def step(label: str, doing: str, length: int, metrics: _core.StepMetrics | None) -> Any:

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Mapping
 
 from . import _core, _schemes
+from ._errors import ArgumentError, ArgumentTypeError
 from ._registry import find_scheme
 from ._sources import named, path_of, type_of
 
 if TYPE_CHECKING:
-    from ._types import Array, DType, Layout, Positions
+    from ._types import Array, DType, Layout, Positions, SameArray
 
 
 def identify(
@@ -42,7 +43,7 @@ def identify(
         try:
             numbers = array.array()
         except ValueError as error:
-            raise TypeError("[identify.array] must be numbers, or a ScoreTerm that depends on positions alone") from error
+            raise ArgumentTypeError("[identify.array] must be numbers, or a ScoreTerm that depends on positions alone") from error
     if str(getattr(numbers, "dtype", "")).rpartition(".")[2].startswith("complex"):
         import numpy as np
 
@@ -96,9 +97,9 @@ def plain(value: Any) -> Any:
         return dict(value)
     if hasattr(value, "tolist"):
         if math.prod(max(1, size) for size in getattr(value, "shape", ())) > MAX_NUMBERS:
-            raise ValueError(f"[from_config.config] must have arrays of up to {MAX_NUMBERS} numbers, got the shape {list(value.shape)}")
+            raise ArgumentError(f"[from_config.config] must have arrays of up to {MAX_NUMBERS} numbers, got the shape {list(value.shape)}")
         return value.tolist()
-    raise TypeError(f"[from_config.config] must hold what JSON can, got {type(value).__name__}")
+    raise ArgumentTypeError(f"[from_config.config] must hold what JSON can, got {type(value).__name__}")
 
 
 def json_of(config: Mapping[str, Any]) -> str:
@@ -106,11 +107,11 @@ def json_of(config: Mapping[str, Any]) -> str:
         return json.dumps(dict(config), default=plain)
     except TypeError as error:
         words = str(error)
-        raise TypeError(words if words.startswith("[") else f"[from_config.config] must hold what JSON can: {words}") from None
+        raise ArgumentTypeError(words if words.startswith("[") else f"[from_config.config] must hold what JSON can: {words}") from None
     except (ValueError, RecursionError) as error:
         if str(error).startswith("["):
             raise
-        raise ValueError("[from_config.config] must not hold itself, nor be nested more deeply than Python's stack allows") from None
+        raise ArgumentError("[from_config.config] must not hold itself, nor be nested more deeply than Python's stack allows") from None
 
 
 def from_config(config: str | os.PathLike[str] | Mapping[str, Any], *, layer: int = 0, read_as: str | None = None) -> LayerPositions:
@@ -128,7 +129,7 @@ def from_config(config: str | os.PathLike[str] | Mapping[str, Any], *, layer: in
         ValueError: a model type or a key about positions that is not known, or values that contradict each other
     """
     if not isinstance(config, (Mapping, str, os.PathLike)):
-        raise TypeError(f"[from_config.config] must be a path or a dict, got {type(config).__name__}")
+        raise ArgumentTypeError(f"[from_config.config] must be a path or a dict, got {type(config).__name__}")
     is_path = not isinstance(config, Mapping)
     source = path_of(config, "from_config.config") if is_path else json_of(config)
     with named(model_config="from_config"):
@@ -138,14 +139,14 @@ def from_config(config: str | os.PathLike[str] | Mapping[str, Any], *, layer: in
 
 
 def convert_rotary(
-    weights: Array,
+    weights: SameArray,
     head_dim: int,
     to: Layout,
     *,
     rotary_dim: int = 0,
     span: str = "first",
     out: Array | None = None,
-) -> Any:
+) -> SameArray:
     """Permutes the rows of a projection of q or k, per head, from one rotary layout to the other. Scores stay the same.
 
     Args:
@@ -162,4 +163,4 @@ def convert_rotary(
     Raises:
         ValueError: rows that are no whole number of heads, or a size out of its range
     """
-    return _core.convert_rotary(weights, head_dim, to, rotary_dim, span, out)
+    return _core.convert_rotary(weights, head_dim, to, rotary_dim, span, out)  # type: ignore[no-any-return]

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _core
+from ._hints import refuse
 
 if TYPE_CHECKING:
-    from typing import Sequence
+    from typing import NoReturn
 
     from ._core import RotationTable
-    from ._types import Array, Bias, Causal, DType
+    from ._types import Array, Bias, Causal, DType, HeadLayout, Integers, Numbers, SameArray
 
 
 class KvCache:
@@ -37,42 +38,101 @@ class KvCache:
         *,
         capacity: int,
         dtype: DType = "float32",
-        _cache: _core.KvCache | None = None,
     ) -> None:
-        self._cache = _cache or _core.KvCache(batch, kv_heads, head_dim, v_dim, capacity, dtype)
+        self._cache = _core.KvCache(batch, kv_heads, head_dim, v_dim, capacity, dtype)
 
-    def append(self, k: Array, v: Array, counts: Sequence[int] | Array | None = None) -> None:
-        """Puts k [batch, kv_heads, count, head_dim] and v behind what is stored; of sequence b the first counts[b] positions."""
-        self._cache.append(k, v, counts)
+    def append(self, k: Array, v: Array, counts: Integers | None = None, *, layout: HeadLayout = "bhld") -> None:
+        """Puts k [batch, kv_heads, count, head_dim] and v behind what is stored; of sequence b the first counts[b] positions.
 
+        `layout` is that of attention(), and as there the arrays may lack the batch, or batch and heads."""
+        self._cache.append(k, v, counts, layout)
+
+    @overload
+    def attend(
+        self,
+        q: SameArray,
+        *,
+        out: Array | None = None,
+        log_sum_exp: Array | None = None,
+        return_log_sum_exp: Literal[False] = False,
+        # The operator's options, by generate.py:
+        causal: Causal | None = None,
+        window: tuple[int, int] | None = None,
+        mask: Array | None = None,
+        bias: Bias | None = None,
+        slopes: Numbers | None = None,
+        scale: float | None = None,
+        softcap: float = 0.0,
+        segments: Integers | None = None,
+        key_segments: Integers | None = None,
+        key_lengths: Integers | None = None,
+        query_offsets: Integers | None = None,
+        positions: Array | tuple[Array, Array] | None = None,
+        sinks: Numbers | None = None,
+        rotation: RotationTable | None = None,
+        layout: HeadLayout = "bhld",
+        threads: int = 0,
+        **unknown: NoReturn,
+    ) -> SameArray: ...
+    @overload
+    def attend(
+        self,
+        q: SameArray,
+        *,
+        out: Array | None = None,
+        log_sum_exp: Array | None = None,
+        return_log_sum_exp: Literal[True],
+        # The operator's options, by generate.py:
+        causal: Causal | None = None,
+        window: tuple[int, int] | None = None,
+        mask: Array | None = None,
+        bias: Bias | None = None,
+        slopes: Numbers | None = None,
+        scale: float | None = None,
+        softcap: float = 0.0,
+        segments: Integers | None = None,
+        key_segments: Integers | None = None,
+        key_lengths: Integers | None = None,
+        query_offsets: Integers | None = None,
+        positions: Array | tuple[Array, Array] | None = None,
+        sinks: Numbers | None = None,
+        rotation: RotationTable | None = None,
+        layout: HeadLayout = "bhld",
+        threads: int = 0,
+        **unknown: NoReturn,
+    ) -> tuple[SameArray, SameArray]: ...
     def attend(
         self,
         q: Array,
         *,
         out: Array | None = None,
         log_sum_exp: Array | None = None,
+        return_log_sum_exp: bool = False,
         # The operator's options, by generate.py:
         causal: Causal | None = None,
         window: tuple[int, int] | None = None,
         mask: Array | None = None,
         bias: Bias | None = None,
-        slopes: Array | None = None,
+        slopes: Numbers | None = None,
         scale: float | None = None,
         softcap: float = 0.0,
-        segments: Array | None = None,
-        key_segments: Array | None = None,
-        key_lengths: Array | None = None,
-        query_offsets: Array | None = None,
+        segments: Integers | None = None,
+        key_segments: Integers | None = None,
+        key_lengths: Integers | None = None,
+        query_offsets: Integers | None = None,
         positions: Array | tuple[Array, Array] | None = None,
-        sinks: Array | None = None,
+        sinks: Numbers | None = None,
         rotation: RotationTable | None = None,
+        layout: HeadLayout = "bhld",
         threads: int = 0,
+        **unknown: NoReturn,
     ) -> Any:
         """attention() of q [batch, heads, q_len, head_dim], the last q_len positions, with all stored keys and values.
 
         Options, which may all be combined:
-            causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
-                query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+            causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the
+                last query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where
+                q_len is k_len and these agree
             window: (left, right): how many keys before and after the diagonal are visible, -1 for all
             mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
                 q_len, k_len], any strides
@@ -89,17 +149,21 @@ class KvCache:
             positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
             sinks: [heads]: a logit per head that takes part in the softmax
             rotation: a RotationTable of float32 that rotates queries and keys inside the call
+            layout: order of the axes of q, k, v, out and their gradients: "bhld" is [batch, heads, length, channels],
+                "blhd" [batch, length, heads, channels]; masks, weights and log_sum_exp keep theirs
             threads: 0: as many as there are cores; results do not depend on it
 
         Returns:
-            out, or a new array [batch, heads, q_len, v_dim].
+            out, or a new array [batch, heads, q_len, v_dim]; with return_log_sum_exp that and the log-sum-exp.
         """
+        if unknown:
+            refuse("KvCache.attend", unknown)
         options = dict(  # by generate.py
             causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
             segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-            positions=positions, sinks=sinks, rotation=rotation, threads=threads,
+            positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
         )
-        return self._cache.attend(q, out, log_sum_exp, options)
+        return self._cache.attend(q, out, log_sum_exp, options, return_log_sum_exp)
 
     def reserve(self, capacity: int) -> None:
         """Makes room for `capacity` positions, never fewer than before."""
@@ -115,13 +179,21 @@ class KvCache:
 
     def fork(self) -> KvCache:
         """Another cache with the same contents; both read the same memory until one of them appends."""
-        return KvCache(0, 0, 0, capacity=0, _cache=self._cache.fork())
+        other = KvCache.__new__(KvCache)
+        other._cache = self._cache.fork()
+        return other
 
     def __copy__(self) -> KvCache:
         return self.fork()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> KvCache:
         return self.fork()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from . import _copies
+
+        other = self.fork()  # one state, whatever other threads append
+        return _copies.cache, (other.keys, other.values, other.lengths, other.capacity)
 
     @property
     def lengths(self) -> list[int]:

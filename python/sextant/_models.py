@@ -8,7 +8,8 @@ import warnings
 from typing import TYPE_CHECKING, Any, Callable, Literal, Mapping, Sequence
 
 from . import _core
-from ._calls import Fills, Generates, LensOfPairs, LensOfText, ScoresPairs, ScoresText, Translates
+from ._calls import _Fills, _Generates, _LensOfPairs, _LensOfText, _ScoresPairs, _ScoresText, _Translates
+from ._errors import ArgumentError
 from ._results import (
     AttentionMaps,
     Bleu,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ._training import Training
-    from ._types import Array, Pairs, Source
+    from ._types import Integers, Pairs, Source
 
 
 class Model:
@@ -63,7 +64,7 @@ class Model:
         return f"{type(self).__name__}({sizes}, positions={[each['scheme'] for each in config['positions']]})"
 
 
-class TextModel(Model, ScoresText, LensOfText):
+class TextModel(Model, _ScoresText, _LensOfText):
     """What causal and masked language models have."""
 
     _core: _core.TextModel
@@ -94,7 +95,7 @@ class TextModel(Model, ScoresText, LensOfText):
             folder_of(folder, "save_pretrained.folder"), model_type, folder_of(like, "save_pretrained.like"), dtype
         )
 
-    def logits(self, ids: Array, *, threads: int = 0) -> NDArray[Any]:
+    def logits(self, ids: Integers, *, threads: int = 0) -> NDArray[Any]:
         """The logits at every position: of the next token, or of a masked model of the token there.
 
         Args:
@@ -111,7 +112,7 @@ class TextModel(Model, ScoresText, LensOfText):
 
         return self._core.logits(np.asarray(ids) if isinstance(ids, (list, tuple)) else ids, threads)  # type: ignore[no-any-return]
 
-    def hidden_states(self, ids: Array, *, threads: int = 0) -> NDArray[Any]:
+    def hidden_states(self, ids: Integers, *, threads: int = 0) -> NDArray[Any]:
         """What there is of each token before the first layer and after each, as `hidden_states` of transformers: the last after the final norm.
 
         Args:
@@ -158,7 +159,7 @@ class TextModel(Model, ScoresText, LensOfText):
             warnings.warn(f"{cut} of {len(given)} texts are longer than the {longest} tokens that the model reads: their beginnings count", stacklevel=2)
         return vectors[0] if isinstance(texts, str) else vectors  # type: ignore[no-any-return]
 
-    def attention_maps(self, text: str | Array, *, layers: Sequence[int] | None = None, threads: int = 0) -> AttentionMaps:
+    def attention_maps(self, text: str | Integers, *, layers: Sequence[int] | None = None, threads: int = 0) -> AttentionMaps:
         """Where each token of a text looks.
 
         Args:
@@ -175,8 +176,9 @@ class TextModel(Model, ScoresText, LensOfText):
                 ids, words = self.tokenizer.model_input(text)
             weights = self._core.attention_maps(ids, chosen or [], threads)
         else:
-            weights = self._core.attention_maps(text, chosen or [], threads)
-            words = self.tokenizer.pieces(text) if self._core.has_tokenizer() else [str(int(token)) for token in text]
+            given: Any = text
+            weights = self._core.attention_maps(given, chosen or [], threads)
+            words = self.tokenizer.pieces(given) if self._core.has_tokenizer() else [str(int(token)) for token in given]
         return AttentionMaps(weights, words, words, "Self attention", hidden=self._core.hidden_pairs(len(words), chosen or []), layers=chosen)
 
     def _logit_lens(self, text: str, options: dict[str, Any]) -> LogitLens:
@@ -187,7 +189,7 @@ class TextModel(Model, ScoresText, LensOfText):
         return TextScore(windows=[WindowScore(**one) for one in score.pop("windows")], **score)
 
 
-class LanguageModel(TextModel, Generates):
+class LanguageModel(TextModel, _Generates):
     """A model of the next token."""
 
     def _generate(self, prompt: str, options: dict[str, Any], stop: str, on_text: Callable[[str], object] | None) -> str:
@@ -197,14 +199,14 @@ class LanguageModel(TextModel, Generates):
         return text
 
 
-class MaskedModel(TextModel, Fills):
+class MaskedModel(TextModel, _Fills):
     """A model of hidden tokens."""
 
     def _fill(self, text: str, options: dict[str, Any]) -> FilledText:
         return FilledText(**self._core.fill(text, options))
 
 
-class Translator(Model, Translates, ScoresPairs, LensOfPairs):
+class Translator(Model, _Translates, _ScoresPairs, _LensOfPairs):
     """An encoder and a decoder; of several models, an ensemble whose probabilities are averaged."""
 
     _core: _core.Translator
@@ -311,7 +313,7 @@ def load(
 def _other_positions(replace: Any, without: bool, call: str) -> list[tuple[str, dict[str, Any]]] | None:
     if flag_of(without, f"{call}.without_positions"):
         if replace is not None:
-            raise ValueError(f"[{call}.replace_positions] must not be given together with without_positions")
+            raise ArgumentError(f"[{call}.replace_positions] must not be given together with without_positions")
         return [("none", {})]
     return None if replace is None else positions_of(replace, f"{call}.replace_positions")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Mapping
 
 from . import _core, _schemes
+from ._errors import ArgumentError, ArgumentTypeError
 
 
 @dataclass(frozen=True)
@@ -78,13 +79,13 @@ def find_scheme(name: str) -> Scheme:
 def scheme_named(name: str, argument: str) -> Scheme:
     """The same for an argument of another function."""
     if not isinstance(name, str):
-        raise TypeError(f"[{argument}] must be a str, got {type(name).__name__}")
+        raise ArgumentTypeError(f"[{argument}] must be a str, got {type(name).__name__}")
     by_name = {scheme.name: scheme for scheme in schemes()}
     if name in by_name:
         return by_name[name]
     near = difflib.get_close_matches(name[:64], by_name, 1)
     meant = f"; did you mean {near[0]!r}?" if near else ""
-    raise ValueError(f"[{argument}] must be one of the names that schemes() lists, got {name[:64]!r}{meant}")
+    raise ArgumentError(f"[{argument}] must be one of the names that schemes() lists, got {name[:64]!r}{meant}")
 
 
 def schemes() -> list[Scheme]:

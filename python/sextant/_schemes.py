@@ -58,7 +58,7 @@ __all__ = [
 
 
 def alibi(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     direction: Literal["symmetric", "causal"] = "symmetric",
@@ -73,7 +73,7 @@ def alibi(
     2021 (2108.12409). The bias is added after the scaling.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         direction (symmetric | causal): what becomes of keys in the future. symmetric: biased by
             their distance as well; causal: hidden
@@ -90,11 +90,11 @@ def alibi(
     Source:
         Press et al. 2021, 2108.12409
     """
-    return cast("_core.DistanceBias", _core.make("alibi", length, {"heads": heads}, {"direction": direction, "max_bias": max_bias}, None, 'float32', None))
+    return cast("_core.DistanceBias", _core.make("alibi", positions, {"heads": heads}, {"direction": direction, "max_bias": max_bias}, None, 'float32', None))
 
 
 def alibi_2d(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     rows: int | None = None,
@@ -109,7 +109,7 @@ def alibi_2d(
     learned.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         rows (1 .. 2^28; None: auto): of the grid; auto: as many as the largest id needs
         columns (1 .. 2^28; None: auto): of the grid; auto: the same, a square when both are
@@ -126,11 +126,11 @@ def alibi_2d(
     Source:
         Fuller et al. 2023, 2311.00566; Press et al. 2021, 2108.12409
     """
-    return cast("_core.ScoreTerm", _core.make("alibi_2d", length, {"heads": heads}, {"rows": rows, "columns": columns, "max_bias": max_bias}, None, 'float32', None))
+    return cast("_core.ScoreTerm", _core.make("alibi_2d", positions, {"heads": heads}, {"rows": rows, "columns": columns, "max_bias": max_bias}, None, 'float32', None))
 
 
 def chunk_mask(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     chunk: int = 8192,
@@ -146,7 +146,7 @@ def chunk_mask(
     It is only a mask: combine it with a scheme for positions.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         chunk (>= 1): ids of a chunk
         causal (True | False): hide the future within a chunk
@@ -162,11 +162,11 @@ def chunk_mask(
     Source:
         Llama 4 (Meta 2025); Child et al. 2019, 1904.10509
     """
-    return cast("_core.ScoreTerm", _core.make("chunk_mask", length, {"heads": heads}, {"chunk": chunk, "causal": causal}, None, 'float32', None))
+    return cast("_core.ScoreTerm", _core.make("chunk_mask", positions, {"heads": heads}, {"chunk": chunk, "causal": causal}, None, 'float32', None))
 
 
 def clipped(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     max_distance: int = 16,
@@ -180,7 +180,7 @@ def clipped(
     The scalar form of Shaw et al. 2018 (1803.02155), which adds vectors to keys instead.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         max_distance (0 .. 2^28): distances beyond count as this one, on either side
         seed (0 .. 2^32 - 1): of the initial weights
@@ -198,11 +198,11 @@ def clipped(
     Source:
         Shaw et al. 2018, 1803.02155, in scalar form
     """
-    return cast("_core.DistanceBias", _core.make("clipped", length, {"heads": heads}, {"max_distance": max_distance, "seed": seed}, weights, 'float32', None))
+    return cast("_core.DistanceBias", _core.make("clipped", positions, {"heads": heads}, {"max_distance": max_distance, "seed": seed}, weights, 'float32', None))
 
 
 def cope(
-    length: Positions,
+    positions: Positions,
     heads: int,
     head_dim: int,
     *,
@@ -222,7 +222,7 @@ def cope(
     Golovneva et al. 2024 (2405.18719), equations 3 to 5.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         head_dim: channels of a head
         npos (1 .. 2^20): positions; keys further away have the last one
@@ -242,11 +242,11 @@ def cope(
     Source:
         Golovneva et al. 2024, 2405.18719
     """
-    return cast("_core.ScoreTerm", _core.make("cope", length, {"heads": heads, "head_dim": head_dim}, {"npos": npos, "scaled": scaled, "seed": seed}, weights, 'float32', None))
+    return cast("_core.ScoreTerm", _core.make("cope", positions, {"heads": heads, "head_dim": head_dim}, {"npos": npos, "scaled": scaled, "seed": seed}, weights, 'float32', None))
 
 
 def deberta(
-    length: Positions,
+    positions: Positions,
     heads: int,
     head_dim: int,
     *,
@@ -266,7 +266,7 @@ def deberta(
     He et al. 2020 (2006.03654) and 2021 (2111.09543). The tables are the position embeddings after the projections, split into heads.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         head_dim: channels of a head
         position_buckets (even, 0 .. 2^20): distances beyond half of it share buckets; 0: each has
@@ -289,11 +289,11 @@ def deberta(
     Source:
         He et al. 2020, 2006.03654; 2021, 2111.09543
     """
-    return cast("_core.ScoreTerm", _core.make("deberta", length, {"heads": heads, "head_dim": head_dim}, {"position_buckets": position_buckets, "max_position": max_position, "seed": seed}, weights, 'float32', None))
+    return cast("_core.ScoreTerm", _core.make("deberta", positions, {"heads": heads, "head_dim": head_dim}, {"position_buckets": position_buckets, "max_position": max_position, "seed": seed}, weights, 'float32', None))
 
 
 def document_mask(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     starts: Sequence[int] = (0,),
@@ -309,7 +309,7 @@ def document_mask(
     It is only a mask: combine it with a scheme for positions.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         starts (whole numbers >= 0): the first token of each document, counted in the sequence,
             whatever the ids
@@ -326,11 +326,11 @@ def document_mask(
     Source:
         Krell et al. 2021, 2107.02027
     """
-    return cast("_core.ScoreTerm", _core.make("document_mask", length, {"heads": heads}, {"starts": starts, "causal": causal}, None, 'float32', None))
+    return cast("_core.ScoreTerm", _core.make("document_mask", positions, {"heads": heads}, {"starts": starts, "causal": causal}, None, 'float32', None))
 
 
 def fire(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     threshold: float = 512.0,
@@ -348,7 +348,7 @@ def fire(
     Li et al. 2023 (2310.04418). Distances of any length are mapped into 0 .. 1, so longer texts need no extrapolation.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         threshold (0 .. 2^53): L: queries before it have the same denominator
         epsilon (> 0): added to the denominator
@@ -371,11 +371,11 @@ def fire(
     Source:
         Li et al. 2023, 2310.04418
     """
-    return cast("_core.ScoreTerm", _core.make("fire", length, {"heads": heads}, {"threshold": threshold, "epsilon": epsilon, "hidden": hidden, "seed": seed}, weights, 'float32', None))
+    return cast("_core.ScoreTerm", _core.make("fire", positions, {"heads": heads}, {"threshold": threshold, "epsilon": epsilon, "hidden": hidden, "seed": seed}, weights, 'float32', None))
 
 
 def forgetting(
-    length: Positions,
+    positions: Positions,
     heads: int,
     head_dim: int,
     *,
@@ -391,7 +391,7 @@ def forgetting(
     float64.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         head_dim: channels of a head
         seed (0 .. 2^32 - 1): of the initial weights
@@ -410,7 +410,7 @@ def forgetting(
     Source:
         Lin et al. 2025, 2503.02130
     """
-    return cast("_core.ScoreTerm", _core.make("forgetting", length, {"heads": heads, "head_dim": head_dim}, {"seed": seed}, weights, 'float32', None))
+    return cast("_core.ScoreTerm", _core.make("forgetting", positions, {"heads": heads, "head_dim": head_dim}, {"seed": seed}, weights, 'float32', None))
 
 
 def fourier(
@@ -438,7 +438,7 @@ def fourier(
     Tancik et al. 2020 (2006.10739); Mildenhall et al. 2020 (2003.08934, NeRF); Jaegle et al. 2021 (2103.03206, Perceiver).
 
     Args:
-        positions: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         width: of the embeddings
         form (gaussian | nerf | nerf_pi | bands): the frequencies. gaussian: random; nerf: powers of
             two; nerf_pi: powers of two times pi; bands: evenly spaced
@@ -472,7 +472,7 @@ def fourier(
 
 
 def kerple_log(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     seed: int = 0,
@@ -485,7 +485,7 @@ def kerple_log(
     Chi et al. 2022 (2205.09921). The bias is added after the scaling.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         seed (0 .. 2^32 - 1): of the initial weights
         weights: arrays by name; None: the initial ones. p [heads]: factor; clamped to at least
@@ -503,11 +503,11 @@ def kerple_log(
     Source:
         Chi et al. 2022, 2205.09921
     """
-    return cast("_core.DistanceBias", _core.make("kerple_log", length, {"heads": heads}, {"seed": seed}, weights, 'float32', None))
+    return cast("_core.DistanceBias", _core.make("kerple_log", positions, {"heads": heads}, {"seed": seed}, weights, 'float32', None))
 
 
 def kerple_power(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     seed: int = 0,
@@ -520,7 +520,7 @@ def kerple_power(
     Chi et al. 2022 (2205.09921). The bias is added after the scaling.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         seed (0 .. 2^32 - 1): of the initial weights
         weights: arrays by name; None: the initial ones. p [heads]: the power; clamped to 0.01 .. 2,
@@ -538,11 +538,11 @@ def kerple_power(
     Source:
         Chi et al. 2022, 2205.09921
     """
-    return cast("_core.DistanceBias", _core.make("kerple_power", length, {"heads": heads}, {"seed": seed}, weights, 'float32', None))
+    return cast("_core.DistanceBias", _core.make("kerple_power", positions, {"heads": heads}, {"seed": seed}, weights, 'float32', None))
 
 
 def learned(
-    length: Positions,
+    positions: Positions,
     width: int,
     *,
     file: str | os.PathLike[str] | None = None,
@@ -562,7 +562,7 @@ def learned(
     Gehring et al. 2017 (1705.03122); BERT (1810.04805), GPT-2.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         width: of the embeddings
         file (a .npy file [rows, width] of floats; None: none): the trained table; none: the weights
             if given, else initial values
@@ -585,11 +585,11 @@ def learned(
     Source:
         Gehring et al. 2017, 1705.03122; BERT 1810.04805
     """
-    return cast("NDArray[Any]", _core.make("learned", length, {"width": width}, {"file": file, "offset": offset, "clamp": clamp, "seed": seed}, weights, dtype, out))
+    return cast("NDArray[Any]", _core.make("learned", positions, {"width": width}, {"file": file, "offset": offset, "clamp": clamp, "seed": seed}, weights, dtype, out))
 
 
 def none(
-    length: Positions,
+    positions: Positions,
 ) -> None:
     r"""Adds nothing: without a mask, attention does not depend on the order of the tokens.
 
@@ -605,7 +605,7 @@ def none(
     | Models | interleaved with rotary layers in Llama 4 (every fourth layer), SmolLM3, Command A |
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
 
     Returns:
         None.
@@ -618,11 +618,11 @@ def none(
     Source:
         Haviv et al. 2022, 2203.16634; Kazemnejad et al. 2023, 2305.19466
     """
-    _core.make("none", length, {}, {}, None, 'float32', None)
+    _core.make("none", positions, {}, {}, None, 'float32', None)
 
 
 def prefix_mask(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     prefix: int = 0,
@@ -637,7 +637,7 @@ def prefix_mask(
     It is only a mask: combine it with a scheme for positions.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         prefix (>= 0): ids below it are visible to every token; 0: causal only
 
@@ -652,11 +652,11 @@ def prefix_mask(
     Source:
         Raffel et al. 2019, 1910.10683
     """
-    return cast("_core.ScoreTerm", _core.make("prefix_mask", length, {"heads": heads}, {"prefix": prefix}, None, 'float32', None))
+    return cast("_core.ScoreTerm", _core.make("prefix_mask", positions, {"heads": heads}, {"prefix": prefix}, None, 'float32', None))
 
 
 def rotary(
-    length: Positions,
+    positions: Positions,
     head_dim: int,
     *,
     base: float = 10000.0,
@@ -688,7 +688,7 @@ def rotary(
     A score then depends on the two positions only through their difference. Su et al. 2021 (2104.09864). Values are not rotated.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         head_dim: channels of a head
         base (> 0): wavelengths run from 2 pi to 2 pi times this
         layout (interleaved | half_split): which channels form pair k of n rotated ones.
@@ -719,11 +719,11 @@ def rotary(
     Source:
         Su et al. 2021, 2104.09864
     """
-    return cast("_core.RotationTable", _core.make("rotary", length, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
 
 
 def rotary_axial(
-    length: Positions,
+    positions: Positions,
     head_dim: int,
     *,
     base: float = 10000.0,
@@ -756,7 +756,7 @@ def rotary_axial(
     Fang et al. 2023 (EVA-02, 2303.11331); Heo et al. 2024 (rope-vit, 2403.13298).
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         head_dim: channels of a head
         base (> 0): wavelengths run from 2 pi to 2 pi times this
         layout (interleaved | half_split): which channels form pair k of n rotated ones.
@@ -798,7 +798,7 @@ def rotary_axial(
     Source:
         EVA-02, Fang et al. 2023, 2303.11331; rope-vit, Heo et al. 2024, 2403.13298
     """
-    return cast("_core.RotationTable", _core.make("rotary_axial", length, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "order": order, "frequencies": frequencies, "axis_dims": axis_dims, "coordinates": coordinates, "first": first, "columns": columns, "rows": rows, "pretrained_columns": pretrained_columns, "pretrained_rows": pretrained_rows, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_axial", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "order": order, "frequencies": frequencies, "axis_dims": axis_dims, "coordinates": coordinates, "first": first, "columns": columns, "rows": rows, "pretrained_columns": pretrained_columns, "pretrained_rows": pretrained_rows, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
 
 
 def rotary_dynamic_ntk(
@@ -829,7 +829,7 @@ def rotary_dynamic_ntk(
     emozilla 2023; Peng et al. 2023 (2309.00071, section 3.3); Hugging Face's `rope_type` "dynamic".
 
     Args:
-        positions: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         head_dim: channels of a head
         base (> 0): wavelengths run from 2 pi to 2 pi times this
         layout (interleaved | half_split): which channels form pair k of n rotated ones.
@@ -867,7 +867,7 @@ def rotary_dynamic_ntk(
 
 
 def rotary_linear(
-    length: Positions,
+    positions: Positions,
     head_dim: int,
     *,
     base: float = 10000.0,
@@ -890,7 +890,7 @@ def rotary_linear(
     Chen et al. 2023 (2306.15595).
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         head_dim: channels of a head
         base (> 0): wavelengths run from 2 pi to 2 pi times this
         layout (interleaved | half_split): which channels form pair k of n rotated ones.
@@ -922,11 +922,11 @@ def rotary_linear(
     Source:
         Chen et al. 2023, 2306.15595
     """
-    return cast("_core.RotationTable", _core.make("rotary_linear", length, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_linear", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
 
 
 def rotary_llama3(
-    length: Positions,
+    positions: Positions,
     head_dim: int,
     *,
     base: float = 500000.0,
@@ -956,7 +956,7 @@ def rotary_llama3(
     Llama 3 (2407.21783), `apply_scaling` of llama-models. It is the paper's form of YaRN's ramp without the amplitude.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         head_dim: channels of a head
         base (> 0): wavelengths run from 2 pi to 2 pi times this
         layout (interleaved | half_split): which channels form pair k of n rotated ones.
@@ -991,7 +991,7 @@ def rotary_llama3(
     Source:
         Llama 3, 2407.21783
     """
-    return cast("_core.RotationTable", _core.make("rotary_llama3", length, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "low_freq_factor": low_freq_factor, "high_freq_factor": high_freq_factor, "original_length": original_length, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_llama3", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "low_freq_factor": low_freq_factor, "high_freq_factor": high_freq_factor, "original_length": original_length, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
 
 
 def rotary_longrope(
@@ -1025,7 +1025,7 @@ def rotary_longrope(
     Ding et al. 2024 (2402.13753). The paper does not rescale the first tokens of a text; released models do.
 
     Args:
-        positions: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         head_dim: channels of a head
         base (> 0): wavelengths run from 2 pi to 2 pi times this
         layout (interleaved | half_split): which channels form pair k of n rotated ones.
@@ -1068,7 +1068,7 @@ def rotary_longrope(
 
 
 def rotary_mixed(
-    length: Positions,
+    positions: Positions,
     head_dim: int,
     *,
     base: float = 10.0,
@@ -1089,7 +1089,7 @@ def rotary_mixed(
     token it is rotary with learned frequencies per head.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         head_dim: channels of a head
         base (> 0): wavelengths run from 2 pi to 2 pi times this
         layout (interleaved | half_split): which channels form pair k of n rotated ones.
@@ -1116,11 +1116,11 @@ def rotary_mixed(
     Source:
         rope-vit, Heo et al. 2024, 2403.13298
     """
-    return cast("_core.RotationTable", _core.make("rotary_mixed", length, {"head_dim": head_dim, "heads": heads}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "seed": seed}, weights, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_mixed", positions, {"head_dim": head_dim, "heads": heads}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "seed": seed}, weights, dtype, None))
 
 
 def rotary_ntk(
-    length: Positions,
+    positions: Positions,
     head_dim: int,
     *,
     base: float = 10000.0,
@@ -1144,7 +1144,7 @@ def rotary_ntk(
     bloc97 2023; Peng et al. 2023 (2309.00071, section 3.1).
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         head_dim: channels of a head
         base (> 0): wavelengths run from 2 pi to 2 pi times this
         layout (interleaved | half_split): which channels form pair k of n rotated ones.
@@ -1176,11 +1176,11 @@ def rotary_ntk(
     Source:
         bloc97 2023; Peng et al. 2023, 2309.00071, section 3.1
     """
-    return cast("_core.RotationTable", _core.make("rotary_ntk", length, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_ntk", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
 
 
 def rotary_proportional(
-    length: Positions,
+    positions: Positions,
     head_dim: int,
     *,
     base: float = 10000.0,
@@ -1205,7 +1205,7 @@ def rotary_proportional(
     Barbero et al. 2024 (2410.06205).
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         head_dim: channels of a head
         base (> 0): wavelengths run from 2 pi to 2 pi times this
         layout (interleaved | half_split): which channels form pair k of n rotated ones.
@@ -1238,11 +1238,11 @@ def rotary_proportional(
     Source:
         Barbero et al. 2024, 2410.06205
     """
-    return cast("_core.RotationTable", _core.make("rotary_proportional", length, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "proportion": proportion, "factor": factor, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_proportional", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "proportion": proportion, "factor": factor, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
 
 
 def rotary_sections(
-    length: Positions,
+    positions: Positions,
     head_dim: int,
     *,
     base: float = 10000.0,
@@ -1267,7 +1267,7 @@ def rotary_sections(
     Wang et al. 2024 (Qwen2-VL, 2409.12191). One ladder covers all pairs; it does not restart in each section.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         head_dim: channels of a head
         base (> 0): wavelengths run from 2 pi to 2 pi times this
         layout (interleaved | half_split): which channels form pair k of n rotated ones.
@@ -1298,11 +1298,11 @@ def rotary_sections(
     Source:
         Qwen2-VL, Wang et al. 2024, 2409.12191
     """
-    return cast("_core.RotationTable", _core.make("rotary_sections", length, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_sections", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
 
 
 def rotary_yarn(
-    length: Positions,
+    positions: Positions,
     head_dim: int,
     *,
     base: float = 10000.0,
@@ -1343,7 +1343,7 @@ def rotary_yarn(
     Peng et al. 2023 (2309.00071). Every released model uses the first form, whose ramp is linear in the pair's index.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         head_dim: channels of a head
         base (> 0): wavelengths run from 2 pi to 2 pi times this
         layout (interleaved | half_split): which channels form pair k of n rotated ones.
@@ -1385,11 +1385,11 @@ def rotary_yarn(
     Source:
         Peng et al. 2023, 2309.00071
     """
-    return cast("_core.RotationTable", _core.make("rotary_yarn", length, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "original_length": original_length, "beta_fast": beta_fast, "beta_slow": beta_slow, "truncate": truncate, "attention_factor": attention_factor, "mscale": mscale, "mscale_all_dim": mscale_all_dim, "form": form, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_yarn", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "original_length": original_length, "beta_fast": beta_fast, "beta_slow": beta_slow, "truncate": truncate, "attention_factor": attention_factor, "mscale": mscale, "mscale_all_dim": mscale_all_dim, "form": form, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
 
 
 def sandwich(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     dim: int = 128,
@@ -1403,7 +1403,7 @@ def sandwich(
     distance much as ALiBi does. Nothing is learned.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         dim (even, 2 .. 2^16): of the sinusoids; not the channels of a head
         base (> 0): wavelengths run from 2 pi to about 2 pi times this
@@ -1419,11 +1419,11 @@ def sandwich(
     Source:
         Chi et al. 2022, 2212.10356
     """
-    return cast("_core.DistanceBias", _core.make("sandwich", length, {"heads": heads}, {"dim": dim, "base": base}, None, 'float32', None))
+    return cast("_core.DistanceBias", _core.make("sandwich", positions, {"heads": heads}, {"dim": dim, "base": base}, None, 'float32', None))
 
 
 def shaw(
-    length: Positions,
+    positions: Positions,
     heads: int,
     head_dim: int,
     *,
@@ -1442,7 +1442,7 @@ def shaw(
     Shaw et al. 2018 (1803.02155), equations 3 to 5. Both terms are inside the scale of the score.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         head_dim: channels of a head
         max_distance (0 .. 2^20): keys further away count as this far
@@ -1465,11 +1465,11 @@ def shaw(
     Source:
         Shaw et al. 2018, 1803.02155
     """
-    return cast("_core.ScoreTerm", _core.make("shaw", length, {"heads": heads, "head_dim": head_dim}, {"max_distance": max_distance, "values": values, "per_head": per_head, "seed": seed}, weights, 'float32', None))
+    return cast("_core.ScoreTerm", _core.make("shaw", positions, {"heads": heads, "head_dim": head_dim}, {"max_distance": max_distance, "values": values, "per_head": per_head, "seed": seed}, weights, 'float32', None))
 
 
 def sincos_2d(
-    length: Positions,
+    positions: Positions,
     width: int,
     *,
     form: Literal["mae", "moco", "big_vision", "detr", "detr_normalized"] = "mae",
@@ -1495,7 +1495,7 @@ def sincos_2d(
     He et al. 2021 (2111.06377, MAE); Carion et al. 2020 (2005.12872, DETR).
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         width: of the embeddings
         form (mae | moco | big_vision | detr | detr_normalized): the model whose table this is; the
             next six parameters change parts of it. mae: MAE; moco: MoCo v3; big_vision: Big Vision;
@@ -1529,11 +1529,11 @@ def sincos_2d(
     Source:
         He et al. 2021, 2111.06377; Carion et al. 2020, 2005.12872
     """
-    return cast("NDArray[Any]", _core.make("sincos_2d", length, {"width": width}, {"form": form, "axes": axes, "layout": layout, "ladder": ladder, "first": first, "step": step, "normalized": normalized, "base": base, "rows": rows, "columns": columns}, None, dtype, out))
+    return cast("NDArray[Any]", _core.make("sincos_2d", positions, {"width": width}, {"form": form, "axes": axes, "layout": layout, "ladder": ladder, "first": first, "step": step, "normalized": normalized, "base": base, "rows": rows, "columns": columns}, None, dtype, out))
 
 
 def sincos_3d(
-    length: Positions,
+    positions: Positions,
     width: int,
     *,
     form: Literal["multidim", "diffusers", "tensor2tensor"] = "multidim",
@@ -1557,7 +1557,7 @@ def sincos_3d(
     (2408.06072, CogVideoX, `get_3d_sincos_pos_embed`); tatp22/multidim-positional-encoding.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         width: of the embeddings
         form (multidim | diffusers | tensor2tensor): how the three axes share the columns. multidim:
             frame, row, column, each interleaved and a third wide, cut off at the width; diffusers:
@@ -1581,11 +1581,11 @@ def sincos_3d(
     Source:
         Vaswani et al. 2018, 1803.07416; Yang et al. 2024, 2408.06072
     """
-    return cast("NDArray[Any]", _core.make("sincos_3d", length, {"width": width}, {"form": form, "base": base, "rows": rows, "columns": columns}, None, dtype, out))
+    return cast("NDArray[Any]", _core.make("sincos_3d", positions, {"width": width}, {"form": form, "base": base, "rows": rows, "columns": columns}, None, dtype, out))
 
 
 def sinusoidal(
-    length: Positions,
+    positions: Positions,
     width: int,
     *,
     base: float = 10000.0,
@@ -1607,7 +1607,7 @@ def sinusoidal(
     (`offset_matrix`): every pair rotates by offset · frequency.
 
     Args:
-        length: how many positions there are, or which: whole or real numbers [rows]
+        positions: how many there are, 0 and up, or which: whole or real numbers [rows]
         width: of the embeddings
         base (> 0): wavelengths run from 2 pi to about 2 pi * base
         layout (interleaved | half_split | cos_first): the order of the columns. interleaved: sin,
@@ -1639,11 +1639,11 @@ def sinusoidal(
     Source:
         Vaswani et al. 2017, 1706.03762, section 3.5
     """
-    return cast("NDArray[Any]", _core.make("sinusoidal", length, {"width": width}, {"base": base, "layout": layout, "ladder": ladder, "exponent": exponent, "odd_width": odd_width, "scale": scale, "precision": precision}, None, dtype, out))
+    return cast("NDArray[Any]", _core.make("sinusoidal", positions, {"width": width}, {"base": base, "layout": layout, "ladder": ladder, "exponent": exponent, "odd_width": odd_width, "scale": scale, "precision": precision}, None, dtype, out))
 
 
 def swin(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     rows: int | None = None,
@@ -1659,7 +1659,7 @@ def swin(
     Liu et al. 2021 (2103.14030). Patch id is r C + c.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         rows (1 .. 2^28; None: auto): of the window; auto: as many as the largest id needs
         columns (1 .. 2^28; None: auto): of the window; auto: likewise, a square when both are
@@ -1678,11 +1678,11 @@ def swin(
     Source:
         Liu et al. 2021, 2103.14030
     """
-    return cast("_core.ScoreTerm", _core.make("swin", length, {"heads": heads}, {"rows": rows, "columns": columns, "seed": seed}, weights, 'float32', None))
+    return cast("_core.ScoreTerm", _core.make("swin", positions, {"heads": heads}, {"rows": rows, "columns": columns, "seed": seed}, weights, 'float32', None))
 
 
 def swin_v2(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     rows: int | None = None,
@@ -1701,7 +1701,7 @@ def swin_v2(
     Liu et al. 2021 (2111.09883). Patch id is r columns + c, `window` the rows or columns that the network was trained with.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         rows (1 .. 2^28; None: auto): of the window; auto: as many as the largest id needs
         columns (1 .. 2^28; None: auto): of the window; auto: likewise, a square when both are
@@ -1724,11 +1724,11 @@ def swin_v2(
     Source:
         Liu et al. 2021, 2111.09883
     """
-    return cast("_core.ScoreTerm", _core.make("swin_v2", length, {"heads": heads}, {"rows": rows, "columns": columns, "pretrained_rows": pretrained_rows, "pretrained_columns": pretrained_columns, "hidden": hidden, "seed": seed}, weights, 'float32', None))
+    return cast("_core.ScoreTerm", _core.make("swin_v2", positions, {"heads": heads}, {"rows": rows, "columns": columns, "pretrained_rows": pretrained_rows, "pretrained_columns": pretrained_columns, "hidden": hidden, "seed": seed}, weights, 'float32', None))
 
 
 def t5(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     num_buckets: int = 32,
@@ -1748,7 +1748,7 @@ def t5(
     Raffel et al. 2019 (1910.10683).
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         num_buckets (2 .. 4096): rows of the table
         max_distance (2 .. 2^28): all distances from here on share the last bucket
@@ -1769,11 +1769,11 @@ def t5(
     Source:
         Raffel et al. 2019, 1910.10683
     """
-    return cast("_core.DistanceBias", _core.make("t5", length, {"heads": heads}, {"num_buckets": num_buckets, "max_distance": max_distance, "bidirectional": bidirectional, "seed": seed}, weights, 'float32', None))
+    return cast("_core.DistanceBias", _core.make("t5", positions, {"heads": heads}, {"num_buckets": num_buckets, "max_distance": max_distance, "bidirectional": bidirectional, "seed": seed}, weights, 'float32', None))
 
 
 def temperature(
-    length: Positions,
+    positions: Positions,
     head_dim: int,
     *,
     attn_scale: float = 0.1,
@@ -1789,7 +1789,7 @@ def temperature(
     Llama 4 (Meta 2025), after Nakanishi 2025 (2501.19399).
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         head_dim: channels of a head
         attn_scale (0 .. 1000): how fast queries grow with the logarithm of the position; 0: not at
             all
@@ -1810,11 +1810,11 @@ def temperature(
     Source:
         Llama 4, Meta 2025; Nakanishi 2025, 2501.19399
     """
-    return cast("_core.RotationTable", _core.make("temperature", length, {"head_dim": head_dim}, {"attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset, "precision": precision}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("temperature", positions, {"head_dim": head_dim}, {"attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset, "precision": precision}, None, dtype, None))
 
 
 def timestep(
-    length: Positions,
+    positions: Positions,
     width: int,
     *,
     flip_sin_to_cos: bool = False,
@@ -1832,7 +1832,7 @@ def timestep(
     Ho et al. 2020 (2006.11239); the parameters are those of diffusers' `get_timestep_embedding`.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         width: of the embeddings
         flip_sin_to_cos (True | False): all cosines first, instead of all sines
         downscale_freq_shift (finite): exponent k / (width / 2 - this); 1: the last frequency is 1 /
@@ -1853,11 +1853,11 @@ def timestep(
     Source:
         Ho et al. 2020, 2006.11239
     """
-    return cast("NDArray[Any]", _core.make("timestep", length, {"width": width}, {"flip_sin_to_cos": flip_sin_to_cos, "downscale_freq_shift": downscale_freq_shift, "scale": scale, "max_period": max_period}, None, dtype, out))
+    return cast("NDArray[Any]", _core.make("timestep", positions, {"width": width}, {"flip_sin_to_cos": flip_sin_to_cos, "downscale_freq_shift": downscale_freq_shift, "scale": scale, "max_period": max_period}, None, dtype, out))
 
 
 def tisa(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     kernels: int = 5,
@@ -1871,7 +1871,7 @@ def tisa(
     Wennberg & Henter 2021 (2106.01950): three numbers per bell, five bells per head, both directions.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         kernels (1 .. 2^16): bells in each head
         seed (0 .. 2^32 - 1): of the initial weights
@@ -1891,11 +1891,11 @@ def tisa(
     Source:
         Wennberg & Henter 2021, 2106.01950
     """
-    return cast("_core.DistanceBias", _core.make("tisa", length, {"heads": heads}, {"kernels": kernels, "seed": seed}, weights, 'float32', None))
+    return cast("_core.DistanceBias", _core.make("tisa", positions, {"heads": heads}, {"kernels": kernels, "seed": seed}, weights, 'float32', None))
 
 
 def transformer_xl(
-    length: Positions,
+    positions: Positions,
     heads: int,
     head_dim: int,
     *,
@@ -1913,7 +1913,7 @@ def transformer_xl(
     Dai et al. 2019 (1901.02860), section 3.3: terms (a) to (d).
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         head_dim: channels of a head
         width (even, 2 .. 2^20; None: auto): of the sinusoids; auto: that of the embeddings
@@ -1936,11 +1936,11 @@ def transformer_xl(
     Source:
         Dai et al. 2019, 1901.02860
     """
-    return cast("_core.ScoreTerm", _core.make("transformer_xl", length, {"heads": heads, "head_dim": head_dim}, {"width": width, "base": base, "clamp_len": clamp_len, "seed": seed}, weights, 'float32', None))
+    return cast("_core.ScoreTerm", _core.make("transformer_xl", positions, {"heads": heads, "head_dim": head_dim}, {"width": width, "base": base, "clamp_len": clamp_len, "seed": seed}, weights, 'float32', None))
 
 
 def window(
-    length: Positions,
+    positions: Positions,
     heads: int,
     *,
     left: int = 64,
@@ -1956,7 +1956,7 @@ def window(
     attention within the window ignores the order.
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         heads: query heads
         left (>= -1): visible keys to the left, the query's own not counted; -1: all
         right (>= -1): visible keys to the right; -1: all
@@ -1973,11 +1973,11 @@ def window(
     Source:
         Child et al. 2019, 1904.10509; Beltagy et al. 2020, 2004.05150
     """
-    return cast("_core.DistanceBias", _core.make("window", length, {"heads": heads}, {"left": left, "right": right, "dilation": dilation}, None, 'float32', None))
+    return cast("_core.DistanceBias", _core.make("window", positions, {"heads": heads}, {"left": left, "right": right, "dilation": dilation}, None, 'float32', None))
 
 
 def xpos(
-    length: Positions,
+    positions: Positions,
     head_dim: int,
     *,
     base: float = 10000.0,
@@ -1999,7 +1999,7 @@ def xpos(
     Sun et al. 2022 (2212.10554).
 
     Args:
-        length: how many positions there are, or their ids: whole numbers [rows], or [rows, axes]
+        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
         head_dim: channels of a head
         base (> 0): wavelengths run from 2 pi to 2 pi times this
         layout (interleaved | half_split): which channels form pair k of n rotated ones.
@@ -2025,4 +2025,4 @@ def xpos(
     Source:
         Sun et al. 2022, 2212.10554
     """
-    return cast("_core.RotationTable", _core.make("xpos", length, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "scale_base": scale_base, "gamma": gamma, "center": center}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("xpos", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "scale_base": scale_base, "gamma": gamma, "center": center}, None, dtype, None))

@@ -8,6 +8,7 @@ import os
 from typing import Any, Iterator, Sequence
 
 from . import _core
+from ._errors import ArgumentError, ArgumentTypeError, MissingFileError
 
 
 @contextlib.contextmanager
@@ -28,14 +29,14 @@ def named(**arguments: str) -> Iterator[None]:
 def flag_of(given: Any, argument: str) -> bool:
     """True or False, NumPy's too."""
     if type(given).__name__ not in ("bool", "bool_"):
-        raise TypeError(f"[{argument}] must be True or False, got {type(given).__name__}")
+        raise ArgumentTypeError(f"[{argument}] must be True or False, got {type(given).__name__}")
     return bool(given)
 
 
 def type_of(given: Any, argument: str) -> str:
     """A model type, or "" for none."""
     if given is not None and not isinstance(given, str):
-        raise TypeError(f"[{argument}] must be a model type, such as 'llama', or None, got {type(given).__name__}")
+        raise ArgumentTypeError(f"[{argument}] must be a model type, such as 'llama', or None, got {type(given).__name__}")
     return given or ""
 
 
@@ -43,7 +44,7 @@ def integer_of(given: Any, argument: str) -> int:
     try:
         return operator.index(given)
     except TypeError:
-        raise TypeError(f"[{argument}] must be a whole number, got {type(given).__name__}") from None
+        raise ArgumentTypeError(f"[{argument}] must be a whole number, got {type(given).__name__}") from None
 
 
 def is_source(given: Any) -> bool:
@@ -54,9 +55,9 @@ def path_of(given: Any, argument: str) -> str:
     try:
         path = os.fsdecode(given)
     except TypeError:
-        raise TypeError(f"[{argument}] must be a path, got {type(given).__name__}") from None
+        raise ArgumentTypeError(f"[{argument}] must be a path, got {type(given).__name__}") from None
     if not path or "\0" in path:
-        raise ValueError(f"[{argument}] must be a path, got {path!r}")
+        raise ArgumentError(f"[{argument}] must be a path, got {path!r}")
     return path
 
 
@@ -67,7 +68,7 @@ def name_of(given: Any, argument: str) -> str:
 
 def contents_of(given: Any, argument: str) -> bytes:
     if not is_source(given):
-        raise TypeError(f"[{argument}] must be a path or what has read(), got {type(given).__name__}")
+        raise ArgumentTypeError(f"[{argument}] must be a path or what has read(), got {type(given).__name__}")
     if hasattr(given, "read"):
         read: str | bytes = given.read()
         return read.encode() if isinstance(read, str) else bytes(read)
@@ -75,12 +76,13 @@ def contents_of(given: Any, argument: str) -> bytes:
         with open(path := path_of(given, argument), "rb") as file:
             return file.read()
     except OSError as error:
-        raise ValueError(f"[{path}] cannot be read: {error.strerror}") from None
+        kind = MissingFileError if isinstance(error, FileNotFoundError) else ArgumentError
+        raise kind(f"[{path}] cannot be read: {error.strerror}") from None
 
 
 def elements_of(given: Any, argument: str, wanted: str) -> list[Any]:
     """The elements of an iterable. What its own iteration raises stays as it is."""
-    refused = TypeError(f"[{argument}] must be {wanted}, got {type(given).__name__}")
+    refused = ArgumentTypeError(f"[{argument}] must be {wanted}, got {type(given).__name__}")
     try:
         elements = iter(given)
     except (TypeError, NotImplementedError):  # the latter of a memoryview of several axes, here or
@@ -97,7 +99,7 @@ def layers_of(given: Any, argument: str) -> list[int] | None:
         return None
     layers = [integer_of(one, argument) for one in elements_of(given, argument, "a list of whole numbers")]
     if not layers:
-        raise ValueError(f"[{argument}] must have at least one layer, got none")
+        raise ArgumentError(f"[{argument}] must have at least one layer, got none")
     return layers
 
 
@@ -105,7 +107,7 @@ def pair_list(given: Any, argument: str) -> list[tuple[str, str]]:
     pairs: list[tuple[str, str]] = []
     for number, pair in enumerate(elements_of(given, argument, "pairs of str")):
         if not (isinstance(pair, (tuple, list)) and len(pair) == 2 and all(isinstance(side, str) for side in pair)):
-            raise TypeError(f"[{argument}] must be pairs of str, got {pair!r} as number {number}")
+            raise ArgumentTypeError(f"[{argument}] must be pairs of str, got {pair!r} as number {number}")
         pairs.append((pair[0], pair[1]))
     return pairs
 
@@ -127,14 +129,14 @@ class Files:
     def path(self, given: Any, argument: str) -> str:
         if not hasattr(given, "read"):
             if not is_source(given):
-                raise TypeError(f"[{argument}] must be a path or what has read(), got {type(given).__name__}")
+                raise ArgumentTypeError(f"[{argument}] must be a path or what has read(), got {type(given).__name__}")
             return path_of(given, argument)
         return self.keep(contents_of(given, argument), ".txt")
 
     def texts(self, given: Any, argument: str) -> list[str]:
         sources: Sequence[Any] = [given] if is_source(given) or not isinstance(given, Sequence) else given
         if not sources:
-            raise ValueError(f"[{argument}] must be one or more files, got none")
+            raise ArgumentError(f"[{argument}] must be one or more files, got none")
         return [self.path(each, argument) for each in sources]
 
     def pairs(self, given: Any, argument: str) -> str:
@@ -143,7 +145,7 @@ class Files:
         lines = ["source\ttarget"]
         for number, pair in enumerate(pair_list(given, argument)):
             if any(mark in side for side in pair for mark in "\t\r\n"):
-                raise ValueError(f"[{argument}] must have neither tabs nor line breaks in a sentence, got {pair!r} as number {number}")
+                raise ArgumentError(f"[{argument}] must have neither tabs nor line breaks in a sentence, got {pair!r} as number {number}")
             lines.append("\t".join(pair))
         return self.keep("\n".join([*lines, ""]).encode(), ".tsv")
 
@@ -180,7 +182,7 @@ def folder_of(folder: str | os.PathLike[str] | None, argument: str) -> str:
     if folder is None:
         return ""
     if isinstance(folder, bytes):
-        raise TypeError(f"[{argument}] must be a path, got bytes")
+        raise ArgumentTypeError(f"[{argument}] must be a path, got bytes")
     return path_of(folder, argument)
 
 
@@ -191,9 +193,9 @@ def positions_of(given: Any, argument: str) -> list[tuple[str, dict[str, Any]]]:
     if isinstance(given, dict):
         for name, parameters in given.items():
             if not isinstance(name, str) or not isinstance(parameters, dict):
-                raise TypeError(f"[{argument}] must be a dict from names of schemes to dicts of parameters, got {given!r}")
+                raise ArgumentTypeError(f"[{argument}] must be a dict from names of schemes to dicts of parameters, got {given!r}")
         return list(given.items())
-    raise TypeError(f"[{argument}] must be a scheme's name, or a dict from names to parameters, got {type(given).__name__}")
+    raise ArgumentTypeError(f"[{argument}] must be a scheme's name, or a dict from names to parameters, got {type(given).__name__}")
 
 
 def layer_positions_of(given: Any, argument: str) -> list[tuple[list[Any], list[tuple[str, dict[str, Any]]]]]:
@@ -203,4 +205,4 @@ def layer_positions_of(given: Any, argument: str) -> list[tuple[list[Any], list[
     except (TypeError, ValueError) as error:
         if str(error).startswith("["):
             raise
-        raise TypeError(f"[{argument}] must be a list of tuples of layers and schemes, got {given!r}") from None
+        raise ArgumentTypeError(f"[{argument}] must be a list of tuples of layers and schemes, got {given!r}") from None

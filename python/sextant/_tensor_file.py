@@ -55,5 +55,14 @@ class TensorFile(Mapping[str, "NDArray[Any]"]):
     def __len__(self) -> int:
         return len(self._core.names())
 
+    def __copy__(self) -> TensorFile:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TensorFile:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorFile, (self.path,)
+
     def __repr__(self) -> str:
         return f"TensorFile({self.path!r}, {len(self)} tensors)"

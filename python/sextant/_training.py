@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
 from . import _core
+from ._errors import ArgumentTypeError
 from ._progress import Progress
 from ._sources import files_for, folder_of, layer_positions_of, positions_of
 
@@ -80,7 +81,7 @@ def carry_out(
     from ._models import load, model_of
 
     if on_step is not None and not callable(on_step):
-        raise TypeError(f"[{call}.on_step] must be callable, got {type(on_step).__name__}")
+        raise ArgumentTypeError(f"[{call}.on_step] must be callable, got {type(on_step).__name__}")
     rows: list[Mapping[str, Any]] = []
 
     def step(metrics: _core.StepMetrics) -> Any:
@@ -114,14 +115,14 @@ def train(
     kind: str,
     data: Mapping[str, Any],
     from_model: str | os.PathLike[str] | None,
-    positions: Any,
+    scheme: Any,
     options: dict[str, Any],
     folder: str | os.PathLike[str] | None,
     on_step: OnStep | None,
     progress: bool | None,
 ) -> Model:
     path = folder_of(folder, "train.folder")
-    named = positions_of(positions, "train.positions")
+    named = positions_of(scheme, "train.scheme")
     layers = layer_positions_of(data.get("layer_positions", ()), "train.layer_positions")
     with files_for(path) as files:
         sources: dict[str, list[str]] = {"files": [], "valid": [], "from": [], "tokenizer_from": [], "augment": []}

@@ -11,6 +11,7 @@ import os
 from typing import TYPE_CHECKING, Any, Literal, Sequence
 
 from . import _core
+from ._errors import ArgumentError, ArgumentTypeError
 from ._pictures import labels_of, run_of, tables_of, what_of, words_of
 from ._sources import flag_of
 
@@ -32,6 +33,10 @@ __all__ = [
     "similarity",
     "sinusoids",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
 
 
 def sinusoids(
@@ -187,7 +192,7 @@ def distance(
         TypeError: an argument of another type
     """
     if head is not None and flag_of(all_heads, "distance.all_heads"):
-        raise ValueError("[distance.head] must not be given with all_heads=True")
+        raise ArgumentError("[distance.head] must not be given with all_heads=True")
     options = dict(
         length=length, width=width, head_dim=head_dim, heads=heads, head=head, all_heads=all_heads, measure=measure, first=first,
         name=name, several=isinstance(what, (list, tuple)),
@@ -289,5 +294,5 @@ def extrapolation(table: ExtrapolationTable | str | os.PathLike[str], *, token: 
         return _core.plot_extrapolation(contents_of(table, "extrapolation.table").decode("utf-8", "replace"), where, token)
     json = getattr(table, "json", None)
     if not isinstance(json, str):
-        raise TypeError(f"[extrapolation.table] must be what extrapolate() returned, or a path, got {type(table).__name__}")
+        raise ArgumentTypeError(f"[extrapolation.table] must be what extrapolate() returned, or a path, got {type(table).__name__}")
     return _core.plot_extrapolation(json, "extrapolation.table", token)

@@ -16,3 +16,7 @@ __all__ = ["StepMetrics", "Training", "check_dates", "copy", "dates", "lm", "mlm
 def check_dates(seed: int = 0) -> list[tuple[str, str]]:
     """Dates that no training with this seed sees or is validated on: what `sextant train dates` checks its model with."""
     return _core.check_dates(seed)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

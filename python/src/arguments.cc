@@ -43,13 +43,34 @@ std::vector<T> each(const Argument& argument, std::string_view wanted, Read read
   return values;
 }
 
+std::optional<DType> float_named(const std::string& name) {
+  try {
+    const DType type = parse_dtype(name);
+    if (is_float(type)) return type;
+  } catch (const Error&) {
+  }
+  return std::nullopt;
+}
+
+// What numpy.dtype() takes besides: "f8", float. Empty for what it does not take, and for another
+// order of bytes.
+std::string numpy_name(nb::handle value) {
+  if (value.is_none()) return "";
+  try {
+    const nb::object type = nb::module_::import_("numpy").attr("dtype")(value);
+    return bool_of(type.attr("isnative")) == true ? text_of(nb::object(type.attr("name"))) : "";
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_Exception)) throw;
+    return "";
+  }
+}
+
 }  // namespace
 
 void throw_type_error(const Argument& argument, std::string_view wanted) {
   const nb::str type = nb::inst_name(argument.value);
-  throw nb::type_error(
-      ("[" + argument.where() + "] must be " + std::string(wanted) + ", got " + type.c_str())
-          .c_str());
+  throw WrongType("[" + argument.where() + "] must be " + std::string(wanted) + ", got " +
+                  type.c_str());
 }
 
 std::string text_of(nb::handle object) { return nb::str(object).c_str(); }
@@ -89,13 +110,14 @@ std::int64_t Argument::integer() const {
 
 std::int64_t Argument::integer_in(const IntegerRange& range) const {
   const std::int64_t number = integer();
-  check_range(range, where(), number);
+  if (number < range.min || number > range.max) check_range(range, where(), number);
   return number;
 }
 
 int Argument::threads() const { return static_cast<int>(integer_in({0, kMaxThreads})); }
 
 double Argument::number() const {
+  if (PyFloat_CheckExact(value.ptr()) != 0) return PyFloat_AsDouble(value.ptr());
   if (!nb::isinstance<nb::bool_>(value) && !is_text(value)) {
     refuse_unresolved(*this);
     const double number = PyFloat_AsDouble(value.ptr());
@@ -156,11 +178,8 @@ DType Argument::dtype() const {
     if (!error.matches(PyExc_TypeError)) throw;
     throw_type_error(*this, "one of float32, bfloat16, float16, float64");
   }
-  try {
-    const DType parsed = parse_dtype(type);
-    if (is_float(parsed)) return parsed;
-  } catch (const Error&) {
-  }
+  if (const auto known = float_named(type)) return *known;
+  if (const auto known = float_named(numpy_name(value))) return *known;
   throw Error(where(), "must be one of float32, bfloat16, float16, float64, got " + type);
 }
 

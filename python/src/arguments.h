@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "errors.h"
 #include "sextant/core/dtype.h"
 #include "sextant/core/names.h"
 #include "sextant/core/options.h"

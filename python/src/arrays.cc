@@ -1,6 +1,7 @@
 // Arrays in and out.
 #include "arrays.h"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -108,6 +109,40 @@ void copy_elements(View<T> to, const T*& from) {
 
 }  // namespace
 
+std::string HeadAxes::names() const {
+  if (rank == 2) return "[length, head_dim]";
+  const std::string last = length_first ? "length, heads, head_dim]" : "heads, length, head_dim]";
+  return (rank == 4 ? "[batch, " : "[") + last;
+}
+
+Shape HeadAxes::outside(const Shape& four) const {
+  std::array<std::int64_t, 4> sizes{four[0], four[1], four[2], four[3]};
+  if (length_first) std::swap(sizes[1], sizes[2]);
+  if (rank == 2) sizes[1] = sizes[2] = four[2];
+  return Shape(std::span(sizes).last(static_cast<std::size_t>(rank)));
+}
+
+Shape HeadAxes::without_lead(const Shape& shape) const {
+  return Shape(std::span(shape.begin(), shape.end()).subspan(static_cast<std::size_t>(4 - rank)));
+}
+
+void InputArray::as_heads(const HeadAxes& axes) {
+  if (shape().rank() != axes.rank) expect_rank(axes.rank, axes.names());
+  if (axes.rank == 4 && !axes.length_first) return;
+  const auto lead = static_cast<std::size_t>(4 - axes.rank);
+  std::array<std::int64_t, 4> sizes{1, 1, 1, 1}, strides{};
+  for (std::size_t axis = lead; axis < 4; ++axis) {
+    sizes[axis] = shape()[static_cast<int>(axis - lead)];
+    strides[axis] = elements_.strides[axis - lead];
+  }
+  if (axes.length_first && axes.rank > 2) {
+    std::swap(sizes[1], sizes[2]);
+    std::swap(strides[1], strides[2]);
+  }
+  elements_.shape = Shape(sizes);
+  std::ranges::copy(strides, elements_.strides.begin());
+}
+
 InputArray::InputArray(const Argument& argument, Gradients gradients) : argument_(argument) {
   if (!import_array(argument, array_, elements_, gradients)) {
     throw_type_error(argument, "an array of numbers (NumPy's, or with DLPack or a buffer)");
@@ -117,9 +152,8 @@ InputArray::InputArray(const Argument& argument, Gradients gradients) : argument
 
 void InputArray::expect(DType dtype, std::string_view why) const {
   if (elements_.dtype == dtype) return;
-  throw nb::type_error(("[" + argument_.where() + "] must be of " + std::string(dtype_name(dtype)) +
-                        std::string(why) + ", got " + std::string(dtype_name(elements_.dtype)))
-                           .c_str());
+  throw WrongType("[" + argument_.where() + "] must be of " + std::string(dtype_name(dtype)) +
+                  std::string(why) + ", got " + std::string(dtype_name(elements_.dtype)));
 }
 
 void InputArray::expect_rank(int rank, std::string_view axes) const {
@@ -165,9 +199,8 @@ OutputArray::OutputArray(const Argument& out, DType dtype, const Shape& shape, n
   }
   check_on_cpu(array_.device_type(), out);
   if (elements_.dtype != dtype) {
-    throw nb::type_error(("[" + out.where() + "] must be of " + std::string(dtype_name(dtype)) +
-                          ", got " + std::string(dtype_name(elements_.dtype)))
-                             .c_str());
+    throw WrongType("[" + out.where() + "] must be of " + std::string(dtype_name(dtype)) +
+                    ", got " + std::string(dtype_name(elements_.dtype)));
   }
   if (!(elements_.shape == shape)) {
     throw Error(out.where(),

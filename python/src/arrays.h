@@ -32,6 +32,32 @@ struct Elements {
   }
 };
 
+// How the axes of queries, keys and values lie in an array of the caller's: [batch, heads, length,
+// channels], without the first or the first two of these, or with the heads after the length.
+struct HeadAxes {
+  int rank = 4;
+  bool length_first = false;
+
+  // Names of the axes, "[length, heads, head_dim]".
+  std::string names() const;
+  // [batch, heads, length, channels] as the caller has it.
+  Shape outside(const Shape& four) const;
+  // A shape that begins with batch and heads, without those that the caller's arrays lack.
+  Shape without_lead(const Shape& shape) const;
+  // The caller's view as [batch, heads, length, channels].
+  template <class T>
+  View<T> inside(View<T> view) const {
+    if (length_first && rank > 2) view = view.transpose(rank - 3, rank - 2);
+    return with_lead(view, 4);
+  }
+  // With axes of size 1 in front, up to `axes`.
+  template <class T>
+  static View<T> with_lead(View<T> view, int axes) {
+    while (view.rank() < axes) view = view.unsqueeze(0);
+    return view;
+  }
+};
+
 class InputArray {
  public:
   InputArray() = default;  // none
@@ -47,6 +73,10 @@ class InputArray {
   }
   // A copy; copy().to<T>() are its elements converted to T.
   Array copy() const;
+
+  // From here on the array is seen as [batch, heads, length, channels]. Throws unless it has the
+  // rank of `axes`.
+  void as_heads(const HeadAxes& axes);
 
   // Throw unless it has this type, or this rank with axes "[batch, heads, length, head_dim]".
   void expect(DType dtype, std::string_view why) const;
@@ -91,10 +121,15 @@ nb::object array_object(void* data, DType dtype, const Shape& shape, nb::handle 
 
 // A tensor of the library's as a new array.
 template <class T>
-nb::object to_python(Tensor<T> tensor, nb::handle like = {}) {
+nb::object to_python(Tensor<T> tensor, const Shape& shape, nb::handle like = {}) {
   auto* kept = new Tensor<T>(std::move(tensor));
   const nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<Tensor<T>*>(p); });
-  return array_object(kept->data(), dtype_of<T>, kept->shape(), owner, like);
+  return array_object(kept->data(), dtype_of<T>, shape, owner, like);
+}
+template <class T>
+nb::object to_python(Tensor<T> tensor, nb::handle like = {}) {
+  const Shape shape = tensor.shape();
+  return to_python(std::move(tensor), shape, like);
 }
 
 // The numbers of a tensor that `owner` has, a read-only view.
@@ -122,10 +157,9 @@ auto with_float(const InputArray& array, const F& f) {
     case DType::bfloat16:
       return f(Type<bfloat16>());
     default:
-      throw nb::type_error(("[" + array.argument().where() +
-                            "] must be of float32, bfloat16, float16 or float64, got " +
-                            std::string(dtype_name(array.dtype())))
-                               .c_str());
+      throw WrongType("[" + array.argument().where() +
+                      "] must be of float32, bfloat16, float16 or float64, got " +
+                      std::string(dtype_name(array.dtype())));
   }
 }
 template <class F>

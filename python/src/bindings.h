@@ -5,8 +5,10 @@
 
 namespace sextant::python {
 
+void bind_errors(nanobind::module_& module);
 void bind_tables(nanobind::module_& module);
 void bind_biases(nanobind::module_& module);
+void bind_function_terms(nanobind::module_& module);
 void bind_scheme_list(nanobind::module_& module);
 void bind_make_scheme(nanobind::module_& module);
 void bind_scheme_weights(nanobind::module_& module);
@@ -29,6 +31,9 @@ void bind_position_pictures(nanobind::module_& module);
 void bind_attention_pictures(nanobind::module_& module);
 void bind_chart_pictures(nanobind::module_& module);
 void bind_sentences(nanobind::module_& module);
+void bind_lessons(nanobind::module_& module);
+void bind_positions(nanobind::module_& module);
+void bind_resize_grid(nanobind::module_& module);
 void bind_program(nanobind::module_& module);
 
 }  // namespace sextant::python

@@ -9,8 +9,10 @@ NB_MODULE(_core, module) {
   module.doc() = "Sextant's compiled part. Use the package sextant, which explains itself.";
   nanobind::set_leak_warnings(false);  // tables that live until the interpreter ends are no leaks
   module.attr("version") = SEXTANT_VERSION;
+  py::bind_errors(module);
   py::bind_tables(module);
   py::bind_biases(module);
+  py::bind_function_terms(module);
   py::bind_scheme_list(module);
   py::bind_make_scheme(module);
   py::bind_scheme_weights(module);
@@ -31,5 +33,8 @@ NB_MODULE(_core, module) {
   py::bind_attention_pictures(module);
   py::bind_chart_pictures(module);
   py::bind_sentences(module);
+  py::bind_lessons(module);
+  py::bind_positions(module);
+  py::bind_resize_grid(module);
   py::bind_program(module);
 }

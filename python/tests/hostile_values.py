@@ -106,16 +106,16 @@ def one_of(*texts: str) -> Choice:
 
 
 OPTIONS = {
-    "causal": ["'none'", "'top_left'", "'bottom_right'", "'at_offsets'", "'at_lengths'"],
+    "causal": ["'none'", "'top_left'", "'bottom_right'", "'at_offsets'", "'at_lengths'", "True", "False"],
     "window": ["(1, 0)", "(-1, -1)", "(2**40, 0)", "[0, 0]"], "mask": ["np.eye(6, dtype=bool)", "np.zeros((2, 1, 6, 6), 'f4')"],
     "bias": ["sextant.alibi(6, 4)", "[sextant.alibi(6, 4), sextant.shaw(6, 4, 8)]", "sextant.fire(6, 4)", "np.zeros((4, 11), 'f4')"],
     "slopes": ["[0.1] * 4", "np.ones(4)"], "scale": ["0.5", "0", "-1e300", "1e-45"], "softcap": ["3.0", "1e-300", "1e300"],
     "segments": ["[0, 2, 6]", "[0, 6]", "[0, 0, 6, 6]"], "key_segments": ["[0, 3, 6]"], "key_lengths": ["[6, 3]", "[0, 0]"],
     "query_offsets": ["[0, 0]", "[-3, 2**40]"], "positions": ["IDS", "np.arange(6)", "(IDS, np.arange(6))", "np.arange(12).reshape(2, 6)"],
     "sinks": ["[0.0] * 4", "[float('-inf')] * 4"], "rotation": ["sextant.rotary(6, 8)", "sextant.rotary(6, 4)", "sextant.rotary([5, 1, 2], 8)"],
-    "threads": ["1", "2", "1024", "1025"],
+    "threads": ["1", "2", "1024", "1025"], "layout": ["'bhld'", "'blhd'"],
 }  # fmt: skip
-OUT = {"out": ["np.zeros((2, 4, 6, 8), 'f4')", "Q.copy()[:, ::-1]", "K"], "log_sum_exp": ["np.zeros((2, 4, 6), 'f4')"]}
+OUT = {"out": ["np.zeros((2, 4, 6, 8), 'f4')", "Q.copy()[:, ::-1]", "K"], "log_sum_exp": ["np.zeros((2, 4, 6), 'f4')"], "return_log_sum_exp": ["True"]}
 QKV = {"_q": "Q", "_k": "K", "_v": "K"}
 DRAWN = {"length": ["6", "300"], "width": ["8"], "heads": ["2"], "head_dim": ["8"], "first": ["-5", "2**53"], "name": ["'a <b>'"]}
 TRAIN = {"steps": "2", "width": "8", "heads": "2", "layers": "1", "length": "8", "batch_size": "2", "progress": "False"}
@@ -139,7 +139,7 @@ BASES = [
     [Base("sextant.attention(...)", QKV, {**OPTIONS, **OUT})],
     [Base("sextant.attention(...)", {**QKV, **{name: one_of(*texts) for name, texts in OPTIONS.items() if name in chosen}}, {**OPTIONS, **OUT})
      for chosen in (("causal", "bias"), ("segments", "rotation"), ("positions", "rotation"), ("causal", "key_lengths", "query_offsets"), ("bias", "mask", "sinks"))],
-    [Base("sextant.attention_backward(...)", {"_dout": "Q", **QKV}, {**OPTIONS, "output": ["Q"], "log_sum_exp": OUT["log_sum_exp"]})],
+    [Base("sextant.attention_backward(...)", {"_dout": "Q", **QKV}, {**OPTIONS, "out": ["Q"], "log_sum_exp": OUT["log_sum_exp"]})],
     [Base("sextant.attention_weights(...)", {"_q": "Q", "_k": "K"}, {**OPTIONS, "stage": ["'scores'", "'capped'", "'biased'"], "rows": ["[0, 5]", "IDS"], "heads": ["[3]"]})],
     [Base("sextant.attention_statistics(...)", {"_q": "Q", "_k": "K"}, {**OPTIONS, "top": ["0", "1024"]}), Base("sextant.plan(...)", QKV, OPTIONS)],
     [Base("cache_of(lambda c: c.append(...))", {"_k": "K", "_v": "K"}, {"counts": ["[1, 6]", "[0, 0]"]}),
@@ -167,8 +167,15 @@ BASES = [
      Base("sextant.plot.attention(...)", {"_0": one_of("np.full((2, 3, 3), 1 / 3)", "MAPS")}, {"queries": ["list('abc')"], "keys": ["list('abc')"], "head": ["1"], "layer": ["0"], "lines": ["True"], "title": ["'t'"], "max_width": ["300"]}),
      Base("sextant.plot.losses(types.SimpleNamespace(folder=None, ...))", {"step": "[1, 2]", "mean_loss": "[2.0, 1.0]", "validation_step": "[]", "validation_loss": "[]"}),
      Base("PICTURE.save(...)", {"_0": "'x.svg'"}, {"scale": ["1"]}), Base("PICTURE.png(...)", {}, {"scale": ["1", "1e-9"]})],
-    [Base("sextant.attend(...)", {"_0": "'a b c'"}, {"positions": ["'rotary'", "{'alibi': {}}"], "width": ["8"], "heads": ["2"], "causal": ["True"], "seed": ["7"], "split": ["'spaces'"], "lower_case": ["True"]}),
-     Base("sextant.compare(...)", {"_0": "'a b .'", "_1": "'b a .'"}, {"positions": ["'t5'"], "width": ["8"], "heads": ["2"], "seed": ["7"], "split": ["'spaces'"]})],
+    [Base("sextant.attention(...)", {**QKV, "bias": one_of("sextant.mask(lambda h, q, k: q >= k, 6)", "sextant.bias(lambda h, q, k: 0.1 * (q - k), 6, heads=4)")}, OPTIONS),
+     Base("sextant.mask(...)", {"_0": "lambda h, q, k: q >= k", "_1": "6"}, {"heads": ["4", "2**20"]}), Base("sextant.bias(...)", {"_0": "lambda h, q, k: 0.0", "_1": "6"}, {"heads": ["4"], "parameters": ["2"], "gradient": ["lambda *a: np.zeros(2)"]})],
+    [Base("sextant.positions.packed(...)", {"_0": "[0, 3]"}), Base("sextant.positions.padded(...)", {"_0": "np.eye(3, dtype=bool)"}, {"pad_id": ["1", "2**53"]}), Base("sextant.positions.fairseq(...)", {"_0": "np.eye(3, dtype=int)"}),
+     Base("sextant.positions.cached(...)", {"_0": "[3, 1]", "_1": "2"}), Base("sextant.positions.grid(...)", {"_0": "2", "_1": "3"}), Base("sextant.positions.patches(...)", {"_0": "32", "_1": "48"}, {"patch": ["8", "(8, 16)"]}),
+     Base("sextant.positions.mrope(...)", {"_0": one_of("[('text', 2), ('image', 2, 3)]", "[('video', 1, 2, 3, 0.5)]")}), Base("sextant.positions.random(...)", {"_0": "3", "_1": "9"}), Base("sextant.positions.shifted(...)", {"_0": "3", "_1": "9"})],
+    [Base("sextant.lessons.steps(...)", {"_0": "'a b c'"}, {"window": ["(1, 0)"], "temperature": ["2.0"], "sinks": ["[0.0]"], "hidden": ["[(0, 1)]"], "softcap": ["2.0"]}), Base("sextant.lessons.recommend(...)", {"_0": "np.eye(3)", "_1": "np.eye(3)"}),
+     Base("sextant.lessons.similarity(...)", {"_0": "np.eye(3)"}), Base("sextant.lessons.WordVectors(...)", {"_0": "['a', 'b']", "_1": "np.eye(2)"}), Base("sextant.lessons.lab(...)", {"_0": "'the lion'"})],
+    [Base("sextant.lessons.attend(...)", {"_0": "'a b c'"}, {"scheme": ["'rotary'", "{'alibi': {}}"], "width": ["8"], "heads": ["2"], "causal": ["True"], "seed": ["7"], "split": ["'spaces'"], "lower_case": ["True"]}),
+     Base("sextant.lessons.compare(...)", {"_0": "'a b .'", "_1": "'b a .'"}, {"scheme": ["'t5'"], "width": ["8"], "heads": ["2"], "seed": ["7"], "split": ["'spaces'"]})],
     [Base("SHIPPED.translate(...)", {"_0": "'may 5 2020'"}, {"beams": ["2"], "n_best": ["2"], "max_length": ["3"], "batch_size": ["1"], "threads": ["1"]}),
      Base("SHIPPED.attention_maps(...)", {"_0": "'may 5'"}, {"target": ["'2'", "''"], "layers": ["[1]"], "threads": ["1"]}), Base("SHIPPED.logit_lens(...)", {"_0": "'may 5'"}, {"target": ["'2'"], "top_k": ["1"]}),
      Base("SHIPPED.evaluate(...)", {"_0": "[('may 5 2020', '2020-05-05')]"}, {"beams": ["2"], "limit": ["1"], "reverse": ["True"]}), Base("SHIPPED.tokenizer.encode(...)", {"_0": "'may'"}),

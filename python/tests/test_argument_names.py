@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import sextant
-from sextant import plot, train
+from sextant import plot, positions, train
 
 
 class Nonsense:
@@ -33,6 +33,24 @@ CALLS = {
     "attention_weights": (sextant.attention_weights, dict(q=Q, k=Q)),
     "attention_statistics": (sextant.attention_statistics, dict(q=Q, k=Q)),
     "plan": (sextant.plan, dict(q=Q, k=Q, v=Q)),
+    "bias": (sextant.bias, dict(function=lambda head, query, key: 0.0, length=8)),
+    "mask": (sextant.mask, dict(function=lambda head, query, key: True, length=8)),
+    "resize_grid": (sextant.resize_grid, dict(table=np.ones((4, 3)), new_size=3)),
+    "packed": (positions.packed, dict(segments=[0, 4])),
+    "padded": (positions.padded, dict(mask=np.ones((2, 3), bool))),
+    "fairseq": (positions.fairseq, dict(mask=np.ones((2, 3), bool))),
+    "cached": (positions.cached, dict(past=[3], length=2)),
+    "grid": (positions.grid, dict(rows=2, columns=3)),
+    "patches": (positions.patches, dict(height=32, width=32)),
+    "video": (positions.video, dict(frames=2, rows=2, columns=2)),
+    "mrope": (positions.mrope, dict(segments=[("text", 2)])),
+    "random": (positions.random, dict(length=2, max_length=4)),
+    "shifted": (positions.shifted, dict(length=2, max_shift=4)),
+    "steps": (sextant.lessons.steps, dict(text="a b")),
+    "recommend": (sextant.lessons.recommend, dict(users=TABLE, items=TABLE)),
+    "similarity": (sextant.lessons.similarity, dict(rows=TABLE)),
+    "lab": (sextant.lessons.lab, dict(sentence="the lion")),
+    "lab_compare": (sextant.lessons.lab_compare, dict(first="the lion", second="the lion")),
     "rotate": (sextant.rotate, dict(x=Q, table=sextant.rotary(4, 8))),
     "add_positions": (sextant.add_positions, dict(x=TABLE, table=TABLE)),
     "KvCache": (sextant.KvCache, dict(batch=1, kv_heads=2, head_dim=8, capacity=8)),
@@ -48,9 +66,9 @@ CALLS = {
     "load": (sextant.load, dict(path="nowhere")),
     "load_pretrained": (sextant.load_pretrained, dict(folder="nowhere")),
     "shipped": (sextant.shipped, {}),
-    "attend": (sextant.attend, dict(text="a b")),
-    "compare": (sextant.compare, dict(first="a b .", second="b a .")),
-    "report": (sextant.report, dict(text="a b")),
+    "attend": (sextant.lessons.attend, dict(text="a b")),
+    "compare": (sextant.lessons.compare, dict(first="a b .", second="b a .")),
+    "report": (sextant.lessons.report, dict(text="a b")),
     "sinusoids": (plot.sinusoids, {}),
     "rows": (plot.rows, {}),
     "heatmap": (plot.heatmap, {}),

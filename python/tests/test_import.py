@@ -14,8 +14,8 @@ def python(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
-def test_models_sentences_and_pictures_are_loaded_when_they_are_used() -> None:
-    later = ["plot", "train", "_calls", "_models", "_registry", "_results", "_sentences", "_training"]
+def test_modelslessons_and_pictures_are_loaded_when_they_are_used() -> None:
+    later = ["plot", "train", "_calls", "_models", "_registry", "_results", "lessons", "_training"]
     code = f"import sys, sextant; print([name for name in {later} if 'sextant.' + name in sys.modules])"
     assert python(code) == "[]\n"
     assert python("import sextant; print(sextant.train.lm.__name__, sextant.plot.rows.__name__, sextant.load.__name__)") == "lm rows load\n"
@@ -35,7 +35,7 @@ def test_every_name_is_there_and_listed() -> None:
 
 
 def test_a_star_brings_all_of_them() -> None:
-    assert python("from sextant import *; print(report.__name__, train.__name__, rotary.__name__)") == "report sextant.train rotary\n"
+    assert python("from sextant import *; print(lessons.__name__, train.__name__, rotary.__name__)") == "sextant.lessons sextant.train rotary\n"
 
 
 def test_another_name_is_an_attribute_error() -> None:

@@ -68,7 +68,7 @@ def test_tasks_with_letters_are_learned(task: str, right: Any) -> None:
 
 
 def test_positions_have_their_parameters() -> None:
-    model = tiny.language_model(steps=1, positions={"rotary": {"base": 500000.0}, "t5": {"num_buckets": 8}})
+    model = tiny.language_model(steps=1, scheme={"rotary": {"base": 500000.0}, "t5": {"num_buckets": 8}})
     assert model.config["positions"][0]["parameters"]["base"] == "500000"
     assert [each["scheme"] for each in model.config["positions"]] == ["rotary", "t5"]
 
@@ -76,13 +76,13 @@ def test_positions_have_their_parameters() -> None:
 def test_the_command_line_trains_the_same_bits(text: Path, tmp_path: Path) -> None:
     options = "--steps 12 --validate-every 4 --width 16 --heads 2 --layers 1 --length 16 --batch-size 4 --dropout 0.1 --seed 7 --rate 0.01"
     tiny.program("train", "lm", "--file", str(text), "--scheme", "alibi", "-o", str(tmp_path / "cli"), *options.split())
-    model = sextant.train.lm(text, positions="alibi", folder=tmp_path / "python", **{**tiny.OPTIONS, "steps": 12, "dropout": 0.1},
+    model = sextant.train.lm(text, scheme="alibi", folder=tmp_path / "python", **{**tiny.OPTIONS, "steps": 12, "dropout": 0.1},
                              validate_every=4)
     same_weights(model, sextant.load(tmp_path / "cli"))
     metrics = [(tmp_path / run / "metrics.jsonl").read_text().splitlines() for run in ("cli", "python")]
     assert [line.split('"seconds"')[0] for line in metrics[0]] == [line.split('"seconds"')[0] for line in metrics[1]]
     # In memory, with no folder: the same model.
-    same_weights(model, sextant.train.lm(io.StringIO(tiny.TEXT), positions="alibi", validate_every=4,
+    same_weights(model, sextant.train.lm(io.StringIO(tiny.TEXT), scheme="alibi", validate_every=4,
                                          **{**tiny.OPTIONS, "steps": 12, "dropout": 0.1}))
 
 
@@ -207,12 +207,12 @@ def test_tokenizers_that_need_a_library_name_it_where_it_is_left_out() -> None:
         ({"dropout": 1.0}, ValueError, "train.dropout"),
         ({"activation": "loud"}, ValueError, "train.activation] must be one of"),
         ({"decay": "cosine", "steps": 0, "minutes": 1}, ValueError, "train.decay"),
-        ({"positions": "rotery"}, ValueError, "rotery"),
-        ({"positions": {"rotary": {"bass": 1}}}, ValueError, "rotary has"),
-        ({"positions": {"rotary": {"base": "x"}}}, TypeError, "rotary.base"),
-        ({"positions": {"rotary": {"base": -1.0}}}, ValueError, "rotary.base"),
-        ({"positions": ["rotary"]}, TypeError, "train.positions"),
-        ({"positions": "forgetting"}, ValueError, "forgetting"),
+        ({"scheme": "rotery"}, ValueError, "rotery"),
+        ({"scheme": {"rotary": {"bass": 1}}}, ValueError, "rotary has"),
+        ({"scheme": {"rotary": {"base": "x"}}}, TypeError, "rotary.base"),
+        ({"scheme": {"rotary": {"base": -1.0}}}, ValueError, "rotary.base"),
+        ({"scheme": ["rotary"]}, TypeError, "train.scheme"),
+        ({"scheme": "forgetting"}, ValueError, "forgetting"),
         ({"from_model": "nowhere"}, ValueError, "nowhere"),
         ({"folder": 7}, TypeError, "train.folder"),
         ({"on_step": 7}, TypeError, "train.on_step"),

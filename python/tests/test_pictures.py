@@ -34,8 +34,8 @@ PICTURES = {
     "offset matrix": lambda: plot.offset_matrix(3, width=8),
     "attention": lambda: plot.attention(WEIGHTS, TOKENS),
     "attention lines": lambda: plot.attention(WEIGHTS, TOKENS, lines=True),
-    "attend": lambda: sextant.attend("the cat sat", causal=True).picture(),
-    "compare": lambda: sextant.compare("a b c", "b a c").picture(),
+    "attend": lambda: sextant.lessons.attend("the cat sat", causal=True).picture(),
+    "compare": lambda: sextant.lessons.compare("a b c", "b a c").picture(),
     "maps of a model": lambda: sextant.shipped().attention_maps("may 5 2020").cross.picture(),
 }
 
@@ -75,8 +75,8 @@ def test_a_picture_is_one_svg_with_a_description(name):
             "plot distance --schemes rotary,rotary:base=100,alibi --length 64",
         ),
         (lambda: plot.offset_matrix(5, width=16), "plot offset-matrix --shift 5 --width 16"),
-        (lambda: sextant.attend("the cat sat", positions="rotary", causal=True).picture(), "attend --scheme rotary --causal --text:the cat sat"),
-        (lambda: sextant.attend("a b", "c d e", heads=2, seed=3).picture(lines=True), "attend --second:c d e --heads 2 --seed 3 --lines --text:a b"),
+        (lambda: sextant.lessons.attend("the cat sat", scheme="rotary", causal=True).picture(), "attend --scheme rotary --causal --text:the cat sat"),
+        (lambda: sextant.lessons.attend("a b", "c d e", heads=2, seed=3).picture(lines=True), "attend --second:c d e --heads 2 --seed 3 --lines --text:a b"),
     ],
 )  # fmt: skip
 def test_pictures_are_those_of_the_command_line(tmp_path, drawn, words):
@@ -227,12 +227,12 @@ def test_a_folder_that_is_not_there(tmp_path):
         (lambda: plot.losses(sextant.shipped()), ValueError, r"\[losses.runs\] must be trained in this process"),
         (lambda: plot.extrapolation(3), TypeError, r"\[extrapolation.table\]"),
         (lambda: plot.extrapolation("/nowhere"), ValueError, "/nowhere"),
-        (lambda: sextant.attend(""), ValueError, r"\[attend.text\] must hold at least one word"),
-        (lambda: sextant.attend(3), TypeError, r"\[attend.text\]"),
-        (lambda: sextant.attend("a", heads=0), ValueError, r"\[attend.heads\]"),
-        (lambda: sextant.attend("a", split="letters"), ValueError, r"\[attend.split\] must be one of words, spaces"),
-        (lambda: sextant.compare("a", "b", seed=-1), ValueError, r"\[compare.seed\]"),
-        (lambda: sextant.report(3), TypeError, r"\[report.text\]"),
+        (lambda: sextant.lessons.attend(""), ValueError, r"\[attend.text\] must hold at least one word"),
+        (lambda: sextant.lessons.attend(3), TypeError, r"\[attend.text\]"),
+        (lambda: sextant.lessons.attend("a", heads=0), ValueError, r"\[attend.heads\]"),
+        (lambda: sextant.lessons.attend("a", split="letters"), ValueError, r"\[attend.split\] must be one of words, spaces"),
+        (lambda: sextant.lessons.compare("a", "b", seed=-1), ValueError, r"\[compare.seed\]"),
+        (lambda: sextant.lessons.report(3), TypeError, r"\[report.text\]"),
     ],
 )  # fmt: skip
 def test_mistakes_name_the_argument(call, kind, words):
@@ -242,10 +242,10 @@ def test_mistakes_name_the_argument(call, kind, words):
 
 def test_order_shows_with_positions_alone():
     first, second = "the zebra chased the lion .", "the lion chased the zebra ."
-    same = sextant.compare(first, second)
+    same = sextant.lessons.compare(first, second)
     assert same.same and same.first.weights.shape == (4, 6, 6)
     assert str(same).startswith("same: order is invisible")
-    different = sextant.compare(first, second, positions="rotary")
+    different = sextant.lessons.compare(first, second, scheme="rotary")
     assert not different.same and different.largest_difference > 1e-3
     assert same.distance < 1e-14 < 1e-3 < different.distance < 2
     assert "Different: order shows" in different.picture().title
@@ -269,16 +269,16 @@ def test_losses_of_folders_and_of_trainings(tmp_path):
 def test_a_page_of_the_report(tmp_path):
     if not sextant._core.has_text_libraries():
         with pytest.raises(ValueError, match="needs ICU"):
-            sextant.report("The black cat sat.")
+            sextant.lessons.report("The black cat sat.")
         return
-    page = sextant.report("The black cat sat on the couch.", words=("cat", "couch"))
+    page = sextant.lessons.report("The black cat sat on the couch.", words=("cat", "couch"))
     page.save(tmp_path / "report.html")
     assert (tmp_path / "report.html").read_text() == page.html
     assert page._repr_html_().startswith("<iframe srcdoc=")
     with pytest.raises(ValueError, match=r"\[page.path\] must end in .html"):
         page.save(Path("report.svg"))
     with pytest.raises(ValueError, match=r"report.words"):
-        sextant.report("The black cat sat.", words=("dog", "cat"))
+        sextant.lessons.report("The black cat sat.", words=("dog", "cat"))
 
 
 def test_tables_show_themselves() -> None:

@@ -16,7 +16,7 @@ ALL = sextant.schemes()
 def test_signature_is_the_registry(scheme):
     signature = inspect.signature(getattr(sextant, scheme.name))
     names = list(signature.parameters)
-    assert names[0] == ("positions" if "length" in [p.name for p in scheme.parameters] else "length")
+    assert names[0] == "positions"
     for parameter in scheme.parameters:
         shown = signature.parameters[parameter.name]
         assert shown.kind is inspect.Parameter.KEYWORD_ONLY
@@ -69,7 +69,7 @@ def test_sinusoidal_is_the_formula():
 
 def test_sinusoidal_form_of_the_issue():
     parameters = inspect.signature(sextant.sinusoidal).parameters
-    assert list(parameters)[:2] == ["length", "width"]
+    assert list(parameters)[:2] == ["positions", "width"]
     assert parameters["base"].default == 10000.0
     assert parameters["layout"].default == "interleaved"
     assert parameters["dtype"].default == "float32"
@@ -101,7 +101,7 @@ def test_ids_instead_of_a_length():
         np.testing.assert_array_equal(sextant.sinusoidal(np.asarray(ids), 8), whole[rows])
     real = sextant.sinusoidal(np.array([0.5, 2.25]), 2, dtype="float64")
     np.testing.assert_allclose(real, [[math.sin(0.5), math.cos(0.5)], [math.sin(2.25), math.cos(2.25)]], atol=1e-15)
-    with pytest.raises(TypeError, match=r"\[alibi.length\] must be a whole number"):
+    with pytest.raises(TypeError, match=r"\[alibi.positions\] must be a whole number"):
         sextant.alibi(np.array([0.5]), 8)
 
 
@@ -172,8 +172,8 @@ def test_indexed_bias_as_an_array():
         (lambda: sextant.alibi(4, 2, direction="sideways"), ValueError, r"\[alibi.direction\] must be one of symmetric, causal"),
         (lambda: sextant.alibi(4, 2, max_bias="8"), TypeError, r"\[alibi.max_bias\] must be a number, got str"),
         (lambda: sextant.alibi(4, 2, max_bias=2000), ValueError, r"\[alibi.max_bias\] must be 0 .. 1000, got 2000"),
-        (lambda: sextant.alibi(-1, 2), ValueError, r"\[alibi.length\] must be 0 .. 2\^30, got -1"),
-        (lambda: sextant.alibi(2.5, 2), TypeError, r"\[alibi.length\] must be"),
+        (lambda: sextant.alibi(-1, 2), ValueError, r"\[alibi.positions\] must be 0 .. 2\^30, got -1"),
+        (lambda: sextant.alibi(2.5, 2), TypeError, r"\[alibi.positions\] must be"),
         (lambda: sextant.alibi(4, "2"), TypeError, r"\[alibi.heads\] must be a whole number, got str"),
         (lambda: sextant.rotary(4, 7), ValueError, r"\[rotary.*\].*even"),
         (lambda: sextant.rotary(4, 8, base=-1), ValueError, r"\[rotary.base\] must be finite and above 0"),
@@ -181,7 +181,7 @@ def test_indexed_bias_as_an_array():
         (lambda: sextant.sinusoidal(4, 4, bass=3), TypeError, "unexpected keyword argument 'bass'"),
         (lambda: sextant.rotary_yarn(4, 8, truncate=1), TypeError, r"\[rotary_yarn.truncate\] must be True or False, got int"),
         (lambda: sextant.find_scheme("rotory"), ValueError, r"\[find_scheme.name\] must be .*, got 'rotory'; did you mean 'rotary'\?"),
-        (lambda: sextant.sinusoidal(2**70, 4), ValueError, r"\[sinusoidal.length\] must fit in 64 bits"),
+        (lambda: sextant.sinusoidal(2**70, 4), ValueError, r"\[sinusoidal.positions\] must fit in 64 bits"),
     ],
 )
 def test_errors_name_the_argument(call, error, text):

@@ -125,5 +125,5 @@ def test_rotary_positions_may_be_real_numbers() -> None:
     np.testing.assert_allclose(sextant.rotary(times, 8, dtype="float64").sin, np.sin(angle), rtol=0, atol=2**-50)
     pixels = sextant.rotary_sections(np.array([[0.5, 1.5], [2.5, 0.5]]), 8, sections=[2, 2], dtype="float64")
     np.testing.assert_allclose(pixels.cos[0], np.cos(np.array([0.5, 0.5, 1.5, 1.5]) * 10000.0 ** (-np.arange(4) / 4)), rtol=0, atol=2**-50)
-    with pytest.raises(TypeError, match=r"\[rotary_axial\.length\] must be a whole number or an array of whole numbers"):
+    with pytest.raises(TypeError, match=r"\[rotary_axial.positions\] must be a whole number or an array of whole numbers"):
         sextant.rotary_axial(times, 8)

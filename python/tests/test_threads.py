@@ -177,7 +177,7 @@ SLOW = {
     "picture": lambda: sextant.plot.attention(SMALL, layer=0)._repr_html_(),
     "heatmap": lambda: sextant.plot.heatmap("rotary", length=8, head_dim=8).svg,
     "picture that is refused": lambda: refused(sextant.plot.heatmap, "rotary", length=0),
-    "compare": lambda: sextant.compare("a b", "b a", width=8, heads=1),
+    "compare": lambda: sextant.lessons.compare("a b", "b a", width=8, heads=1),
     "weights of a model": lambda: sextant.shipped().weights,
 }
 

@@ -293,7 +293,7 @@ Q = torch.zeros(1, 2, 3, 4)
         ({"attn_mask": np.ones(3)}, TypeError, r"attn_mask\] must be a tensor"),
         ({"attn_mask": torch.ones(3, 3).int()}, TypeError, r"attn_mask\] must be of bool or float32, as query, got int32"),
         ({"attn_mask": torch.ones(2, 2).bool()}, ValueError, r"attn_mask\] must broadcast to \[1, 2, 3, 3\]"),
-        ({"window": 3}, TypeError, r"window\] must be a list of whole numbers"),
+        ({"window": 3}, TypeError, r"window\] must be \(left, right\)"),
         ({"foo": 3}, TypeError, "got an unexpected keyword argument 'foo'"),
     ],
 )

@@ -247,7 +247,7 @@ Q = torch.zeros(1, 2, 3, 8)
         (lambda: nn.PositionalLayer("t5", heads=2).to("meta")(3), ValueError, r"\[PositionalLayer.weights\] must be in the memory of the CPU"),
         (lambda: nn.PositionalLayer("rotary", head_dim=8)(torch.zeros(3, device="meta", dtype=int)), ValueError, r"positions\] must be in the memory"),
         (lambda: nn.PositionalLayer("rotary", head_dim=8)(torch.zeros(3)), TypeError, r"positions\] must be whole numbers, got float32"),
-        (lambda: nn.PositionalLayer("alibi", heads=2)(-1), ValueError, r"\[alibi.length\] must be"),
+        (lambda: nn.PositionalLayer("alibi", heads=2)(-1), ValueError, r"\[alibi.positions\] must be"),
         (lambda: nn.PositionalLayer("learned", 3, width=8)(4), ValueError, r"\[learned.positions\] must be 0 .. 2"),
         (lambda: nn.PositionalLayer("alibi", heads=2).rotate(Q, Q), TypeError, r"\[PositionalLayer.scheme\] must be a rotation, got alibi"),
         (lambda: nn.PositionalLayer("alibi", heads=2).rotation(3), TypeError, r"\[PositionalLayer.scheme\] must be a rotation, got alibi"),

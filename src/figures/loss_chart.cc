@@ -6,7 +6,7 @@
 #include <system_error>
 #include <utility>
 
-#include "sextant/core/error.h"
+#include "sextant/core/missing_file.h"
 #include "sextant/pictures/charts.h"
 
 namespace sextant::figures {
@@ -58,7 +58,9 @@ LossRun load_losses(const std::string& folder) {
   const std::string path = folder + "/metrics.jsonl";
   std::error_code problem;
   if (!std::filesystem::exists(path, problem)) {
-    throw Error(folder, "must be the folder of a training run, which has metrics.jsonl");
+    const char* what = "must be the folder of a training run, which has metrics.jsonl";
+    if (!std::filesystem::exists(folder, problem)) throw MissingFile(folder, what);
+    throw Error(folder, what);
   }
   const auto name = std::filesystem::path(folder + "/").lexically_normal().parent_path().filename();
   LossRun run{.name = name.string(), .curves = loss_curves(path)};

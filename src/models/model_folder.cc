@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "models/checksums.h"
-#include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/missing_file.h"
 
 namespace sextant {
 namespace {
@@ -54,7 +54,9 @@ ModelFolder open_model_folder(const std::string& folder) {
     if (exists(config_path(path))) break;
   }
   if (!exists(config_path(path))) {
-    throw Error(folder, "must be a model's folder with config.json, or that of a training run");
+    const char* what = "must be a model's folder with config.json, or that of a training run";
+    if (!exists(folder)) throw MissingFile(folder, what);
+    throw Error(folder, what);
   }
   check_checksums(path);
   return checked({path, parse_config(read_file(config_path(path), 1 << 24), config_path(path)),

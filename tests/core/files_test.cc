@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "core/files/temporary_file.h"
-#include "sextant/core/error.h"
+#include "sextant/core/missing_file.h"
 #include "support/ordinary_user.h"
 
 namespace sextant {
@@ -167,11 +167,11 @@ TEST_F(Files, BehindACircleOfLinksAreRefused) {
 
 TEST_F(Files, ErrorsNameThePathAndTheReason) {
   EXPECT_THAT([&] { read_file(path("missing")); },
-              ThrowsMessage<Error>("[" + path("missing") +
-                                   "] cannot be opened: No such file or directory"));
+              ThrowsMessage<MissingFile>("[" + path("missing") +
+                                         "] cannot be opened: No such file or directory"));
   EXPECT_THAT([&] { write_file(path("missing/a"), "x"); },
-              ThrowsMessage<Error>("[" + path("missing/a") +
-                                   "] cannot be written: No such file or directory"));
+              ThrowsMessage<MissingFile>("[" + path("missing/a") +
+                                         "] cannot be written: No such file or directory"));
   fs::create_directory(path("folder"));
   EXPECT_THAT([&] { read_file(path("folder")); },
               ThrowsMessage<Error>("[" + path("folder") + "] must be a file, got a folder"));

@@ -33,7 +33,7 @@ std::string missing_in_python(const std::vector<Option>& changed) {
 
 std::string python_options(const SentenceAttentionOptions& options) {
   Arguments arguments;
-  arguments.add("positions", python_schemes(options.positions));
+  arguments.add("scheme", python_schemes(options.positions));
   for (const Option& option : changed_fields(options)) {
     arguments.add(option.name, python_value(option, option.default_text));
   }
@@ -76,7 +76,7 @@ PrintedCall call_of(const Attend& attend, const std::vector<std::string>& first,
   if (shows_step) missing = "--step";
   PrintedCall call{.python = {}, .cpp = cpp_options(attend.options), .missing = missing};
   if (missing.empty()) {
-    call.python = "attention = sextant.attend(" + word_list(first, "[]") + ",\n" +
+    call.python = "attention = sextant.lessons.attend(" + word_list(first, "[]") + ",\n" +
                   (second.empty() ? "" : "    " + word_list(second, "[]") + ",\n") + "    " +
                   python_options(attend.options) + ")\nattention.weights";
   }
@@ -98,7 +98,7 @@ PrintedCall call_of(const SentenceAttentionOptions& options, const std::vector<s
                     const std::vector<std::string>& second) {
   SentenceAttentionOptions given = options;
   given.causal = false;  // it always is
-  return {.python = "verdict = sextant.compare(" + word_list(first, "[]") + ",\n    " +
+  return {.python = "verdict = sextant.lessons.compare(" + word_list(first, "[]") + ",\n    " +
                     word_list(second, "[]") + ",\n    " + python_options(given) +
                     ")\nprint(verdict)",
           .cpp = cpp_options(given) +

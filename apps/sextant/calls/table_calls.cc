@@ -15,6 +15,7 @@ using std::to_string;
 // Which rows: a length, or positions one by one.
 std::string python_rows(const Encode& encode) {
   if (!encode.ids_file.empty()) return "numpy.load(" + in_quotes(encode.ids_file) + ")";
+  if (encode.ids.is_given()) return python_ids(encode.ids);
   if (encode.length && encode.first == 0) return to_string(*encode.length);
   if (encode.length) {
     return "numpy.arange(" + to_string(encode.first) + ", " +
@@ -123,10 +124,10 @@ PrintedCall call_of(const Encode& encode) {
   }
   const std::string python = "table = " + python_table(encode);
   const bool needs_numpy = python.find("numpy.") != python.npos;
-  const bool has_file = !encode.ids_file.empty();
+  const bool has_file = !encode.ids_file.empty() || encode.ids.is_given();
   return {.python = (needs_numpy ? "import numpy\n\n" : "") + python,
           .cpp = has_file ? "" : cpp_table(encode),
-          .missing = "--ids-file"};
+          .missing = encode.ids.is_given() ? "--ids" : "--ids-file"};
 }
 
 PrintedCall call_of(const PlotOptions& plot, std::string_view function,

@@ -52,7 +52,7 @@ PrintedCall TrainOptions::call(const CLI::App& command) const {
   add_file("from_model", "from", from_);
   add_file("tokenizer_from", "tokenizer_from", tokenizer_from_);
   if (!resume) {
-    python.add("positions", python_schemes(choice_.positions()));
+    python.add("scheme", python_schemes(choice_.positions()));
     cpp += "plan.settings.model.positions = " + cpp_schemes(choice_.positions()) + ";\n";
   }
   if (!layer_positions_.empty()) {

@@ -26,6 +26,7 @@ struct UseName {
 };
 constexpr UseName kUses[] = {{FileUse::reads, "reads files"},
                              {FileUse::reads_text, "reads texts"},
+                             {FileUse::reads_rule, "reads a file by a rule"},
                              {FileUse::reads_schemes, "reads schemes"},
                              {FileUse::writes, "writes files"}};
 
@@ -121,6 +122,10 @@ CLI::Option* output_file(CLI::Option* option, const std::string& type) {
   return mark(option->type_name(type), FileUse::writes);
 }
 
+CLI::Option* rule_with_file(CLI::Option* option, const std::string& type) {
+  return mark(option->type_name(type), FileUse::reads_rule);
+}
+
 CLI::Option* text_or_stdin(CLI::Option* option) { return mark(option, FileUse::reads_text); }
 
 CLI::Option* scheme_list(CLI::Option* option, const std::string& type,
@@ -172,6 +177,8 @@ void check_files(CLI::App& command) {
         for (const std::string& path : files_of_schemes(value)) {
           add_path(inputs, name, path, {}, {});
         }
+      } else if (use == FileUse::reads_rule) {
+        add_path(inputs, name, value.substr(value.find(':') + 1), {}, {});
       } else if (value == "-") {
         add_stream(inputs, "stdin", STDIN_FILENO);
       } else if (use == FileUse::reads) {

@@ -15,6 +15,7 @@ enum class FileUse {
   none,
   reads,          // paths of files or folders; "-" is stdin
   reads_text,     // texts; "-" is stdin
+  reads_rule,     // a word and a path: "padded:mask.npy"
   reads_schemes,  // schemes, some of whose parameters are paths: "learned:file=table.npy"
   writes,         // paths of files or folders; "-" is stdout
 };
@@ -22,6 +23,7 @@ enum class FileUse {
 // Say it of an option, and what help calls its values. They return the option.
 CLI::Option* input_file(CLI::Option* option, const std::string& type = "FILE");
 CLI::Option* output_file(CLI::Option* option, const std::string& type = "FILE");
+CLI::Option* rule_with_file(CLI::Option* option, const std::string& type);
 CLI::Option* text_or_stdin(CLI::Option* option);
 // `names`: the schemes that it takes.
 CLI::Option* scheme_list(CLI::Option* option, const std::string& type,

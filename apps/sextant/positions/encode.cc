@@ -83,7 +83,9 @@ void check_sizes(const Encode& encode) {
 
 void run(const Encode& encode) {
   // The one scheme with a function of its own: four types, each rounded once.
-  if (!encode.choice.is_sinusoidal() || !encode.ids_file.empty()) return encode_scheme(encode);
+  if (!encode.choice.is_sinusoidal() || !encode.ids_file.empty() || encode.ids.is_given()) {
+    return encode_scheme(encode);
+  }
   if (encode.dtype == "float64") return encode_sinusoidal<double>(encode);
   if (encode.dtype == "bfloat16") return encode_sinusoidal<bfloat16>(encode);
   if (encode.dtype == "float16") return encode_sinusoidal<float16>(encode);
@@ -128,6 +130,21 @@ void add_encode(CLI::App& program, Job& job) {
       ->excludes(length)
       ->excludes(first)
       ->excludes(command.get_option("--positions"));
+  rule_with_file(
+      command.add_option_function<std::string>(
+          "--ids",
+          [encode = encode.get()](const std::string& text) {
+            encode->ids = parse_ids_rule(text, "encode.ids");
+          },
+          "instead: ids by a rule: packed:0,5,9 (where sequences begin, then the length), "
+          "padded:mask.npy or fairseq:mask.npy (a mask [batch, length], not 0 for a token), "
+          "grid:4x6 (rows x columns), patches:224x224/16 (height x width / side), video:2x4x6, "
+          "mrope:text=5,image=2x3,video=2x4x6,padding=1"),
+      "RULE")
+      ->excludes(length)
+      ->excludes(first)
+      ->excludes(command.get_option("--positions"))
+      ->excludes(command.get_option("--ids-file"));
   command
       .add_option_function<std::string>(
           "--side",
@@ -163,8 +180,9 @@ void add_encode(CLI::App& program, Job& job) {
       "  sextant encode --config config.json --layer 0 --length 64 -o t.npy\n"
       "Without -o and --format: colour blocks in a terminal, csv in a pipe.");
   command.callback([encode, &job] {
-    if (!encode->length && !encode->positions && encode->ids_file.empty()) {
-      throw CLI::RequiredError("--length, --positions or --ids-file");
+    if (!encode->length && !encode->positions && encode->ids_file.empty() &&
+        !encode->ids.is_given()) {
+      throw CLI::RequiredError("--length, --positions, --ids or --ids-file");
     }
     encode->output.format(kTableFormats, "encode");
     if (encode->call.is_given()) {

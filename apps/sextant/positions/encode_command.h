@@ -10,6 +10,7 @@
 #include "options/model_config_option.h"
 #include "options/options.h"
 #include "options/scheme_choice.h"
+#include "positions/ids_rule.h"
 #include "sextant/figures/scheme_array.h"
 #include "streams/table_output.h"
 
@@ -22,6 +23,7 @@ struct Encode {
   std::int64_t first = 0;
   std::optional<Positions> positions;
   std::string ids_file;  // [rows, axes]
+  IdsRule ids;
   std::optional<figures::Side> side;
   std::string dtype = "float32";
   int threads = 0;
@@ -30,13 +32,6 @@ struct Encode {
   std::optional<ModelLayer> layer;  // of the model
   Output output;
   CallChoice call;
-};
-
-// Ids of rows, whether they come from a file or not.
-struct RowIds {
-  std::vector<std::int64_t> ids;  // [rows, axes]
-  std::int64_t axes = 1;
-  std::vector<double> times{};  // real ones, in place of ids
 };
 
 // Throws Error for real ones where the scheme takes none.

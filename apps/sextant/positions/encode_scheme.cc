@@ -115,6 +115,7 @@ Tensor<T> rounded(const Tensor<double>& from) {
 RowIds row_ids(const Encode& encode) {
   if (!encode.ids_file.empty())
     return ids_of_file(encode.ids_file, encode.choice.descriptor().real_positions);
+  if (encode.ids.is_given()) return ids_of(encode.ids);
   if (encode.length) {
     constexpr std::int64_t kMaxRows = std::int64_t{1} << 28;
     if (*encode.length > kMaxRows) {

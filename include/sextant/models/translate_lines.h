@@ -36,6 +36,7 @@ class LineTranslator {
   const std::vector<ModelFolder>& folders() const noexcept { return folders_; }
   const Tokenizer& tokenizer() const noexcept { return first().tokenizer; }
   std::vector<const Translator<float>*> models() const;
+  std::span<const TextTranslator> translators() const noexcept { return models_; }
   const TextTranslator& first() const noexcept { return models_.front(); }
 
   // What an encoder reads of a line (source_tokens()), or the tokens of a translation. Throws Error

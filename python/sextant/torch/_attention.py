@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from .._hints import refuse
 from ._function import attention
 from ._tensors import has_own_meaning, in_memory, refuse_tracing
 
 if TYPE_CHECKING:
+    from typing import NoReturn
+
     from .._core import RotationTable
-    from .._types import Array, Bias, Causal
+    from .._types import Array, Bias, Causal, Integers, Numbers
 
 NAME = "scaled_dot_product_attention"
 # What the operator calls them, for its errors.
@@ -34,16 +37,17 @@ def scaled_dot_product_attention(
     causal: Causal | None = None,
     window: tuple[int, int] | None = None,
     bias: Bias | None = None,
-    slopes: Array | None = None,
+    slopes: Numbers | None = None,
     softcap: float = 0.0,
-    segments: Array | None = None,
-    key_segments: Array | None = None,
-    key_lengths: Array | None = None,
-    query_offsets: Array | None = None,
+    segments: Integers | None = None,
+    key_segments: Integers | None = None,
+    key_lengths: Integers | None = None,
+    query_offsets: Integers | None = None,
     positions: Array | tuple[Array, Array] | None = None,
-    sinks: Array | None = None,
+    sinks: Numbers | None = None,
     rotation: RotationTable | None = None,
     threads: int = 0,
+    **unknown: NoReturn,
 ) -> torch.Tensor:
     """torch.nn.functional.scaled_dot_product_attention on the CPU, with every option of sextant.attention() by name.
 
@@ -62,8 +66,9 @@ def scaled_dot_product_attention(
         enable_gqa: key and value may have fewer heads, which divide those of query
 
     Options, which may all be combined:
-        causal: which keys a query sees: None or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query
-            sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths)
+        causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
+            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where q_len is
+            k_len and these agree
         window: (left, right): how many keys before and after the diagonal are visible, -1 for all
         bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
             DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the
@@ -88,6 +93,8 @@ def scaled_dot_product_attention(
         NotImplementedError: a second derivative, torch.func, gradients of a batch, a call that is traced
     """
     refuse_tracing(NAME)
+    if unknown:
+        refuse(NAME, unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, bias=bias, slopes=slopes, softcap=softcap, segments=segments,
         key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets, positions=positions,

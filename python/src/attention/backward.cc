@@ -24,9 +24,9 @@ class CallGradients {
     if (!wanted.is_none()) {
       wanted_ = Argument{wanted, "attention_backward", "wanted"}.as<nb::frozenset>("a frozenset");
     }
-    targets.q = add<T>("dq", in.q.shape(), like);
-    targets.k = add<T>("dk", in.k.shape(), like);
-    targets.v = add<T>("dv", in.v.shape(), like);
+    targets.q = add_heads("dq", in.q.shape(), in.axes, like);
+    targets.k = add_heads("dk", in.k.shape(), in.axes, like);
+    targets.v = add_heads("dv", in.v.shape(), in.axes, like);
     const AttentionOptions<T>& options = call.options;
     if (options.bias != nullptr && options.bias->has_table()) {
       targets.bias.values = add<Wide>("dbias", options.bias->values.shape(), like);
@@ -71,6 +71,10 @@ class CallGradients {
 
  private:
   static Shape count(std::size_t size) { return {static_cast<std::int64_t>(size)}; }
+  View<T> add_heads(const char* name, const Shape& shape, const HeadAxes& axes, nb::handle like) {
+    const View<T> view = add<T>(name, axes.outside(shape), like);
+    return view.rank() == axes.rank ? axes.inside(view) : view;  // else it is not wanted
+  }
   template <class E>
   View<E> add(const char* name, const Shape& shape, nb::handle like) {
     if (wanted_ && !wanted_->contains(name)) return {};
@@ -90,19 +94,20 @@ class CallGradients {
 template <class T>
 class Forward {
  public:
-  Forward(const Inputs& in, nb::handle output, nb::handle log_sum_exp) {
+  Forward(const Inputs& in, nb::handle given_out, nb::handle log_sum_exp) {
     const Shape& q = in.q.shape();
-    const Argument out{output, "attention_backward", "output"};
-    if (output.is_none()) {
+    const Argument out{given_out, "attention_backward", "out"};
+    if (given_out.is_none()) {
       if (!log_sum_exp.is_none()) {
         throw Error("attention_backward.log_sum_exp",
-                    "must be given together with output, both of the same forward pass");
+                    "must be given together with out, both of the same forward pass");
       }
       made_ = Tensor<T>::uninitialized({q[0], q[1], q[2], in.v.shape()[3]});
       made_sums_ = Tensor<float>::uninitialized({q[0], q[1], q[2]});
     } else {
       given_ = InputArray(out);
       given_.expect(dtype_of<T>, ", as q");
+      given_.as_heads(in.axes);
       if (log_sum_exp.is_none()) return;
       sums_ = InputArray({log_sum_exp, "attention_backward", "log_sum_exp"});
       sums_.expect(DType::float32, "");
@@ -115,7 +120,7 @@ class Forward {
   }
   View<const T> out() const { return given_.has_value() ? given_.view<T>() : View<const T>(made_); }
   View<const float> log_sum_exp() const {
-    if (sums_.has_value()) return sums_.view<float>();
+    if (sums_.has_value()) return HeadAxes::with_lead(sums_.view<float>(), 3);
     return given_.has_value() ? View<const float>() : View<const float>(made_sums_);
   }
 
@@ -125,18 +130,18 @@ class Forward {
   InputArray given_, sums_;
 };
 
-nb::dict attend_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle v,
-                         nb::handle output, nb::handle log_sum_exp, const nb::dict& options,
-                         nb::handle wanted) {
+nb::dict attend_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle v, nb::handle out,
+                         nb::handle log_sum_exp, const nb::dict& options, nb::handle wanted) {
   constexpr std::string_view kName = "attention_backward";
-  const Inputs in(kName, q, k, v);
-  const InputArray gradient({dout, kName, "dout"});
+  const Inputs in(kName, options, q, k, v);
+  InputArray gradient({dout, kName, "dout"});
+  gradient.as_heads(in.axes);
   gradient.expect(in.q.dtype(), ", as q");
   return with_float(in.q, [&](auto type) {
     using T = typename decltype(type)::type;
-    const CallOptions<T> call(kName, options);
+    const CallOptions<T> call(kName, options, in);
     CallGradients<T> gradients(in, call, q, wanted);
-    Forward<T> forward(in, output, log_sum_exp);
+    Forward<T> forward(in, out, log_sum_exp);
     {
       const Unlocked released;
       forward.run(in, call.options);
@@ -144,6 +149,7 @@ nb::dict attend_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle
                             gradient.view<T>(), gradients.targets, call.options,
                             forward.log_sum_exp());
     }
+    call.raise();
     return std::move(gradients).finished();
   });
 }
@@ -152,11 +158,11 @@ nb::dict attend_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle
 
 void bind_backward(nb::module_& module) {
   module.def("attention_backward", &attend_backward, nb::arg("dout").none(), nb::arg("q").none(),
-             nb::arg("k").none(), nb::arg("v").none(), nb::arg("output").none(),
+             nb::arg("k").none(), nb::arg("v").none(), nb::arg("out").none(),
              nb::arg("log_sum_exp").none(), nb::arg("options"),
              nb::arg("wanted").none() = nb::none(),
              nb::sig("def attention_backward(dout: object, q: object, k: object, v: object, "
-                     "output: object, log_sum_exp: object, options: dict[str, typing.Any], wanted: "
+                     "out: object, log_sum_exp: object, options: dict[str, typing.Any], wanted: "
                      "frozenset[str] | None = None) -> dict[str, typing.Any]"));
 }
 

@@ -7,6 +7,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "interpreter_lock.h"
+#include "schemes/function_term.h"
 #include "schemes/tables.h"
 #include "sextant/core/parallel.h"
 
@@ -33,7 +34,8 @@ PyDistanceBias new_distance_bias(const nb::object& values, const nb::object& ori
   return {std::move(bias)};
 }
 
-// All numbers for a length, [heads, length, length].
+}  // namespace
+
 nb::object all_numbers(const PyScoreTerm& self) {
   if (self.term->needs().reads_rows()) {
     throw Error("ScoreTerm.array",
@@ -52,10 +54,9 @@ nb::object all_numbers(const PyScoreTerm& self) {
                  values.data() + row * self.length);
     });
   }
+  if (const auto* function = dynamic_cast<const FunctionTerm*>(self.term.get())) function->raise();
   return to_python(std::move(values));
 }
-
-}  // namespace
 
 void bind_biases(nb::module_& module) {
   nb::class_<PyDistanceBias> distance(
@@ -106,6 +107,7 @@ void bind_biases(nb::module_& module) {
         }
         return text + ")";
       });
+  add_object_of(distance);
   show_as_heatmap(distance);
 
   nb::class_<PyScoreTerm> term(
@@ -120,6 +122,7 @@ void bind_biases(nb::module_& module) {
         return "ScoreTerm(heads=" + std::to_string(self.heads) +
                ", length=" + std::to_string(self.length) + ")";
       });
+  add_object_of(term);
   show_as_heatmap<PyScoreTerm>(
       term, [](const PyScoreTerm& self) { return !self.term->needs().reads_rows(); });
 }

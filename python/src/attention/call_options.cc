@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 
 #include "sextant/core/error.h"
@@ -10,12 +11,11 @@
 namespace sextant::python {
 namespace {
 
-constexpr std::string_view kAxes = "[batch, heads, length, head_dim]";
-
 constexpr std::string_view kOptionNames[] = {
     "bias",      "causal",        "key_lengths", "key_segments", "mask",
     "positions", "query_offsets", "rotation",    "scale",        "segments",
     "sinks",     "slopes",        "softcap",     "threads",      "window"};
+constexpr std::string_view kLayouts[] = {"bhld", "blhd"};
 
 // An empty list is a shape that fits no call; what is absent is None.
 template <class List>
@@ -26,35 +26,69 @@ const List& some(const Argument& argument, const List& list) {
 
 }  // namespace
 
-Inputs::Inputs(std::string_view function, nb::handle q_value, nb::handle k_value,
-               nb::handle v_value)
-    : q({q_value, function, "q"}), k({k_value, function, "k"}) {
-  q.expect_rank(4, kAxes);
-  k.expect_rank(4, kAxes);
+HeadAxes axes_of(const InputArray& q, nb::handle layout) {
+  HeadAxes axes{.rank = q.shape().rank()};
+  const bool is_default =
+      !layout.is_valid() || (nb::isinstance<nb::str>(layout) &&
+                             PyUnicode_CompareWithASCIIString(layout.ptr(), "bhld") == 0);
+  if (!is_default) {
+    axes.length_first = Argument{layout, q.argument().scope, "layout"}.index_in(kLayouts) == 1;
+  }
+  if (axes.rank < 2 || axes.rank > 4) {
+    const bool length_first = axes.length_first;
+    q.expect_rank(4, HeadAxes{4, length_first}.names() + ", " + HeadAxes{3, length_first}.names() +
+                         " or " + HeadAxes{2}.names());
+  }
+  return axes;
+}
+
+nb::handle layout_in(const nb::dict& options) {
+  static PyObject* const name = PyUnicode_InternFromString("layout");
+  return PyDict_GetItemWithError(options.ptr(), name);
+}
+
+Inputs::Inputs(std::string_view function, const nb::dict& options, nb::handle q_value,
+               nb::handle k_value, nb::handle v_value)
+    : q({q_value, function, "q"}),
+      k({k_value, function, "k"}),
+      axes(axes_of(q, layout_in(options))) {
+  q.as_heads(axes);
+  k.as_heads(axes);
   k.expect(q.dtype(), ", as q");
   if (!v_value.is_valid()) return;
   v = InputArray({v_value, function, "v"});
-  v.expect_rank(4, kAxes);
+  v.as_heads(axes);
   v.expect(q.dtype(), ", as q");
 }
 
+nb::object finished(OutputArray&& result, std::optional<OutputArray>&& sums, bool both) {
+  nb::object out = std::move(result).finished();
+  if (!both) return out;
+  return nb::make_tuple(out, (*std::move(sums)).finished());
+}
+
 template <class T>
-CallOptions<T>::CallOptions(std::string_view function, const nb::dict& given) {
+CallOptions<T>::CallOptions(std::string_view function, const nb::dict& given,
+                            const CausalFlag& flag) {
+  std::optional<bool> is_causal;
+  kept_.reserve(given.size());
   for (const auto [key, value] : given) {
     Py_ssize_t size = 0;  // keywords are texts
     const char* text = PyUnicode_AsUTF8AndSize(key.ptr(), &size);
     if (text == nullptr) throw nb::python_error();
+    if (value.is_none()) continue;  // of most options
     const std::string_view given_name(text, static_cast<std::size_t>(size));
+    if (given_name == "layout") continue;  // read with the arrays
     const auto name = std::ranges::find(kOptionNames, given_name);
     if (name == std::end(kOptionNames)) {
-      throw nb::type_error((std::string(function) + "() got an unexpected keyword argument '" +
-                            std::string(given_name) + "'")
-                               .c_str());
+      throw WrongType(std::string(function) + "() got an unexpected keyword argument '" +
+                      std::string(given_name) + "'");
     }
-    if (value.is_none()) continue;
     kept_.push_back(nb::borrow(value));
-    set(Argument{value, function, *name});
+    if (*name == "causal" && !nb::isinstance<nb::str>(value)) is_causal = bool_of(value);
+    if (*name != "causal" || !is_causal) set(Argument{value, function, *name});
   }
+  if (is_causal) set_causal(*is_causal, Argument{nb::none(), function, "causal"}, flag);
   if (slopes_.empty()) return;
   // A table and slopes together are one bias, which is this call's own.
   if (options.bias != nullptr && options.bias != &bias_) {
@@ -77,9 +111,7 @@ void CallOptions<T>::set(const Argument& argument) {
   if (name == "causal") {
     options.causal = argument.choice<Causal>();
   } else if (name == "window") {
-    const std::vector<std::int64_t> window = argument.integers();
-    if (window.size() != 2) throw Error(argument.where(), "must be (left, right)");
-    options.window = {window[0], window[1]};
+    set_window(argument);
   } else if (name == "mask") {
     set_mask(argument);
   } else if (name == "bias") {
@@ -114,7 +146,45 @@ void CallOptions<T>::set(const Argument& argument) {
 }
 
 template <class T>
+void CallOptions<T>::set_causal(bool is_causal, const Argument& argument, const CausalFlag& flag) {
+  if (!is_causal) {
+    options.causal = Causal::none;
+    return;
+  }
+  if (flag.is_cache) return;  // unset: the queries are the last positions
+  const bool same_segments =
+      options.key_segments.empty() || std::ranges::equal(options.segments, options.key_segments);
+  if (flag.q_len != flag.k_len || !same_segments) {
+    throw Error(
+        argument.where(),
+        "must be a name where queries and keys have different lengths, " +
+            std::to_string(flag.q_len) + " and " + std::to_string(flag.k_len) +
+            ": 'top_left' (query i sees key j <= i: torch's is_causal), 'bottom_right' (the "
+            "last query sees every key: flash-attention's causal) or 'at_lengths' (the last "
+            "query sees every key before key_lengths: flash-attention's cache_seqlens)");
+  }
+  options.causal = Causal::top_left;
+}
+
+template <class T>
+void CallOptions<T>::set_window(const Argument& argument) {
+  if (PyLong_Check(argument.value.ptr()) != 0) {
+    const std::string n = text_of(argument.value);
+    throw_type_error(argument,
+                     "(left, right), how many keys before and after the diagonal are "
+                     "visible, -1 for all, as (" +
+                         n + ", 0) or (" + n + ", " + n + ")");
+  }
+  const std::vector<std::int64_t> window = argument.integers();
+  if (window.size() != 2) throw Error(argument.where(), "must be (left, right)");
+  options.window = {window[0], window[1]};
+}
+
+template <class T>
 void CallOptions<T>::set_mask(const Argument& argument) {
+  if (nb::isinstance<nb::str>(argument.value)) {
+    throw_type_error(argument, "an array; causal='bottom_right' is what MLX calls mask='causal'");
+  }
   mask_ = InputArray(argument);
   if (mask_.dtype() == DType::boolean) {
     options.mask = mask_.view<bool>();
@@ -124,9 +194,8 @@ void CallOptions<T>::set_mask(const Argument& argument) {
     converted_mask_ = mask_.copy().to<Wide>();
     options.mask = FloatMask<T>(converted_mask_);
   } else {
-    throw nb::type_error(("[" + argument.where() + "] must be of bool or floats, got " +
-                          std::string(dtype_name(mask_.dtype())))
-                             .c_str());
+    throw WrongType("[" + argument.where() + "] must be of bool or floats, got " +
+                    std::string(dtype_name(mask_.dtype())));
   }
 }
 
@@ -181,10 +250,20 @@ void CallOptions<T>::add_bias(const Argument& argument) {
     if (logit_term_of(options) != nullptr && score_term->term->needs().before_softcap) {
       throw Error(argument.where(), "must have at most one term that is added before the softcap");
     }
-    options.terms.push_back(score_term->term.get());
+    const ScoreTerm* term = score_term->term.get();
+    if (const auto* function = dynamic_cast<const FunctionTerm*>(term)) {
+      term = functions_.emplace_back(std::make_unique<FunctionTerm>(function->of())).get();
+    }
+    options.terms.push_back(term);
   } else {
     once(options.bias);
     const InputArray array(argument);
+    if (array.shape().rank() > 2) {
+      throw Error(argument.where(),
+                  "must be by distance, [heads or 1, 2 * length - 1]; mask= takes an array [..., "
+                  "heads, q_len, k_len] of floats that is added, got the shape " +
+                      array.shape().to_string());
+    }
     array.expect_rank(2, "[heads or 1, 2 * length - 1], or what a scheme made");
     if (!is_float(array.dtype())) throw_type_error(argument, "an array of floats");
     if (array.shape()[1] % 2 == 0) {

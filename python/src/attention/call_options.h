@@ -3,20 +3,40 @@
 
 #include <nanobind/nanobind.h>
 
+#include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
 #include "arrays.h"
+#include "schemes/function_term.h"
 #include "schemes/tables.h"
 #include "sextant/attention/attention.h"
 
 namespace sextant::python {
 
-// q, k and v, [batch, heads, length, head_dim], of one type. v may be absent.
+// How `q` lies in memory, by its rank and "bhld" or "blhd"; no layout is the first.
+HeadAxes axes_of(const InputArray& q, nb::handle layout);
+nb::handle layout_in(const nb::dict& options);  // null: not given
+
+// q, k and v of one type and with the same axes, seen as [batch, heads, length, head_dim] from here
+// on. v may be absent.
 struct Inputs {
-  Inputs(std::string_view function, nb::handle q, nb::handle k, nb::handle v = {});
+  Inputs(std::string_view function, const nb::dict& options, nb::handle q, nb::handle k,
+         nb::handle v = {});
 
   InputArray q, k, v;
+  HeadAxes axes;
+};
+
+// The result, or with its log-sum-exp as a tuple.
+nb::object finished(OutputArray&& result, std::optional<OutputArray>&& sums, bool both);
+
+// What causal=True means: of a call where all alignments agree, or of a cache, whose queries are
+// the last positions.
+struct CausalFlag {
+  std::int64_t q_len = 0, k_len = 0;
+  bool is_cache = false;
 };
 
 // AttentionOptions from a dict: TypeError for a name that is none of them. Keeps what the options
@@ -25,16 +45,25 @@ struct Inputs {
 template <class T>
 class CallOptions {
  public:
-  CallOptions(std::string_view function, const nb::dict& given);
+  CallOptions(std::string_view function, const nb::dict& given, const CausalFlag& causal);
+  CallOptions(std::string_view function, const nb::dict& given, const Inputs& in)
+      : CallOptions(function, given, CausalFlag{in.q.shape()[2], in.k.shape()[2]}) {}
   CallOptions(const CallOptions&) = delete;
   CallOptions& operator=(const CallOptions&) = delete;
 
   AttentionOptions<T> options;
 
+  // After the call, with the interpreter's lock: raises what a function of a bias or mask raised.
+  void raise() const {
+    for (const auto& term : functions_) term->raise();
+  }
+
  private:
   using Wide = std::conditional_t<std::is_same_v<T, double>, double, float>;
 
   void set(const Argument& argument);
+  void set_causal(bool is_causal, const Argument& argument, const CausalFlag& flag);
+  void set_window(const Argument& argument);
   void set_mask(const Argument& argument);
   void set_positions(const Argument& argument);
   void set_bias(const Argument& argument);
@@ -47,7 +76,8 @@ class CallOptions {
   Tensor<Wide> converted_mask_;
   std::vector<Tensor<std::int64_t>> ids_;
   DistanceBias bias_;
-  std::vector<nb::object> kept_;  // tables and terms
+  std::vector<nb::object> kept_;                          // tables and terms
+  std::vector<std::unique_ptr<FunctionTerm>> functions_;  // of this call
 };
 
 }  // namespace sextant::python

@@ -10,7 +10,7 @@ namespace {
 nb::object weights(nb::handle q, nb::handle k, nb::handle stage, nb::handle rows, nb::handle heads,
                    const nb::dict& options) {
   constexpr std::string_view kName = "attention_weights";
-  const Inputs in(kName, q, k);
+  const Inputs in(kName, options, q, k);
   WeightsOptions chosen{.stage = Argument{stage, kName, "stage"}.choice<Stage>()};
   // Empty would mean all; no rows at all are a mistake.
   const auto list = [&](nb::handle given, const char* name) -> std::vector<std::int64_t> {
@@ -22,36 +22,46 @@ nb::object weights(nb::handle q, nb::handle k, nb::handle stage, nb::handle rows
   };
   chosen.rows = list(rows, "rows");
   chosen.heads = list(heads, "heads");
+  if (in.axes.rank == 2 && !heads.is_none()) {
+    throw Error("attention_weights.heads", "must not be given for q [length, head_dim]");
+  }
   return with_float(in.q, [&](auto type) {
     using T = typename decltype(type)::type;
-    const CallOptions<T> call(kName, options);
+    const CallOptions<T> call(kName, options, in);
     Tensor<T> result;
     {
       const Unlocked released;
       result = attention_weights<T>(in.q.view<T>(), in.k.view<T>(), call.options, chosen);
     }
-    return to_python(std::move(result), q);
+    call.raise();
+    const Shape shape = in.axes.without_lead(result.shape());
+    return to_python(std::move(result), shape, q);
   });
 }
 
 nb::dict statistics(nb::handle q, nb::handle k, nb::handle top, const nb::dict& options) {
   constexpr std::string_view kName = "attention_statistics";
-  const Inputs in(kName, q, k);
+  const Inputs in(kName, options, q, k);
   const StatisticsOptions wanted{.top = Argument{top, kName, "top"}.integer()};
   return with_float(in.q, [&](auto type) {
     using T = typename decltype(type)::type;
-    const CallOptions<T> call(kName, options);
+    const CallOptions<T> call(kName, options, in);
     WeightStatistics result;
     {
       const Unlocked released;
       result = attention_statistics<T>(in.q.view<T>(), in.k.view<T>(), call.options, wanted);
     }
+    call.raise();
     nb::dict arrays;
-    arrays["entropy"] = to_python(std::move(result.entropy), q);
-    arrays["log_sum_exp"] = to_python(std::move(result.log_sum_exp), q);
-    arrays["top_keys"] = to_python(std::move(result.top_keys), q);
-    arrays["top_weights"] = to_python(std::move(result.top_weights), q);
-    arrays["mass"] = to_python(std::move(result.mass), q);
+    const auto add = [&](const char* name, auto& tensor) {
+      const Shape shape = in.axes.without_lead(tensor.shape());
+      arrays[name] = to_python(std::move(tensor), shape, q);
+    };
+    add("entropy", result.entropy);
+    add("log_sum_exp", result.log_sum_exp);
+    add("top_keys", result.top_keys);
+    add("top_weights", result.top_weights);
+    add("mass", result.mass);
     return arrays;
   });
 }

@@ -50,8 +50,11 @@ class PyKvCache {
     return std::get<KvCache<T>>(cache_);
   }
 
-  void append(nb::handle k, nb::handle v, nb::handle counts) {
-    const InputArray keys({k, "KvCache.append", "k"}), values({v, "KvCache.append", "v"});
+  void append(nb::handle k, nb::handle v, nb::handle counts, nb::handle layout) {
+    InputArray keys({k, "KvCache.append", "k"}), values({v, "KvCache.append", "v"});
+    const HeadAxes axes = axes_of(keys, layout);
+    keys.as_heads(axes);
+    values.as_heads(axes);
     const Argument given{counts, "KvCache.append", "counts"};
     const auto numbers = counts.is_none() ? std::vector<std::int64_t>() : given.integers();
     with_element([&](auto type) {
@@ -68,27 +71,32 @@ class PyKvCache {
     });
   }
 
-  nb::object attend(nb::handle q, nb::handle out, nb::handle log_sum_exp, const nb::dict& options) {
+  nb::object attend(nb::handle q, nb::handle out, nb::handle log_sum_exp, const nb::dict& options,
+                    nb::handle return_sums) {
     constexpr std::string_view kCall = "KvCache.attend";
-    const InputArray queries({q, kCall, "q"});
-    queries.expect_rank(4, "[batch, heads, length, head_dim]");
+    const bool both = Argument{return_sums, kCall, "return_log_sum_exp"}.flag();
+    InputArray queries({q, kCall, "q"});
+    const HeadAxes axes = axes_of(queries, layout_in(options));
+    queries.as_heads(axes);
     return with_element([&](auto type) {
       using T = typename decltype(type)::type;
       queries.expect(dtype_of<T>, ", as the cache");
-      const CallOptions<T> call(kCall, options);
+      const CallOptions<T> call(kCall, options, CausalFlag{.is_cache = true});
       const Shape& shape = queries.shape();
-      OutputArray result({out, kCall, "out"}, dtype_of<T>, {shape[0], shape[1], shape[2], v_dim_},
-                         q);
+      OutputArray result({out, kCall, "out"}, dtype_of<T>,
+                         axes.outside({shape[0], shape[1], shape[2], v_dim_}), q);
       std::optional<OutputArray> sums;
-      if (!log_sum_exp.is_none()) {
+      if (both || !log_sum_exp.is_none()) {
         sums.emplace(Argument{log_sum_exp, kCall, "log_sum_exp"}, DType::float32,
-                     Shape{shape[0], shape[1], shape[2]});
+                     axes.without_lead({shape[0], shape[1], shape[2]}), q);
       }
       lock_.read([&] {
-        cache_of<T>().attend(queries.view<T>(), result.view<T>(), call.options,
-                             sums ? sums->template view<float>() : View<float>());
+        cache_of<T>().attend(
+            queries.view<T>(), axes.inside(result.view<T>()), call.options,
+            sums ? HeadAxes::with_lead(sums->template view<float>(), 3) : View<float>());
       });
-      return std::move(result).finished();
+      call.raise();
+      return finished(std::move(result), std::move(sums), both);
     });
   }
 
@@ -151,11 +159,11 @@ void bind_kv_cache(nb::module_& module) {
            nb::arg("batch").none(), nb::arg("kv_heads").none(), nb::arg("head_dim").none(),
            nb::arg("v_dim").none(), nb::arg("capacity").none(), nb::arg("dtype").none())
       .def("append", &PyKvCache::append, nb::arg("k").none(), nb::arg("v").none(),
-           nb::arg("counts").none())
+           nb::arg("counts").none(), nb::arg("layout").none() = "bhld")
       .def("attend", &PyKvCache::attend, nb::arg("q").none(), nb::arg("out").none(),
-           nb::arg("log_sum_exp").none(), nb::arg("options"),
+           nb::arg("log_sum_exp").none(), nb::arg("options"), nb::arg("return_log_sum_exp").none(),
            nb::sig("def attend(self, q: object, out: object, log_sum_exp: object, options: "
-                   "dict[str, typing.Any]) -> typing.Any"))
+                   "dict[str, typing.Any], return_log_sum_exp: object) -> typing.Any"))
       .def(
           "reserve",
           [](PyKvCache& self, nb::handle capacity) {

@@ -7,12 +7,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "arrays.h"
 #include "bindings.h"
+#include "copies.h"
 #include "interpreter_lock.h"
-#include "sextant/core/error.h"
+#include "sextant/core/missing_file.h"
 #include "sextant/hub/load_pretrained.h"
 #include "sextant/text/libraries.h"
 #include "sextant/training/tasks/dates_translator.h"
@@ -137,6 +140,10 @@ nb::object load_model(const std::vector<std::string>& paths, nb::handle position
 
 nb::object pretrained_model(const std::string& folder, const std::string& read_as) {
   if (folder.empty()) throw Error("load_pretrained.folder", "must be a model's folder, got ''");
+  std::error_code problem;
+  if (!std::filesystem::exists(folder, problem)) {
+    throw MissingFile(folder, "must be a Hugging Face model's folder, with config.json");
+  }
   std::shared_ptr<const LanguageModel<float>> model;
   {
     const Unlocked released;
@@ -157,10 +164,36 @@ std::vector<std::int64_t> ids_of(nb::handle ids, const char* call) {
 }
 
 void bind_tokenizer(nb::module_& module) {
-  nb::class_<Tokenizer>(
+  nb::class_<Tokenizer> tokenizer(
       module, "Tokenizer",
       "Text as a model's token ids. What is learned here: 0 <pad>, 1 <bos>, 2 <eos>, 3 <unk>, then "
-      "the tokens; of a published model as its tokenizer.json says.")
+      "the tokens; of a published model as its tokenizer.json says.");
+  never_changes(tokenizer);
+  tokenizer
+      .def(
+          "save",
+          [](const Tokenizer& self, nb::handle folder) {
+            const std::string path = Argument{folder, "tokenizer", "folder"}.path();
+            const Unlocked released;
+            self.save(path);
+          },
+          nb::arg("folder").none(),
+          nb::sig("def save(self, folder: str | os.PathLike[str]) -> None"),
+          "Writes tokenizer.json, and what belongs to it, into a folder that there is.")
+      .def_static(
+          "load",
+          [](nb::handle folder) {
+            const std::string path = Argument{folder, "tokenizer", "folder"}.path();
+            const Unlocked released;
+            return Tokenizer::load(path);
+          },
+          nb::arg("folder").none(),
+          nb::sig("def load(folder: str | os.PathLike[str]) -> Tokenizer"),
+          "The tokenizer of a folder, as save() writes it, or that of a model.")
+      .def(
+          "__reduce__",
+          [](nb::handle self) { return made_by("tokenizer", saved_files(self.attr("save"))); },
+          nb::sig(kReduceSignature))
       .def_prop_ro(
           "kind", [](const Tokenizer& self) { return std::string(name_of(self.kind())); },
           "\"word\", \"character\", \"subword\" or \"pretrained\".")

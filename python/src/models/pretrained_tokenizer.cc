@@ -10,6 +10,7 @@
 #include "arguments.h"
 #include "arrays.h"
 #include "bindings.h"
+#include "copies.h"
 #include "interpreter_lock.h"
 
 namespace sextant::python {
@@ -67,8 +68,16 @@ std::string decode(const PretrainedTokenizer& self, nb::handle given, nb::handle
 }  // namespace
 
 void bind_pretrained_tokenizer(nb::module_& module) {
-  nb::class_<PretrainedTokenizer>(module, "PretrainedTokenizer")
-      .def_static("load", &load_tokenizer)
+  nb::class_<PretrainedTokenizer> tokenizer(module, "PretrainedTokenizer");
+  never_changes(tokenizer);
+  tokenizer.def_static("load", &load_tokenizer)
+      .def_static("parse", [](const std::string& json) { return PretrainedTokenizer::parse(json); })
+      .def(
+          "__reduce__",
+          [](const PretrainedTokenizer& self) {
+            return made_by("pretrained_tokenizer", self.json());
+          },
+          nb::sig(kReduceSignature))
       .def("size", &PretrainedTokenizer::size)
       .def("max_length", &PretrainedTokenizer::max_length)
       .def(

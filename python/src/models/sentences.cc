@@ -15,6 +15,7 @@
 #include "sextant/figures/attention_maps.h"
 #include "sextant/figures/named_scheme.h"
 #include "sextant/figures/report.h"
+#include "sextant/lessons/attention_steps.h"
 #include "sextant/lessons/sentence_attention.h"
 
 namespace sextant::python {
@@ -24,12 +25,52 @@ using Words = std::vector<std::string>;
 
 constexpr IntegerRange kSizes{1, 1 << 20};
 
+// Pairs (query, key), None for all.
+std::vector<HiddenPair> pairs_hidden_by_hand(const Argument& argument) {
+  const auto is_list = [](nb::handle value) {
+    return nb::isinstance<nb::list>(value) || nb::isinstance<nb::tuple>(value);
+  };
+  if (!is_list(argument.value)) throw_type_error(argument, "a list of pairs (query, key)");
+  std::vector<HiddenPair> pairs;
+  const nb::tuple given_pairs(nb::borrow(argument.value));
+  for (const nb::handle one : given_pairs) {
+    if (!is_list(one)) throw_type_error(argument, "a list of pairs (query, key)");
+    const nb::tuple pair(nb::borrow(one));
+    if (pair.size() != 2) throw Error(argument.where(), "must be pairs (query, key)");
+    const auto place = [&](std::size_t side) {
+      const nb::object value = pair[side];
+      const Argument given{value, argument.scope, argument.name};
+      return value.is_none() ? -1 : given.integer_in({0, std::int64_t{1} << 40});
+    };
+    pairs.push_back({place(0), place(1)});
+  }
+  return pairs;
+}
+
 SentenceAttentionOptions options_of(const PictureOptions& given, nb::handle positions) {
   SentenceAttentionOptions options;
-  options.positions = read_positions({positions, given.call(), "positions"});
+  options.positions = read_positions({positions, given.call(), "scheme"});
   options.width = given.integer("width", kSizes).value_or(options.width);
   options.heads = given.integer("heads", kSizes).value_or(options.heads);
   options.causal = given.flag("causal");
+  if (given.has("window")) {
+    const std::vector<std::int64_t> sides = given.integers("window");
+    if (sides.size() != 2) throw Error(given.call() + ".window", "must be (left, right)");
+    options.window = {sides[0], sides[1]};
+  }
+  const auto number = [&](const char* name, double otherwise) {
+    if (!given.has(name)) return otherwise;
+    return given.get(name, [](const Argument& one) { return one.number(); });
+  };
+  options.temperature = number("temperature", options.temperature);
+  options.softcap = number("softcap", options.softcap);
+  if (given.has("sinks")) {
+    options.sinks = given.get("sinks", [](const Argument& one) { return one.numbers(); });
+  }
+  if (given.has("hidden")) options.hidden = given.get("hidden", &pairs_hidden_by_hand);
+  options.first_position =
+      given.integer("first_position", {-(std::int64_t{1} << 53), std::int64_t{1} << 53})
+          .value_or(0);
   options.seed =
       static_cast<std::uint32_t>(given.integer("seed", {0, 0xffffffff}).value_or(options.seed));
   return options;
@@ -56,6 +97,30 @@ nb::dict attend_words(const Words& first, const Words& second, nb::handle positi
     attention = attend_sentences(first, second, options);
   }
   return as_dict(std::move(attention), options);
+}
+
+// Every step by name, and what each is.
+nb::dict step_tables(const Words& first, const Words& second, nb::handle positions,
+                     const nb::dict& given) {
+  const PictureOptions more("steps", given);
+  const SentenceAttentionOptions options = options_of(more, positions);
+  AttentionSteps steps;
+  {
+    const Unlocked released;
+    steps = attention_steps(first, second, options);
+  }
+  nb::dict tables, meanings, result;
+  for (std::size_t n = 0; n < kAttentionSteps; ++n) {
+    const auto step = static_cast<AttentionStep>(n);
+    const nb::str name(name_of(step).data(), name_of(step).size());
+    tables[name] = to_python(std::move(steps.tables[n]));
+    meanings[name] = nb::str(meaning_of(step).data(), meaning_of(step).size());
+  }
+  result["queries"] = steps.queries;
+  result["keys"] = steps.keys;
+  result["tables"] = tables;
+  result["meanings"] = meanings;
+  return result;
 }
 
 nb::dict compare(const Words& first, const Words& second, nb::handle positions,
@@ -115,6 +180,10 @@ void bind_sentences(nb::module_& module) {
              nb::arg("options"),
              nb::sig("def attend(first: list[str], second: list[str], positions: object, options: "
                      "dict[str, typing.Any]) -> dict[str, typing.Any]"));
+  module.def("attention_steps", &step_tables, nb::arg("first"), nb::arg("second"),
+             nb::arg("positions"), nb::arg("options"),
+             nb::sig("def attention_steps(first: list[str], second: list[str], positions: object, "
+                     "options: dict[str, typing.Any]) -> dict[str, typing.Any]"));
   module.def("compare", &compare, nb::arg("first"), nb::arg("second"), nb::arg("positions"),
              nb::arg("options"),
              nb::sig("def compare(first: list[str], second: list[str], positions: object, options: "

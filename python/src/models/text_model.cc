@@ -10,6 +10,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "calls.h"
+#include "copies.h"
 #include "core/options/fields.h"
 #include "interpreter_lock.h"
 #include "models/models.h"
@@ -233,10 +234,36 @@ nb::dict evaluate_text(const PyTextModel& self, const nb::bytes& bytes, const nb
   return result;
 }
 
+nb::list one_item(const nb::object& item) {
+  nb::list list;
+  list.append(item);
+  return list;
+}
+
 }  // namespace
 
 void bind_text_model(nb::module_& module) {
-  nb::class_<PyTextModel>(module, "TextModel")
+  nb::class_<PyTextModel> type(module, "TextModel");
+  never_changes(type);
+  type.def(
+          "__reduce__",
+          [](nb::handle self) {
+            const SentenceOptions& how = nb::cast<const PyTextModel&>(self).sentences;
+            return made_by("models", one_item(saved_files(self.attr("save"))),
+                           nb::make_tuple(std::string(name_of(how.pooling)), how.normalize,
+                                          how.lower_case, how.max_tokens));
+          },
+          nb::sig(kReduceSignature))
+      .def("with_sentences",
+           [](const PyTextModel& self, nb::handle pooling, bool normalize, bool lower_case,
+              std::int64_t max_tokens) {
+             PyTextModel other = self;
+             other.sentences.pooling = Argument{pooling, "TextModel", "pooling"}.choice<Pooling>();
+             other.sentences.normalize = normalize;
+             other.sentences.lower_case = lower_case;
+             other.sentences.max_tokens = max_tokens;
+             return other;
+           })
       .def_prop_ro("config",
                    [](const PyTextModel& self) { return format_config(self.model->config); })
       .def("has_tokenizer", &PyTextModel::has_tokenizer)

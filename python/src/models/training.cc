@@ -13,7 +13,7 @@
 #include "models/models.h"
 #include "models/watch.h"
 #include "option_values.h"
-#include "sextant/core/error.h"
+#include "sextant/core/missing_file.h"
 #include "sextant/schemes/scheme.h"
 #include "sextant/training/tasks/language_task.h"
 #include "sextant/training/tasks/make_task.h"
@@ -93,7 +93,7 @@ TrainingPlan plan_of(const std::string& kind, const nb::dict& sources, nb::handl
       settings.augment.*field.member = settings.augment.*field.member || one.*field.member;
     });
   }
-  settings.model.positions = read_positions({positions, "train", "positions"});
+  settings.model.positions = read_positions({positions, "train", "scheme"});
   settings.model.layer_positions = read_layers({layers, "train", "layer_positions"});
   if (plan.trainer.steps == 0 && plan.trainer.minutes == 0 && plan.epochs.epochs == 0) {
     throw Error("train.steps", "must be above 0 when there are no epochs or minutes");
@@ -198,6 +198,8 @@ nb::dict run_plan(TrainingPlan& plan, const std::string& folder, bool resume, nb
   try {
     const Unlocked released;
     made = make_task(plan, resume ? folder : "");
+  } catch (const MissingFile&) {
+    throw;
   } catch (const Error& error) {
     throw in_words_of_call(error, options);
   }

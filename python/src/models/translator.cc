@@ -8,6 +8,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "calls.h"
+#include "copies.h"
 #include "interpreter_lock.h"
 #include "models/models.h"
 #include "sextant/core/error.h"
@@ -156,7 +157,28 @@ TextPairs as_list(const SentencePairs& pairs) {
 }  // namespace
 
 void bind_translator(nb::module_& module) {
-  nb::class_<PyTranslator>(module, "Translator")
+  nb::class_<PyTranslator> translator(module, "Translator");
+  never_changes(translator);
+  translator
+      .def(
+          "__reduce__",
+          [](nb::handle self) {
+            nb::list folders;
+            for (std::size_t n = 0; n < nb::len(self); ++n) {
+              folders.append(saved_files(self.attr("saving")(n)));
+            }
+            return made_by("models", folders, nb::none());
+          },
+          nb::sig(kReduceSignature))
+      .def(
+          "saving",
+          [](nb::handle self, std::size_t number) {
+            return nb::cpp_function([kept = nb::borrow(self), number](const std::string& folder) {
+              nb::cast<const PyTranslator&>(kept).lines->translators()[number].save(folder);
+            });
+          },
+          nb::arg("number"), nb::sig("def saving(self, number: int) -> typing.Any"),
+          "What saves one of an ensemble's models into a folder.")
       .def_prop_ro("config",
                    [](const PyTranslator& self) { return format_config(self.first().config); })
       .def_prop_ro(

@@ -6,6 +6,7 @@
 
 #include "arguments.h"
 #include "bindings.h"
+#include "copies.h"
 #include "interpreter_lock.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
@@ -48,7 +49,25 @@ double scale_of(nb::handle scale) { return Argument{scale, "picture", "scale"}.n
 }  // namespace
 
 void bind_picture(nb::module_& module) {
-  nb::class_<Picture>(module, "Picture", kDoc)
+  nb::class_<Picture> picture(module, "Picture", kDoc);
+  never_changes(picture);
+  picture
+      .def(
+          "__init__",
+          [](Picture* self, std::string svg, double width, double height, std::string title,
+             std::string description) {
+            new (self)
+                Picture{std::move(svg), width, height, std::move(title), std::move(description)};
+          },
+          nb::arg("svg"), nb::arg("width"), nb::arg("height"), nb::arg("title"),
+          nb::arg("description"))
+      .def(
+          "__reduce__",
+          [](const Picture& self) {
+            return made_by("picture", self.svg, self.width, self.height, self.title,
+                           self.description);
+          },
+          nb::sig(kReduceSignature))
       .def_ro("svg", &Picture::svg, "One complete <svg> element.")
       .def_ro("width", &Picture::width, "In CSS pixels.")
       .def_ro("height", &Picture::height, "In CSS pixels.")

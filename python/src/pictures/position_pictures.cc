@@ -9,6 +9,7 @@
 #include "interpreter_lock.h"
 #include "models/watch.h"
 #include "pictures/picture_options.h"
+#include "schemes/function_term.h"
 #include "schemes/tables.h"
 #include "sextant/figures/position_figures.h"
 #include "sextant/figures/scheme_array.h"
@@ -125,7 +126,13 @@ bool take_array(nb::handle what, const Asked& asked, figures::SchemeArray& array
     name = "biases by distance";
   } else if (const auto* held_term = held<PyScoreTerm>(what);
              held_term != nullptr && !held_term->term->needs().reads_rows()) {
-    array = figures::array_of(*held_term->term, held_term->heads, held_term->length);
+    {
+      const Unlocked released;  // a function of Python's takes the lock, on any thread
+      array = figures::array_of(*held_term->term, held_term->heads, held_term->length);
+    }
+    if (const auto* function = dynamic_cast<const FunctionTerm*>(held_term->term.get())) {
+      function->raise();
+    }
     name = "biases by query and key";
   } else {
     return false;

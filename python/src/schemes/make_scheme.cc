@@ -1,6 +1,7 @@
 // The table of any scheme, by the scheme's name.
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <string>
 #include <variant>
 
@@ -19,7 +20,7 @@ namespace {
 nb::object make_sinusoids(Sinusoidal options, const Positions& positions, DType dtype,
                           const Argument& out) {
   options.length = positions.length;
-  if (positions.axes != 1) throw Error("sinusoidal.length", "must have one id per row");
+  if (positions.axes != 1) throw Error("sinusoidal.positions", "must have one id per row");
   check_range(IntegerRange{1, std::int64_t{1} << 30}, "sinusoidal.width", options.width);
   OutputArray result(out, dtype, {options.length, options.width});
   with_float(dtype, [&](auto type) {
@@ -69,6 +70,23 @@ struct ToObject {
   }
 };
 
+// The library's functions have a length where all of these have positions.
+Error in_words_of_call(const Scheme& scheme, const Error& error) {
+  const bool has_length = std::ranges::any_of(
+      scheme.parameters(), [](const Option& option) { return option.name == "length"; });
+  if (has_length || error.where() != std::string(scheme.name) + ".length") return error;
+  return {std::string(scheme.name) + ".positions",
+          std::string(error.what()).substr(error.where().size() + 3)};
+}
+
+// Takes what the request owns, which nothing reads any more.
+std::shared_ptr<const TermRecipe> recipe_of(const Scheme& scheme, PyRequest& asked) {
+  if (asked.rows.is_range) asked.rows.ids = {};
+  return std::make_shared<const TermRecipe>(
+      TermRecipe{std::string(scheme.name), std::move(asked.rows), asked.request.heads,
+                 asked.request.head_dim, asked.request.parameters, std::move(asked.weights)});
+}
+
 nb::object make(const std::string& name, nb::handle positions, const nb::dict& sizes,
                 const nb::dict& parameters, nb::handle weights, nb::handle dtype, nb::handle out) {
   const Interruption interruption(&check_signals);
@@ -76,8 +94,8 @@ nb::object make(const std::string& name, nb::handle positions, const nb::dict& s
   const bool is_sinusoidal = scheme.name == "sinusoidal";
   const DType type = Argument{dtype, scheme.name, "dtype"}.dtype();
   const Argument target{out, scheme.name, "out"};
-  const PyRequest asked(scheme, read_positions(scheme, positions, is_sinusoidal), sizes, parameters,
-                        weights);
+  PyRequest asked(scheme, read_positions(scheme, positions, is_sinusoidal), sizes, parameters,
+                  weights);
   const SchemeRequest& request = asked.request;
   if (is_sinusoidal) {
     Sinusoidal options = sinusoidal_from(request.parameters);
@@ -85,11 +103,15 @@ nb::object make(const std::string& name, nb::handle positions, const nb::dict& s
     return make_sinusoids(options, asked.rows, type, target);
   }
   SchemeTable table;
-  {
+  try {
     const Unlocked released;
     table = scheme.make(request);
+  } catch (const Error& error) {
+    throw in_words_of_call(scheme, error);
   }
-  return std::visit(ToObject{request, type, target}, table);
+  const nb::object made = std::visit(ToObject{request, type, target}, table);
+  if (auto* term = held<PyScoreTerm>(made)) term->recipe = recipe_of(scheme, asked);
+  return made;
 }
 
 }  // namespace

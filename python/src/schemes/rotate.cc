@@ -8,20 +8,22 @@ namespace sextant::python {
 namespace {
 
 nb::object rotate_array(nb::handle x, nb::handle table, nb::handle inverse, nb::handle out,
-                        nb::handle threads) {
-  const InputArray in({x, "rotate", "x"});
-  in.expect_rank(4, "[batch, heads, length, head_dim]");
+                        nb::handle threads, nb::handle layout) {
+  InputArray in({x, "rotate", "x"});
+  const HeadAxes axes = axes_of(in, layout);
+  in.as_heads(axes);
   const auto* rotation = held<PyRotation>(table);
   if (rotation == nullptr) throw_type_error({table, "rotate", "table"}, "a RotationTable");
   const int workers = Argument{threads, "rotate", "threads"}.threads();
   const bool back = Argument{inverse, "rotate", "inverse"}.flag();
   return with_float(in, [&](auto type) {
     using T = typename decltype(type)::type;
-    OutputArray result({out, "rotate", "out"}, dtype_of<T>, in.shape(), x);
+    OutputArray result({out, "rotate", "out"}, dtype_of<T>, axes.outside(in.shape()), x);
+    const View<T> rotated = axes.inside(result.view<T>());
     const auto apply = [&](const auto& chosen) {
       const Unlocked released;
-      if (back) return rotate_back(in.view<T>(), result.view<T>(), chosen, workers);
-      rotate(in.view<T>(), result.view<T>(), chosen, workers);
+      if (back) return rotate_back(in.view<T>(), rotated, chosen, workers);
+      rotate(in.view<T>(), rotated, chosen, workers);
     };
     if (const auto* same = std::get_if<SharedRotation<T>>(&rotation->table)) {
       apply(**same);
@@ -29,9 +31,8 @@ nb::object rotate_array(nb::handle x, nb::handle table, nb::handle inverse, nb::
                sizeof(T) == 2 && wide != nullptr) {
       if constexpr (sizeof(T) == 2) apply(**wide);
     } else {
-      throw nb::type_error(("[rotate.table] must be of " + std::string(dtype_name(dtype_of<T>)) +
-                            (sizeof(T) == 2 ? " or float32" : "") + ", as x")
-                               .c_str());
+      throw WrongType("[rotate.table] must be of " + std::string(dtype_name(dtype_of<T>)) +
+                      (sizeof(T) == 2 ? " or float32" : "") + ", as x");
     }
     return std::move(result).finished();
   });
@@ -86,8 +87,9 @@ nb::object add_positions(nb::handle x, nb::handle table, nb::handle out) {
 void bind_rotate(nb::module_& module) {
   module.def("rotate", &rotate_array, nb::arg("x").none(), nb::arg("table").none(),
              nb::arg("inverse").none(), nb::arg("out").none(), nb::arg("threads").none(),
+             nb::arg("layout").none() = "bhld",
              nb::sig("def rotate(x: object, table: object, inverse: object, out: object, "
-                     "threads: object) -> typing.Any"));
+                     "threads: object, layout: object = 'bhld') -> typing.Any"));
   module.def("add_positions", &add_positions, nb::arg("x").none(), nb::arg("table").none(),
              nb::arg("out").none(),
              nb::sig("def add_positions(x: object, table: object, out: object) -> typing.Any"));

@@ -49,9 +49,7 @@ std::int64_t size_of(const Scheme& scheme, const nb::dict& sizes, const char* na
 }  // namespace
 
 Positions read_positions(const Scheme& scheme, nb::handle value, bool as_range) {
-  const auto first = std::ranges::find(scheme.parameters(), "length", &Option::name);
-  const bool is_free = first == scheme.parameters().end();
-  const Argument argument{value, scheme.name, is_free ? "length" : "positions"};
+  const Argument argument{value, scheme.name, "positions"};
   Positions positions;
   if (PyIndex_Check(argument.value.ptr()) != 0 && !nb::hasattr(argument.value, "__len__")) {
     positions.length = argument.integer_in(kRequestLengths);
@@ -61,13 +59,18 @@ Positions read_positions(const Scheme& scheme, nb::handle value, bool as_range) 
     std::iota(positions.ids.begin(), positions.ids.end(), 0);
     return positions;
   }
-  if (nb::isinstance<nb::list>(argument.value) || nb::isinstance<nb::tuple>(argument.value)) {
+  const bool is_array =
+      nb::hasattr(argument.value, "__dlpack__") || PyObject_CheckBuffer(argument.value.ptr()) != 0;
+  if (!is_array && !nb::hasattr(argument.value, "__iter__")) {
+    throw_type_error(argument, "how many positions there are, or their ids");
+  }
+  if (!is_array) {
     positions.ids = argument.integers();
     positions.length = static_cast<std::int64_t>(positions.ids.size());
     return positions;
   }
   const InputArray array(argument);
-  if (array.shape().rank() != 1) array.expect_rank(2, "a length, ids [rows] or ids [rows, axes]");
+  if (array.shape().rank() != 1) array.expect_rank(2, "how many, ids [rows] or ids [rows, axes]");
   if (array.shape().rank() == 2) positions.axes = array.shape()[1];
   if (positions.axes == 0) {
     throw Error(argument.where(),

@@ -162,6 +162,7 @@ void bind_tables(nb::module_& module) {
                  std::string(dtype_name(dtype_of<T>)) + (table.keys ? ", other keys)" : ")");
         });
       });
+  add_object_of(rotation);
   show_as_heatmap(rotation);
 }
 

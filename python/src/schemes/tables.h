@@ -3,10 +3,13 @@
 
 #include <nanobind/nanobind.h>
 
+#include <map>
 #include <memory>
+#include <string>
 #include <utility>
 #include <variant>
 
+#include "schemes/scheme_request.h"
 #include "sextant/tables/distance_bias.h"
 #include "sextant/tables/rotation_table.h"
 #include "sextant/tables/score_term.h"
@@ -26,10 +29,27 @@ struct PyRotation {
 struct PyDistanceBias {
   DistanceBias bias;
 };
+// What a scheme made a term of, to make it again.
+struct TermRecipe {
+  std::string scheme;
+  Positions rows;  // of a range no ids
+  std::int64_t heads = 1, head_dim = 0;
+  std::map<std::string, std::string> parameters;
+  SchemeWeights weights;
+};
 struct PyScoreTerm {
   std::shared_ptr<const ScoreTerm> term;
-  std::int64_t heads = 1, length = 0;  // for which it was made
+  std::int64_t heads = 1, length = 0;          // for which it was made
+  std::shared_ptr<const TermRecipe> recipe{};  // of a scheme's
+  nb::object reduced{};                        // of others, what __reduce__() gives
 };
+// All numbers for the length of a term, [heads, length, length].
+nb::object all_numbers(const PyScoreTerm& self);
+
+// Adds what these have of arrays, equality, copies and pickles.
+void add_object_of(nb::class_<PyRotation>& type);
+void add_object_of(nb::class_<PyDistanceBias>& type);
+void add_object_of(nb::class_<PyScoreTerm>& type);
 
 // The T that an object of Python holds; null for another object, None too.
 template <class T>

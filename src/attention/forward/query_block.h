@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 
 #include "attention/call/biases.h"
 #include "attention/forward/kernel_rows.h"
@@ -107,7 +108,19 @@ class QueryBlock {
   std::int64_t first_query_, queries_;
 
  private:
-  static void fill_tile(const void* context, std::int64_t first_query, std::int64_t queries,
+  // Whether any pair is seen: the search ends at the first.
+  static bool any_seen(const float* rows, std::int64_t row_stride, std::int64_t queries,
+                       std::int64_t keys) noexcept {
+    constexpr float kNone = -std::numeric_limits<float>::infinity();
+    for (std::int64_t i = 0; i < queries; ++i) {
+      const float* row = rows + i * row_stride;
+      if (std::find_if(row, row + keys, [](float x) { return x != kNone; }) != row + keys) {
+        return true;
+      }
+    }
+    return false;
+  }
+  static bool fill_tile(const void* context, std::int64_t first_query, std::int64_t queries,
                         std::int64_t first_key, std::int64_t keys, float* tile) {
     const auto& block = *static_cast<const QueryBlock*>(context);
     if (queries < kernels::kQueryBlock) std::fill_n(tile, keys * kernels::kQueryBlock, 0.0F);
@@ -120,13 +133,16 @@ class QueryBlock {
       const float* from = mask.data + at.batch * mask.strides[0] +
                           block.biases_.head * mask.strides[1] +
                           (at.q_begin + query) * mask.strides[2] + at.k_begin + first_key;
+      if (!any_seen(from, mask.strides[2], queries, keys)) return false;
       kernels::biases_to_lanes(from, mask.strides[2], queries, keys, tile);
-      return;
+      return true;
     }
     const std::int64_t row = block.sizes_.keys;
     block.biases_.fill_rows(query, queries, first_key, keys, block.distances_,
                             block.first_distance_, block.rows_, row, block.term_memory_);
+    if (!any_seen(block.rows_, row, queries, keys)) return false;
     kernels::biases_to_lanes(block.rows_, row, queries, keys, tile);
+    return true;
   }
 
   Sizes sizes_;

@@ -73,7 +73,7 @@ std::uint64_t ScoreTask<T>::run(kernels::ScoreTiles tiles, float* log_sum_exp, d
 }
 
 template <class T>
-void ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lanes,
+bool ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lanes,
                              std::int64_t first_key, std::int64_t keys, float* tile) {
   const auto& task = *static_cast<const ScoreTask*>(context);
   const bool by_pair = task.biases_.by_pair();
@@ -101,6 +101,7 @@ void ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lan
   } else {
     kernels::transpose_tile(task.rows_, kKeyBlock, lanes, keys, tile, kQueryBlock);
   }
+  return true;
 }
 
 template class ScoreTask<float>;

@@ -10,13 +10,15 @@
 #include <system_error>
 
 #include "core/files/file_handle.h"
-#include "sextant/core/error.h"
+#include "sextant/core/missing_file.h"
 
 namespace sextant {
 
 void fail_file(const std::string& path, const char* what, int reason) {
-  throw Error(path.empty() ? "path" : path,
-              std::string(what) + ": " + std::generic_category().message(reason));
+  const std::string where = path.empty() ? "path" : path;
+  const std::string why = std::string(what) + ": " + std::generic_category().message(reason);
+  if (reason == ENOENT) throw MissingFile(where, why);
+  throw Error(where, why);
 }
 
 namespace {

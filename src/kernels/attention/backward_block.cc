@@ -72,11 +72,22 @@ HWY_INLINE RectOperands operands(const BackwardBlock& b, const BackwardScratch& 
   return o;
 }
 
-HWY_INLINE void fill_biases(const BackwardBlock& b, const BackwardScratch& scratch,
+// False: all pairs are hidden, and nothing is to be added to any sum.
+HWY_NOINLINE bool fill_tile(const BackwardBlock& b, const BackwardScratch& scratch,
                             const BackwardLanes& lanes, const KeyBlock& keys) {
-  if (b.tiles.fill == nullptr) return;
-  b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, keys.begin, keys.end - keys.begin,
-               scratch.bias);
+  const std::int64_t count = keys.end - keys.begin;
+  if (b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, keys.begin, count,
+                   scratch.bias)) {
+    return true;
+  }
+  if (b.gradient_tiles.take == nullptr) return false;
+  // Gradients of hidden scores are wanted too.
+  std::fill_n(scratch.bias, count * kQueryBlock, -std::numeric_limits<float>::infinity());
+  return true;
+}
+HWY_INLINE bool fill_biases(const BackwardBlock& b, const BackwardScratch& scratch,
+                            const BackwardLanes& lanes, const KeyBlock& keys) {
+  return b.tiles.fill == nullptr || fill_tile(b, scratch, lanes, keys);
 }
 
 // c[key][lane] = <row of keys, lane>.
@@ -154,7 +165,7 @@ HWY_INLINE bool backward_key_block(const BackwardBlock& b, const BackwardScratch
   const VisibleRects rects = split_visible(lanes.ranges, keys.begin, keys.end);
   if (rects.count == 0) return true;
   if (enters_span(keys.begin, lanes.span)) end_span(lanes.dq, lanes.dq_rows(b.head_dim));
-  fill_biases(b, scratch, lanes, keys);
+  if (!fill_biases(b, scratch, lanes, keys)) return true;
   bool finite = true;
   for (const VisibleRect& rect : rects) {
     const RectOperands o = operands(b, scratch, lanes, keys, rect);
@@ -193,7 +204,7 @@ HWY_INLINE void sum_block(const BackwardBlock& b, const BackwardScratch& scratch
   const VisibleRects rects = split_visible(lanes.ranges, keys.begin, keys.end);
   if (rects.count == 0) return;
   if (enters_span(keys.begin, lanes.span)) end_span(lanes.sum, lanes.sum_rows());
-  fill_biases(b, scratch, lanes, keys);
+  if (!fill_biases(b, scratch, lanes, keys)) return;
   for (const VisibleRect& rect : rects) {
     const RectOperands o = operands(b, scratch, lanes, keys, rect);
     rows_by_lanes(o, keys.k + (rect.first_key - keys.begin) * keys.k_stride, keys.k_stride,

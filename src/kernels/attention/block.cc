@@ -88,9 +88,9 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe, con
   begin_block(b, lanes, begin);
   alignas(64) float block_max[kQueryBlock];
   std::fill_n(block_max, kQueryBlock, -std::numeric_limits<float>::infinity());
-  if (b.tiles.fill != nullptr) {
-    b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, begin, end - begin,
-                 scratch.bias);
+  if (b.tiles.fill != nullptr && !b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries,
+                                               begin, end - begin, scratch.bias)) {
+    return;  // zeros would be added
   }
   for (const VisibleRect& rect : rects) {
     const std::int64_t row = rect.first_key - begin;

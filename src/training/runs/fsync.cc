@@ -14,13 +14,15 @@
 #include <utility>
 
 #include "core/files/folder_sync.h"
-#include "sextant/core/error.h"
+#include "sextant/core/missing_file.h"
 
 namespace sextant {
 namespace {
 
 [[noreturn]] void fail(const std::string& path, const char* what, int reason) {
-  throw Error(path, std::string(what) + ": " + std::generic_category().message(reason));
+  const std::string why = std::string(what) + ": " + std::generic_category().message(reason);
+  if (reason == ENOENT) throw MissingFile(path, why);
+  throw Error(path, why);
 }
 
 bool leads_to(const std::string& path, int descriptor) {

@@ -2,6 +2,7 @@
 // every instruction set.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 #include "attention/same_bits.h"
@@ -165,6 +166,23 @@ TEST_F(AttentionBackwardBits, OfPackedSequencesAreThoseOfEachAlone) {
   for (std::size_t n = 0; n + 1 < segments.size(); ++n) {
     const std::int64_t begin = segments[n], length = segments[n + 1] - begin;
     expect_part(run(narrowed(all(), 2, begin, length)), packed, 2, begin, length);
+  }
+}
+
+TEST_F(AttentionBackwardBits, DoNotDependOnBlocksThatAMaskHides) {
+  Tensor<bool> seen(Shape{1, kLength});
+  for (std::int64_t j = 0; j < kLength; ++j) seen(0, j) = j < 128 || j >= 256;
+  options.mask = BoolMask(seen);
+  const auto finite = run(all());
+  for (Tensor<float>* hidden : {&k, &v}) {
+    const View<float> rows = hidden->view().narrow(2, 128, 128);
+    for (std::int64_t n = 0; n < 4; ++n) {
+      for (std::int64_t j = 0; j < 128; ++j) {
+        rows(n / 2, n % 2, j, 3) = std::numeric_limits<float>::infinity();
+      }
+    }
+    SCOPED_TRACE(hidden == &k ? "k" : "v");
+    expect_same(run(all()), finite);
   }
 }
 

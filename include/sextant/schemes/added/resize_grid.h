@@ -1,0 +1,43 @@
+// Learned positions of a grid of patches for a grid of another size (ViT: Dosovitskiy et al. 2020,
+// 2010.11929, section 3.2).
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "sextant/core/names.h"
+#include "sextant/core/tensor.h"
+
+namespace sextant {
+
+enum class ResizeMethod { bilinear, bicubic };
+
+// Whose weights: frameworks agree neither on the cubic nor on the edges.
+enum class ResizeConvention {
+  torch,            // F.interpolate(align_corners=False): HF's ViT; cubic a = -0.75
+  torch_antialias,  // with antialias=True: timm; cubic a = -0.5, wider when it shrinks
+  torch_corners,    // align_corners=True: the first and the last patch stay where they are
+  jax,              // jax.image.resize(): cubic a = -0.5, antialiased when it shrinks
+};
+std::string_view name_of(ResizeMethod method) noexcept;
+std::string_view name_of(ResizeConvention convention) noexcept;
+
+struct GridSize {
+  std::int64_t rows = 0, columns = 0;
+};
+
+struct ResizeGrid {
+  GridSize old_size{};      // each side 1 .. 2^20; 0: the square that has the table's rows
+  GridSize new_size{};      // each side 1 .. 2^20
+  std::int64_t prefix = 0;  // rows in front of the grid that stay: of a class token, of registers
+  ResizeMethod method = ResizeMethod::bicubic;
+  ResizeConvention convention = ResizeConvention::torch;
+};
+
+// [prefix + rows * columns of new_size, width] of a table [prefix + rows * columns of old_size,
+// width] whose patches come row by row. Weights and sums are float64; a grid of the same size stays
+// as it is. Throws Error naming resize_grid.table for another number of rows, and for sizes out of
+// their ranges.
+Tensor<double> resize_grid(View<const double> table, const ResizeGrid& options);
+
+}  // namespace sextant

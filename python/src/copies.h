@@ -1,0 +1,35 @@
+// Objects of Python that never change: a copy is the object itself, and a pickle is a call that
+// makes it again.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace sextant::python {
+
+template <class T>
+void never_changes(nanobind::class_<T>& type) {
+  namespace nb = nanobind;
+  type.def(
+      "__copy__", [](nb::handle self) { return nb::borrow(self); },
+      nb::sig("def __copy__(self) -> typing.Any"));
+  type.def(
+      "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, nb::arg("memo"),
+      nb::sig("def __deepcopy__(self, memo: object) -> typing.Any"));
+}
+
+// `function` of sextant._copies with these arguments, as __reduce__() gives it.
+template <class... Arguments>
+nanobind::tuple made_by(const char* function, Arguments&&... arguments) {
+  namespace nb = nanobind;
+  return nb::make_tuple(nb::module_::import_("sextant._copies").attr(function),
+                        nb::make_tuple(std::forward<Arguments>(arguments)...));
+}
+
+// The files that save(folder) writes, a dict of bytes by name.
+inline nanobind::object saved_files(const nanobind::object& save) {
+  return nanobind::module_::import_("sextant._copies").attr("files_of")(save);
+}
+
+constexpr const char* kReduceSignature = "def __reduce__(self) -> tuple[typing.Any, ...]";
+
+}  // namespace sextant::python

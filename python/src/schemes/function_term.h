@@ -1,0 +1,92 @@
+// Terms of the scores that a function of Python's computes, tile by tile.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <utility>
+
+#include "sextant/tables/score_term.h"
+
+namespace nb = nanobind;
+
+namespace sextant::python {
+
+// What the function is, and which blocks of pairs it hides, once that is known. Threads share it.
+class TileFunction {
+ public:
+  enum class Kind { bias, mask };
+
+  // `gradient` may be None. Any number of heads where heads is 1: the function is the same for all
+  // and gets head 0.
+  TileFunction(nb::object function, Kind kind, std::int64_t length, std::int64_t heads,
+               nb::object gradient, std::int64_t parameters);
+  ~TileFunction();
+  TileFunction(const TileFunction&) = delete;
+  TileFunction& operator=(const TileFunction&) = delete;
+
+  Kind kind() const noexcept { return kind_; }
+  std::int64_t length() const noexcept { return length_; }
+  std::int64_t heads() const noexcept { return heads_; }
+  std::int64_t parameters() const noexcept { return parameters_; }
+  bool is_mask() const noexcept { return kind_ == Kind::mask; }
+
+  // What is known of the pairs of a rectangle: 64 queries and 128 keys, or less of them.
+  enum class Seen : std::uint8_t { unknown, none, all, some };
+  Seen seen(const ScoreRect& rect) const noexcept;
+  void remember(const ScoreRect& rect, Seen seen) noexcept;
+
+  // The function's numbers for a rectangle, natural, to[i * stride + j]; -infinity hides. With the
+  // interpreter's lock; throws what the function raises.
+  template <class Real>
+  void write(const ScoreRect& rect, Real* to, std::int64_t stride) const;
+  // Adds the gradients of the parameters.
+  void add_gradients(const ScoreGradient& tile) const;
+
+  const nb::object& function() const noexcept { return function_; }
+  const nb::object& gradient() const noexcept { return gradient_; }
+
+ private:
+  // The index of the block that has the rectangle, -1: none, or that has no place.
+  std::int64_t block_of(const ScoreRect& rect) const noexcept;
+  bool is_whole(const ScoreRect& rect) const noexcept;
+
+  nb::object function_, gradient_;
+  Kind kind_;
+  std::int64_t length_, heads_, parameters_;
+  std::int64_t q_blocks_, k_blocks_;
+  std::unique_ptr<std::atomic<std::uint8_t>[]>
+      blocks_;  // [heads][q_blocks][k_blocks]; null: too many
+};
+
+// The term of one call: what the function raises is kept and raised when the call has ended.
+class FunctionTerm final : public ScoreTerm {
+ public:
+  explicit FunctionTerm(std::shared_ptr<TileFunction> of) : of_(std::move(of)) {}
+
+  TermNeeds needs() const override { return {.parameters = of_->parameters()}; }
+  void check(const CallExtents& call) const override;
+  void add(const ScoreTile<float>& tile) const noexcept override { add_to(tile); }
+  void add(const ScoreTile<double>& tile) const noexcept override { add_to(tile); }
+  void backward(const ScoreGradient& tile) const noexcept override;
+
+  const std::shared_ptr<TileFunction>& of() const noexcept { return of_; }
+  // With the interpreter's lock: raises what was kept.
+  void raise() const;
+
+ private:
+  template <class Real>
+  void add_to(const ScoreTile<Real>& tile) const noexcept;
+  // f() under the interpreter's lock, unless something was raised before.
+  template <class F>
+  bool run(const F& f) const noexcept;
+
+  std::shared_ptr<TileFunction> of_;
+  mutable std::atomic<bool> failed_{false};
+  mutable std::exception_ptr error_;  // under the interpreter's lock
+};
+
+}  // namespace sextant::python
