@@ -61,12 +61,13 @@ void add_resize_grid(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "resize-grid",
       "learned positions of patches for another size of image\n"
-      "Resizes a table [prefix + rows * columns, width] of learned positions, whose patches come row "
+      "Resizes a table [prefix + rows * columns, width] of learned positions, whose patches come "
+      "row "
       "by row, to a grid of another size, as vision models do for larger images.");
   auto resize = std::make_shared<Resize>();
   input_file(command.add_option("INPUT", resize->input, "the table, a .npy file"))->required();
-  output_file(command.add_option("-o,--output", resize->output,
-                                 "the result, .npy of the same type"))
+  output_file(
+      command.add_option("-o,--output", resize->output, "the result, .npy of the same type"))
       ->required();
   const auto add_size = [&](const std::string& name, GridSize& size, const std::string& meaning) {
     return command
@@ -82,11 +83,8 @@ void add_resize_grid(CLI::App& program, Job& job) {
       ->required();
   add_size("old-size", resize->options.old_size,
            "rows and columns of the table (default: a square)");
-  command
-      .add_option("--prefix", resize->options.prefix,
-                  "rows in front of the grid that stay: of a class token, of registers (default 0)")
-      ->type_name("N")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
+  add_integer(command, "--prefix", resize->options.prefix, 0, 1 << 20,
+              "rows in front of the grid that stay: of a class token, of registers (default 0)");
   const auto add_choice = [&](const std::string& name, auto& value, const std::string& meaning) {
     using Choice = std::remove_reference_t<decltype(value)>;
     command

@@ -26,12 +26,12 @@ nb::object resize(nb::handle table, nb::handle new_size, nb::handle old_size, nb
   constexpr std::string_view kName = "resize_grid";
   const InputArray in({table, kName, "table"});
   in.expect_rank(2, "[prefix + rows * columns, width]");
-  const ResizeGrid options{.old_size = grid_size(old_size, "old_size"),
-                           .new_size = grid_size(new_size, "new_size"),
-                           .prefix = Argument{prefix, kName, "prefix"}.integer(),
-                           .method = Argument{method, kName, "method"}.choice<ResizeMethod>(),
-                           .convention =
-                               Argument{convention, kName, "convention"}.choice<ResizeConvention>()};
+  const ResizeGrid options{
+      .old_size = grid_size(old_size, "old_size"),
+      .new_size = grid_size(new_size, "new_size"),
+      .prefix = Argument{prefix, kName, "prefix"}.integer(),
+      .method = Argument{method, kName, "method"}.choice<ResizeMethod>(),
+      .convention = Argument{convention, kName, "convention"}.choice<ResizeConvention>()};
   return with_float(in, [&](auto type) {
     using T = typename decltype(type)::type;
     const Tensor<double> numbers = in.copy().to<double>();

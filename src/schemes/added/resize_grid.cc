@@ -119,10 +119,12 @@ GridSize checked_size(View<const double> table, const ResizeGrid& options) {
   check_range(IntegerRange{0, 1 << 20}, "resize_grid.prefix", options.prefix);
   if (old.rows == 0 && old.columns == 0 && table.rank() == 2) {
     const std::int64_t patches = table.size(0) - options.prefix;
-    old.rows = old.columns = std::llround(std::sqrt(static_cast<double>(std::max<std::int64_t>(patches, 0))));
+    old.rows = old.columns =
+        std::llround(std::sqrt(static_cast<double>(std::max<std::int64_t>(patches, 0))));
     if (patches < 1 || old.rows * old.columns != patches) {
       throw Error("resize_grid.old_size", "must be given for a table that is no square, got " +
-                                              std::to_string(patches) + " patches after the prefix");
+                                              std::to_string(patches) +
+                                              " patches after the prefix");
     }
   }
   check_range(kGridSides, "resize_grid.old_size", old.rows);
@@ -137,8 +139,9 @@ GridSize checked_size(View<const double> table, const ResizeGrid& options) {
   }
   const std::int64_t wanted = options.prefix + options.new_size.rows * options.new_size.columns;
   if (wanted > (std::int64_t{1} << 31) / std::max<std::int64_t>(table.size(1), 1)) {
-    throw Error("resize_grid.new_size", "must give at most 2^31 numbers, got " + std::to_string(wanted) +
-                                      " rows of " + std::to_string(table.size(1)));
+    throw Error("resize_grid.new_size", "must give at most 2^31 numbers, got " +
+                                            std::to_string(wanted) + " rows of " +
+                                            std::to_string(table.size(1)));
   }
   return old;
 }
@@ -169,7 +172,8 @@ Tensor<double> resize_grid(View<const double> table, const ResizeGrid& options) 
     grid = resized(grid, 1, rows, columns * width, axis(rows, options.new_size.rows, options));
   }
   if (options.new_size.columns != columns) {
-    grid = resized(grid, options.new_size.rows, columns, width, axis(columns, options.new_size.columns, options));
+    grid = resized(grid, options.new_size.rows, columns, width,
+                   axis(columns, options.new_size.columns, options));
   }
   std::copy(grid.begin(), grid.end(), result.data() + prefix * width);
   return result;

@@ -29,9 +29,9 @@ Tensor<double> line(const std::vector<double>& numbers) {
 TEST(ResizeGrid, GivesTheNumbersOfTorch) {
   const Tensor<double> table = line({0, 1, 4, 9});
   const auto numbers = [&](ResizeMethod method, ResizeConvention convention, std::int64_t columns) {
-    const Tensor<double> made =
-        resize_grid(table, {.old_size = {1, 4}, .new_size = {1, columns}, .method = method,
-                            .convention = convention});
+    const Tensor<double> made = resize_grid(
+        table,
+        {.old_size = {1, 4}, .new_size = {1, columns}, .method = method, .convention = convention});
     return std::vector<double>(made.span().begin(), made.span().end());
   };
   const auto expect = [](const std::vector<double>& a, const std::vector<double>& b) {
@@ -63,13 +63,17 @@ TEST(ResizeGrid, KeepsConstantsThePrefixAndTheSameSize) {
       SCOPED_TRACE(std::string(name_of(convention)) + " " + std::string(name_of(method)));
       Tensor<double> table(Shape{2 + 12, 3});
       for (int n = 0; n < table.count(); ++n) table.data()[n] = n < 6 ? 100.0 + n : 2.5;
-      const ResizeGrid options{.old_size = {3, 4}, .new_size = {5, 2}, .prefix = 2, .method = method,
+      const ResizeGrid options{.old_size = {3, 4},
+                               .new_size = {5, 2},
+                               .prefix = 2,
+                               .method = method,
                                .convention = convention};
       const Tensor<double> made = resize_grid(table, options);
       ASSERT_EQ(made.shape(), (Shape{2 + 10, 3}));
       for (int n = 0; n < 6; ++n) EXPECT_EQ(made.data()[n], 100.0 + n);
       for (std::int64_t n = 6; n < made.count(); ++n) EXPECT_NEAR(made.data()[n], 2.5, 1e-14);
-      const Tensor<double> same = resize_grid(table, {.old_size = {3, 4}, .new_size = {3, 4}, .prefix = 2});
+      const Tensor<double> same =
+          resize_grid(table, {.old_size = {3, 4}, .new_size = {3, 4}, .prefix = 2});
       EXPECT_TRUE(std::equal(same.span().begin(), same.span().end(), table.span().begin()));
     }
   }
@@ -85,10 +89,12 @@ TEST(ResizeGrid, RefusesOtherSizes) {
     }
     return "";
   };
-  EXPECT_THAT(error({.old_size = {1, 5}, .new_size = {1, 2}}), HasSubstr("[resize_grid.table] must be [5, "));
+  EXPECT_THAT(error({.old_size = {1, 5}, .new_size = {1, 2}}),
+              HasSubstr("[resize_grid.table] must be [5, "));
   EXPECT_THAT(error({.old_size = {2, 2}, .new_size = {0, 2}}), HasSubstr("[resize_grid.new_size]"));
   EXPECT_THAT(error({.old_size = {0, 4}, .new_size = {1, 2}}), HasSubstr("[resize_grid.old_size]"));
-  EXPECT_THAT(error({.old_size = {2, 2}, .new_size = {1 << 20, 1 << 20}}), HasSubstr("at most 2^31"));
+  EXPECT_THAT(error({.old_size = {2, 2}, .new_size = {1 << 20, 1 << 20}}),
+              HasSubstr("at most 2^31"));
   EXPECT_THAT(error({.old_size = {1, 3}, .new_size = {1, 2}, .prefix = -1}), HasSubstr("prefix"));
 }
 

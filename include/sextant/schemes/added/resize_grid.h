@@ -35,9 +35,9 @@ struct ResizeGrid {
 };
 
 // [prefix + rows * columns of new_size, width] of a table [prefix + rows * columns of old_size,
-// width] whose patches come row by row. Weights and sums are float64; a grid of the same size stays as it is.
-// Throws Error naming resize_grid.table for another number of rows, and for sizes out of their
-// ranges.
+// width] whose patches come row by row. Weights and sums are float64; a grid of the same size stays
+// as it is. Throws Error naming resize_grid.table for another number of rows, and for sizes out of
+// their ranges.
 Tensor<double> resize_grid(View<const double> table, const ResizeGrid& options);
 
 }  // namespace sextant
