@@ -4,6 +4,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <utility>
+
 namespace sextant::python {
 
 template <class T>

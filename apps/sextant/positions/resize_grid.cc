@@ -83,11 +83,8 @@ void add_resize_grid(CLI::App& program, Job& job) {
       ->required();
   add_size("old-size", resize->options.old_size,
            "rows and columns of the table (default: a square)");
-  command
-      .add_option("--prefix", resize->options.prefix,
-                  "rows in front of the grid that stay: of a class token, of registers (default 0)")
-      ->type_name("N")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 20));
+  add_integer(command, "--prefix", resize->options.prefix, 0, 1 << 20,
+              "rows in front of the grid that stay: of a class token, of registers (default 0)");
   const auto add_choice = [&](const std::string& name, auto& value, const std::string& meaning) {
     using Choice = std::remove_reference_t<decltype(value)>;
     command

@@ -11,6 +11,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "copies.h"
+#include "core/options/fields.h"
 #include "interpreter_lock.h"
 #include "models/watch.h"
 #include "sextant/figures/named_scheme.h"
