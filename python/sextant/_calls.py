@@ -389,6 +389,7 @@ def translate(
     pairs: Pairs,
     *,
     positions: PositionNames = "rotary",
+    decoder_positions: PositionNames | None = None,
     from_model: str | os.PathLike[str] | None = None,
     tokenizer_from: str | os.PathLike[str] | None = None,
     valid: Pairs | None = None,
@@ -430,6 +431,9 @@ def translate(
     attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
+    logits_bias: bool = False,
+    logits_scale: float = 1.0,
+    logits_softcap: float = 0.0,
     pointer: bool = False,
     steps: int = 0,
     minutes: float = 0.0,
@@ -460,6 +464,8 @@ def translate(
             list of tuples
         positions: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
+        decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
+            False}}; None: `positions`
         from_model: the folder of a trained model to start from
         tokenizer_from: a folder whose tokenizer is taken, a model's; None: one is made from the
             data
@@ -518,6 +524,10 @@ def translate(
         attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
+        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        logits_scale (> 0, <= 1000000): factor of the logits
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
+            are
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
@@ -554,12 +564,13 @@ def translate(
     """
     from ._training import train
 
-    return train("translate", {"pairs": pairs, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, positions, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("translate", {"pairs": pairs, "decoder_positions": decoder_positions, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, positions, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def dates(
     *,
     positions: PositionNames = "rotary",
+    decoder_positions: PositionNames | None = None,
     folder: str | os.PathLike[str] | None = None,
     on_step: OnStep | None = None,
     progress: bool | None = None,
@@ -595,6 +606,9 @@ def dates(
     attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
+    logits_bias: bool = False,
+    logits_scale: float = 1.0,
+    logits_softcap: float = 0.0,
     pointer: bool = False,
     steps: int = 600,
     minutes: float = 0.0,
@@ -624,6 +638,8 @@ def dates(
     Args:
         positions: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
+        decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
+            False}}; None: `positions`
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -672,6 +688,10 @@ def dates(
         attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
+        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        logits_scale (> 0, <= 1000000): factor of the logits
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
+            are
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
@@ -708,12 +728,13 @@ def dates(
     """
     from ._training import train
 
-    return train("dates", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("dates", {"decoder_positions": decoder_positions}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def copy(
     *,
     positions: PositionNames = "rotary",
+    decoder_positions: PositionNames | None = None,
     folder: str | os.PathLike[str] | None = None,
     on_step: OnStep | None = None,
     progress: bool | None = None,
@@ -749,6 +770,9 @@ def copy(
     attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
+    logits_bias: bool = False,
+    logits_scale: float = 1.0,
+    logits_softcap: float = 0.0,
     pointer: bool = False,
     steps: int = 600,
     minutes: float = 0.0,
@@ -778,6 +802,8 @@ def copy(
     Args:
         positions: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
+        decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
+            False}}; None: `positions`
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -826,6 +852,10 @@ def copy(
         attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
+        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        logits_scale (> 0, <= 1000000): factor of the logits
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
+            are
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
@@ -862,12 +892,13 @@ def copy(
     """
     from ._training import train
 
-    return train("copy", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("copy", {"decoder_positions": decoder_positions}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def reverse(
     *,
     positions: PositionNames = "rotary",
+    decoder_positions: PositionNames | None = None,
     folder: str | os.PathLike[str] | None = None,
     on_step: OnStep | None = None,
     progress: bool | None = None,
@@ -903,6 +934,9 @@ def reverse(
     attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
+    logits_bias: bool = False,
+    logits_scale: float = 1.0,
+    logits_softcap: float = 0.0,
     pointer: bool = False,
     steps: int = 600,
     minutes: float = 0.0,
@@ -932,6 +966,8 @@ def reverse(
     Args:
         positions: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
+        decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
+            False}}; None: `positions`
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -980,6 +1016,10 @@ def reverse(
         attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
+        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        logits_scale (> 0, <= 1000000): factor of the logits
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
+            are
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
@@ -1016,12 +1056,13 @@ def reverse(
     """
     from ._training import train
 
-    return train("reverse", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("reverse", {"decoder_positions": decoder_positions}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def sort(
     *,
     positions: PositionNames = "rotary",
+    decoder_positions: PositionNames | None = None,
     folder: str | os.PathLike[str] | None = None,
     on_step: OnStep | None = None,
     progress: bool | None = None,
@@ -1057,6 +1098,9 @@ def sort(
     attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
+    logits_bias: bool = False,
+    logits_scale: float = 1.0,
+    logits_softcap: float = 0.0,
     pointer: bool = False,
     steps: int = 600,
     minutes: float = 0.0,
@@ -1086,6 +1130,8 @@ def sort(
     Args:
         positions: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
+        decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
+            False}}; None: `positions`
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -1134,6 +1180,10 @@ def sort(
         attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
+        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        logits_scale (> 0, <= 1000000): factor of the logits
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
+            are
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
@@ -1170,7 +1220,7 @@ def sort(
     """
     from ._training import train
 
-    return train("sort", {}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("sort", {"decoder_positions": decoder_positions}, None, positions, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def resume(

@@ -32,8 +32,8 @@ class BatchDecoder {
       memory_.reset();
       const View<const float> context =
           infer<float>({model->embedding, model->config.embedding_factor(),
-                                model->encoder_positions, model->encoder},
-                               {tokens_, segments_}, pass_);
+                        model->encoder_positions, model->encoder},
+                       {tokens_, segments_}, pass_);
       Member& member =
           members_.emplace_back(Member{*model,
                                        {model->decoder, model->decoder_positions,
@@ -83,8 +83,7 @@ class BatchDecoder {
     member.decoder.reorder(parents);
     const auto read = [&](std::span<const std::int64_t> next) {
       return member.decoder.read(
-          embed<float>(member.model.embedding, next, member.model.config.embedding_factor(),
-                               pass_),
+          embed<float>(member.model.embedding, next, member.model.config.embedding_factor(), pass_),
           pass_);
     };
     if (member.decoder.length() == 0 && !before_.empty()) {

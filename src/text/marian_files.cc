@@ -56,9 +56,8 @@ std::string join_marian_files(const std::string& folder) {
     return Json{{"Sequence", {{"id", name}, {"type_id", 0}}}};
   };
   Json specials = Json::object();
-  specials[std::string(kEnd)] = {{"id", kEnd},
-                                 {"ids", Json::array({vocabulary[kEnd]})},
-                                 {"tokens", Json::array({kEnd})}};
+  specials[std::string(kEnd)] = {
+      {"id", kEnd}, {"ids", Json::array({vocabulary[kEnd]})}, {"tokens", Json::array({kEnd})}};
   Json file{{"version", "1.0"},
             {"added_tokens", std::move(added)},
             {"normalizer", Json()},

@@ -7,8 +7,9 @@ namespace sextant {
 namespace {
 
 TEST(Base64, IsThatOfTheStandard) {  // RFC 4648, section 10
-  for (const auto& [bytes, text] : {std::pair("", ""), std::pair("f", "Zg=="), std::pair("fo", "Zm8="), std::pair("foo", "Zm9v"),
-        std::pair("foobar", "Zm9vYmFy")}) {
+  for (const auto& [bytes, text] :
+       {std::pair("", ""), std::pair("f", "Zg=="), std::pair("fo", "Zm8="),
+        std::pair("foo", "Zm9v"), std::pair("foobar", "Zm9vYmFy")}) {
     EXPECT_EQ(to_base64(bytes), text);
     EXPECT_EQ(from_base64(text), bytes);
   }

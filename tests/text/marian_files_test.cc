@@ -25,8 +25,9 @@ using ::testing::ThrowsMessage;
 const SubwordTokenizer& marian_pieces() {
   static const SubwordTokenizer pieces = [] {
     std::string text;
-    for (const char* line : {"the zebra chased the lion over the hill", "a lion sleeps near a zebra",
-                             "nine old hills and seven lions", "who chases whom over there"}) {
+    for (const char* line :
+         {"the zebra chased the lion over the hill", "a lion sleeps near a zebra",
+          "nine old hills and seven lions", "who chases whom over there"}) {
       text += std::string(line) + "\n";
     }
     return SubwordTokenizer::train_on(text, {.vocabulary_size = 60});
