@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/arrays/large_pages.h"
+#include "layers/ops.h"
 #include "sextant/core/error.h"
 
 namespace sextant::hub {
@@ -24,16 +25,19 @@ std::string usual_name(std::string_view name, std::string_view prefix) {
 }
 
 // A layer norm of each row.
-void norm_rows(std::vector<double>& rows, const std::vector<double>& gain,
-               const std::vector<double>& bias, double epsilon) {
-  const std::size_t width = gain.size();
-  for (std::size_t begin = 0; begin < rows.size(); begin += width) {
-    const std::span row = std::span(rows).subspan(begin, width);
+void norm_rows(Tensor<float>& rows, const Tensor<float>& gain, const Tensor<float>& bias,
+               double epsilon) {
+  const std::int64_t width = rows.size(1);
+  for (std::int64_t i = 0; i < rows.size(0); ++i) {
+    const std::span row(&rows(i, 0), static_cast<std::size_t>(width));
     const double mean = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(width);
     double square = 0;
-    for (const double x : row) square += (x - mean) * (x - mean);
+    for (const float x : row) square += (x - mean) * (x - mean);
     const double scale = 1 / std::sqrt(square / static_cast<double>(width) + epsilon);
-    for (std::size_t j = 0; j < width; ++j) row[j] = (row[j] - mean) * scale * gain[j] + bias[j];
+    for (std::int64_t j = 0; j < width; ++j) {
+      float& x = rows(i, j);
+      x = static_cast<float>((x - mean) * scale * gain(j) + bias(j));
+    }
   }
 }
 
@@ -73,8 +77,8 @@ void WeightTable::take_rows(std::string_view ours, std::string_view theirs, cons
 
 void WeightTable::project(std::string_view ours, const ProjectedRows& of) {
   const auto load = [this](const StoredTensor& tensor) {
-    std::vector<double> numbers(static_cast<std::size_t>(tensor.count()));
-    file_.read<double>(tensor, 0, numbers);
+    auto numbers = Tensor<float>::uninitialized(tensor.shape);
+    file_.read<float>(tensor, 0, numbers.span());
     return numbers;
   };
   const std::int64_t width = of.width;
@@ -88,18 +92,15 @@ void WeightTable::project(std::string_view ours, const ProjectedRows& of) {
   const StoredTensor* const bias = &take(of.map + ".bias", {width});
   const auto make = [=, count = of.count, heads = of.heads,
                      epsilon = of.epsilon](std::span<float> to) {
-    std::vector<double> from = load(*rows);
+    Tensor<float> from = load(*rows);
     if (gain != nullptr) norm_rows(from, load(*gain), load(*shift), epsilon);
-    const std::vector<double> map = load(*weight), added = load(*bias);
+    const Tensor<float> map = load(*weight), added = load(*bias);
+    auto all = Tensor<float>::uninitialized({count, width});
+    ops::linear<float>(View<const float>(from.view()), map.view(), added.data(), all.view(), 0);
     const std::int64_t size = width / heads;
-    for (std::int64_t row = 0; row < count; ++row) {
-      for (std::int64_t j = 0; j < width; ++j) {
-        const auto at = static_cast<std::size_t>(j);
-        const double sum =
-            std::inner_product(from.begin() + row * width, from.begin() + (row + 1) * width,
-                               map.begin() + j * width, added[at]);
-        to[static_cast<std::size_t>((j / size * count + row) * size + j % size)] =
-            static_cast<float>(sum);
+    for (std::int64_t head = 0; head < heads; ++head) {
+      for (std::int64_t row = 0; row < count; ++row) {
+        std::copy_n(&all(row, head * size), size, to.data() + (head * count + row) * size);
       }
     }
   };
