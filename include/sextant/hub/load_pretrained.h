@@ -24,8 +24,9 @@ namespace sextant {
 // numbers that are not finite. Pickled weights (pytorch_model.bin) are not read.
 LanguageModel<float> load_pretrained(const std::string& folder);
 
-// The same of an encoder and a decoder: Marian, BART, T5. config.target_start and target_end are
-// those of generation_config.json, or of config.json. Throws Error as load_pretrained().
+// The same of an encoder and a decoder: Marian, BART, mBART, Pegasus, T5. config.target_start and
+// target_end are those of generation_config.json, or of config.json. Throws Error as
+// load_pretrained().
 Translator<float> load_pretrained_translator(const std::string& folder);
 
 // A model's folder, of this library or of the hub: what has "model_type" in its config.json is the
