@@ -42,6 +42,8 @@ SCHEME = ("scheme", "PositionNames", '"rotary"',
              "schemes of self attention: a name, or a dict from names to parameters, {'rotary': {'base': 500000.0}}")
 LAYERS = ("layer_positions", "Sequence[tuple[Sequence[int], PositionNames]]", "()",
           "layers, counted from 0, whose schemes are others, with these: [([0, 2], {'rotary': {}, 'window': {'left': 127}})]")
+DECODER = ("decoder_positions", "PositionNames | None", "None",
+           "schemes of the decoder where they are others: {'t5': {'bidirectional': False}}; None: `scheme`")
 FROM = ("from_model", "str | os.PathLike[str] | None", "None", "the folder of a trained model to start from")
 TOKENIZER = ("tokenizer_from", "str | os.PathLike[str] | None", "None", "a folder whose tokenizer is taken, a model's; None: one is made from the data")
 INTERRUPT = ("Ctrl-C (KeyboardInterrupt) ends it after the step and saves, as on the command line; the exception has the model so far "
@@ -84,18 +86,18 @@ CALLS = [
     train("mlm", "Trains a masked language model: hidden tokens of a text.", [TEXTS],
           "MaskedModel", INTERRUPT, [LAYERS, FROM, TOKENIZER]),
     train("translate", "Trains a translator on pairs of sentences.", [PAIRS], "Translator", INTERRUPT,
-          [FROM, TOKENIZER, ("valid", "Pairs | None", "None", "the held-out pairs; None: as held_out"),
+          [DECODER, FROM, TOKENIZER, ("valid", "Pairs | None", "None", "the held-out pairs; None: as held_out"),
            ("augment", "Sequence[str]", "()", "more pairs, where both sides are the same language: of 'swap' (both directions), "
             "'shuffle' (each target with its own words in a disturbed order), 'replace' (words that both sides share are replaced), "
             "'join' (each pair with the next)")]),
     train("dates", "Trains a translator of dates in words on built-in data: 'the third of march 1999' to '1999-03-03'.", [],
-          "Translator", INTERRUPT, []),
+          "Translator", INTERRUPT, [DECODER]),
     train("copy", "Trains a translator that writes 3 to 8 letters again: 'dbca' to 'dbca'. It needs to know where they stand.", [],
-          "Translator", INTERRUPT, []),
+          "Translator", INTERRUPT, [DECODER]),
     train("reverse", "Trains a translator that writes 3 to 8 letters backwards: 'dbca' to 'acbd'. It needs to know where they stand.", [],
-          "Translator", INTERRUPT, []),
+          "Translator", INTERRUPT, [DECODER]),
     train("sort", "Trains a translator that writes 3 to 8 letters in order: 'dbca' to 'abcd'. It needs no positions.", [],
-          "Translator", INTERRUPT, []),
+          "Translator", INTERRUPT, [DECODER]),
     Call("resume", "resume", "Goes on with a run that was stopped, or makes it longer: the same bits as a run that was not stopped.",
          [("folder", "str | os.PathLike[str]", "of the run")], "Model", BEST,
          "from ._training import resume as run\n\nreturn run(folder, {\"text\": text, \"pairs\": pairs, \"valid\": valid}, {options}, on_step, progress)",

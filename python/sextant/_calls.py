@@ -430,6 +430,9 @@ def translate(
     attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
+    logits_bias: bool = False,
+    logits_scale: float = 1.0,
+    logits_softcap: float = 0.0,
     pointer: bool = False,
     steps: int = 0,
     minutes: float = 0.0,
@@ -460,6 +463,8 @@ def translate(
             list of tuples
         scheme: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
+        decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
+            False}}; None: `positions`
         from_model: the folder of a trained model to start from
         tokenizer_from: a folder whose tokenizer is taken, a model's; None: one is made from the
             data
@@ -518,6 +523,10 @@ def translate(
         attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
+        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        logits_scale (> 0, <= 1000000): factor of the logits
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
+            are
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
@@ -595,6 +604,9 @@ def dates(
     attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
+    logits_bias: bool = False,
+    logits_scale: float = 1.0,
+    logits_softcap: float = 0.0,
     pointer: bool = False,
     steps: int = 600,
     minutes: float = 0.0,
@@ -624,6 +636,8 @@ def dates(
     Args:
         scheme: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
+        decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
+            False}}; None: `positions`
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -672,6 +686,10 @@ def dates(
         attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
+        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        logits_scale (> 0, <= 1000000): factor of the logits
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
+            are
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
@@ -749,6 +767,9 @@ def copy(
     attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
+    logits_bias: bool = False,
+    logits_scale: float = 1.0,
+    logits_softcap: float = 0.0,
     pointer: bool = False,
     steps: int = 600,
     minutes: float = 0.0,
@@ -778,6 +799,8 @@ def copy(
     Args:
         scheme: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
+        decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
+            False}}; None: `positions`
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -826,6 +849,10 @@ def copy(
         attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
+        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        logits_scale (> 0, <= 1000000): factor of the logits
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
+            are
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
@@ -903,6 +930,9 @@ def reverse(
     attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
+    logits_bias: bool = False,
+    logits_scale: float = 1.0,
+    logits_softcap: float = 0.0,
     pointer: bool = False,
     steps: int = 600,
     minutes: float = 0.0,
@@ -932,6 +962,8 @@ def reverse(
     Args:
         scheme: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
+        decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
+            False}}; None: `positions`
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -980,6 +1012,10 @@ def reverse(
         attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
+        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        logits_scale (> 0, <= 1000000): factor of the logits
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
+            are
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
@@ -1057,6 +1093,9 @@ def sort(
     attention_softcap: float = 0.0,
     embedding_scale: float = 0.0,
     tied: bool = True,
+    logits_bias: bool = False,
+    logits_scale: float = 1.0,
+    logits_softcap: float = 0.0,
     pointer: bool = False,
     steps: int = 600,
     minutes: float = 0.0,
@@ -1086,6 +1125,8 @@ def sort(
     Args:
         scheme: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
+        decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
+            False}}; None: `positions`
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -1134,6 +1175,10 @@ def sort(
         attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
         embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
         tied (True | False): logits are products with the embedding; no: with a separate matrix
+        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        logits_scale (> 0, <= 1000000): factor of the logits
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
+            are
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first

@@ -224,11 +224,11 @@ class Translator(Model, _Translates, _ScoresPairs, _LensOfPairs):
 
         Returns:
             TranslatorMaps: AttentionMaps of encoder, decoder and cross attention. The decoder reads <bos> and the target, and
-            writes the target and <eos>.
+            writes the target and <eos>; published models have other tokens there.
         """
         tokenizer = self.tokenizer
-        with named(tokens="attention_maps", translate="attention_maps", encode="attention_maps.target"):
-            source = tokenizer.tokens(text)
+        with named(model_input="attention_maps", tokens="attention_maps", translate="attention_maps", encode="attention_maps.target"):
+            source_ids, source = tokenizer.model_input(text)
             if target is None:
                 found = self._core.translate([text], {"threads": threads})[0]
                 ids = list(found[0]["tokens"]) if found else []
@@ -236,10 +236,11 @@ class Translator(Model, _Translates, _ScoresPairs, _LensOfPairs):
             else:
                 ids = list(tokenizer.encode(target))
                 words = tokenizer.tokens(target)
-        bos, eos = tokenizer.pieces([tokenizer.bos, tokenizer.eos])
+        start, end = self.config.get("target_start", [1]), self.config.get("target_end", 2)
         chosen = layers_of(layers, "attention_maps.layers")
-        maps = self._core.attention_maps(tokenizer.encode(text), [tokenizer.bos, *ids], chosen or [], threads)
-        read, written = [bos, *words], [*words, eos]
+        maps = self._core.attention_maps(source_ids, [*start, *ids], chosen or [], threads)
+        read = [*tokenizer.pieces(start), *words]
+        written = [*read[1:], *tokenizer.pieces([end])]
         hidden = self._core.hidden_pairs(len(source), len(read))
         return TranslatorMaps(
             AttentionMaps(maps["encoder"], source, source, "Encoder attention", hidden=hidden[0], layers=chosen),

@@ -124,6 +124,8 @@ def train(
     path = folder_of(folder, "train.folder")
     named = positions_of(scheme, "train.scheme")
     layers = layer_positions_of(data.get("layer_positions", ()), "train.layer_positions")
+    decoder = data.get("decoder_positions")
+    of_decoder = [] if decoder is None else positions_of(decoder, "train.decoder_positions")
     with files_for(path) as files:
         sources: dict[str, list[str]] = {"files": [], "valid": [], "from": [], "tokenizer_from": [], "augment": []}
         if "text" in data:
@@ -139,7 +141,7 @@ def train(
         augment = data.get("augment", ())
         sources["augment"] = [augment] if isinstance(augment, str) else list(augment)
         bar = Progress(progress, options["steps"], options["minutes"], kind)
-        return carry_out(lambda step: _core.train(kind, sources, named, layers, options, path, step), path, on_step, bar, "train")
+        return carry_out(lambda step: _core.train(kind, sources, named, layers, of_decoder, options, path, step), path, on_step, bar, "train")
 
 
 def resume(

@@ -41,6 +41,27 @@ def test_load_opens_both_kinds(folder: Path, tmp_path: Path) -> None:
         sextant.load(GOLDEN / "gpt2")
 
 
+def test_translators_read_and_write_text(tmp_path: Path) -> None:
+    for name in ("t5", "bart"):
+        model = sextant.load(with_words(tmp_path / name, name))
+        assert isinstance(model, sextant.Translator)
+        text = model.translate("w5 w6", beams=1, length_factor=0, extra_tokens=6)
+        assert isinstance(text, str) and model.translate("") == ""
+        start = model.config["target_start"]
+        maps = model.attention_maps("w5 w6", "w7 w8")
+        assert maps.decoder.queries == [f"w{i}" for i in start] + ["w7", "w8"]
+        assert maps.cross.queries == [*maps.decoder.queries[1:], f"w{model.config.get('target_end', 2)}"]
+        np.testing.assert_allclose(maps.cross.weights.sum(-1), 1, atol=1e-6)
+        lens = model.logit_lens("w5 w6", target="w7 w8")
+        assert lens.tokens == maps.decoder.queries
+        score = model.evaluate([("w5 w6", "w7 w8")])
+        assert np.isfinite(score.perplexity)
+        model.save(tmp_path / "saved")
+        assert sextant.load(tmp_path / "saved").translate("w5 w6", beams=1, length_factor=0, extra_tokens=6) == text
+    with pytest.raises(ValueError, match="got an encoder and a decoder"):
+        sextant.load_pretrained(GOLDEN / "t5")
+
+
 def test_embed_pools_the_last_hidden_states(tmp_path: Path) -> None:
     model = sextant.load(with_words(tmp_path / "bert", "bert"))
     texts = ["w1 w2 w3", "w7"]

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "core/arrays/large_pages.h"
@@ -21,20 +20,6 @@ std::string usual_name(std::string_view name, std::string_view prefix) {
     if (usual.ends_with(old)) usual.replace(usual.size() - old.size(), old.size(), now);
   }
   return usual;
-}
-
-// A layer norm of each row.
-void norm_rows(std::vector<double>& rows, const std::vector<double>& gain,
-               const std::vector<double>& bias, double epsilon) {
-  const std::size_t width = gain.size();
-  for (std::size_t begin = 0; begin < rows.size(); begin += width) {
-    const std::span row = std::span(rows).subspan(begin, width);
-    const double mean = std::accumulate(row.begin(), row.end(), 0.0) / static_cast<double>(width);
-    double square = 0;
-    for (const double x : row) square += (x - mean) * (x - mean);
-    const double scale = 1 / std::sqrt(square / static_cast<double>(width) + epsilon);
-    for (std::size_t j = 0; j < width; ++j) row[j] = (row[j] - mean) * scale * gain[j] + bias[j];
-  }
 }
 
 }  // namespace
@@ -69,41 +54,6 @@ void WeightTable::take_rows(std::string_view ours, std::string_view theirs, cons
   put(ours, {.tensor = &take(theirs, shape),
              .rows = std::move(rows),
              .count = count * (shape.count() / shape[0])});
-}
-
-void WeightTable::project(std::string_view ours, const ProjectedRows& of) {
-  const auto load = [this](const StoredTensor& tensor) {
-    std::vector<double> numbers(static_cast<std::size_t>(tensor.count()));
-    file_->read<double>(tensor, 0, numbers);
-    return numbers;
-  };
-  const std::int64_t width = of.width;
-  const StoredTensor* const rows = &take(of.rows, {of.count, width});
-  const StoredTensor *gain = nullptr, *shift = nullptr;
-  if (!of.norm.empty()) {
-    gain = &take(of.norm + ".weight", {width});
-    shift = &take(of.norm + ".bias", {width});
-  }
-  const StoredTensor* const weight = &take(of.map + ".weight", {width, width});
-  const StoredTensor* const bias = &take(of.map + ".bias", {width});
-  const auto make = [=, count = of.count, heads = of.heads,
-                     epsilon = of.epsilon](std::span<float> to) {
-    std::vector<double> from = load(*rows);
-    if (gain != nullptr) norm_rows(from, load(*gain), load(*shift), epsilon);
-    const std::vector<double> map = load(*weight), added = load(*bias);
-    const std::int64_t size = width / heads;
-    for (std::int64_t row = 0; row < count; ++row) {
-      for (std::int64_t j = 0; j < width; ++j) {
-        const auto at = static_cast<std::size_t>(j);
-        const double sum =
-            std::inner_product(from.begin() + row * width, from.begin() + (row + 1) * width,
-                               map.begin() + j * width, added[at]);
-        to[static_cast<std::size_t>((j / size * count + row) * size + j % size)] =
-            static_cast<float>(sum);
-      }
-    }
-  };
-  put(ours, {.tensor = rows, .count = of.count * width, .make = make});
 }
 
 void WeightTable::constant(std::string_view ours, std::int64_t count, double value) {

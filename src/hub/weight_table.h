@@ -69,7 +69,7 @@ class WeightTable {
               std::int64_t columns, Stored stored = Stored::rows);
   // Adds the first row of a matrix to each row of the last one.
   void add_first_row(std::string_view theirs, std::int64_t rows, std::int64_t columns);
-  // Computes a parameter in float64.
+  // Computes a parameter.
   void project(std::string_view ours, const ProjectedRows& of);
   // All of a parameter that files do not have.
   void constant(std::string_view ours, std::int64_t count, double value);

@@ -63,7 +63,8 @@ TEST_P(PretrainedTranslator, WritesTheSameTokens) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, PretrainedTranslator,
-                         ::testing::Values("bart", "marian", "mt5", "t5", "t5_gated"),
+                         ::testing::Values("bart", "marian", "mbart", "mt5", "pegasus", "t5",
+                                           "t5_gated"),
                          [](const auto& each) { return std::string(each.param); });
 
 TEST(PretrainedTranslatorConfig, SaysWhichTokensAreAroundTargets) {

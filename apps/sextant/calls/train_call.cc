@@ -55,6 +55,10 @@ PrintedCall TrainOptions::call(const CLI::App& command) const {
     python.add("scheme", python_schemes(choice_.positions()));
     cpp += "plan.settings.model.positions = " + cpp_schemes(choice_.positions()) + ";\n";
   }
+  if (!decoder_positions_.empty()) {
+    python.add("decoder_positions", python_schemes(decoder_positions_));
+    cpp += "plan.settings.model.decoder_positions = " + cpp_schemes(decoder_positions_) + ";\n";
+  }
   if (!layer_positions_.empty()) {
     const auto layers = [](const LayerSchemes& some) {
       return joined(some.layers, ", ", [](std::int64_t layer) { return std::to_string(layer); });

@@ -91,7 +91,10 @@ std::string text_of(const ModelFolder& folder, std::int64_t parameters) {
                      ? number(encoder) + " of the encoder, " + number(c.layers) + " of the decoder"
                      : number(c.layers)},
       {"width", number(c.width) + ", heads " + number(c.heads)},
-      {"positions", names_of(c.positions)},
+      {"positions",
+       names_of(c.positions) + (c.decoder_positions.empty()
+                                    ? ""
+                                    : "; of the decoder " + label_of(c.decoder_positions))},
       {"length", number(c.length)}};
   for (const auto& [scheme, position, largest] : framework_errors(c)) {
     rows.push_back({"in float32", scheme + " is off by up to " + significant(largest, 2) +

@@ -136,6 +136,22 @@ void TrainOptions::add_to(CLI::App& command) {
       ->allow_extra_args(false)
       ->type_name("LAYERS=NAME")
       ->group(kSchemeGroup);
+  command
+      .add_option_function<std::string>(
+          "--decoder-positions",
+          [this](const std::string& text) {
+            auto lists = parse_position_lists(text, "train.decoder-positions");
+            if (lists.size() != 1) {
+              throw Error("train.decoder-positions",
+                          "must be one scheme, or several joined by +, got " + text);
+            }
+            decoder_positions_ = std::move(lists.front());
+          },
+          "translate and the built-in tasks: the decoder's schemes where they are others than "
+          "--scheme says: t5:bidirectional=no")
+      ->type_name("NAME")
+      ->group(kSchemeGroup);
+  kinds_["--decoder-positions"] = kPairTasks;
   print_call.add_to(command);
 }
 
@@ -231,6 +247,7 @@ TrainingPlan TrainOptions::plan(const CLI::App& command) const {
   if (!tokenizer_from_.empty()) settings.tokenizer_from.push_back(data_file(tokenizer_from_));
   settings.model.positions = choice_.positions();
   settings.model.layer_positions = layer_positions_;
+  settings.model.decoder_positions = decoder_positions_;
   if (plan.trainer.steps == 0 && plan.trainer.minutes == 0 && plan.epochs.epochs == 0) {
     throw Error("train.steps", "must be above 0 when there are no --epochs or --minutes");
   }

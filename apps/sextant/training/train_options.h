@@ -42,6 +42,7 @@ struct TrainOptions {
   std::string pairs_, valid_, from_, tokenizer_from_;
   SchemeChoice choice_;
   std::vector<LayerSchemes> layer_positions_;
+  SchemeSpecs decoder_positions_;
   std::vector<std::function<void(TrainingPlan&)>> given_;
   std::set<std::string> of_model_;  // options that say what a model and its tokenizer are
   std::set<std::string> of_tokenizer_;

@@ -28,8 +28,9 @@ namespace sextant {
 // read as one of this type, with all that is checked of those.
 LanguageModel<float> load_pretrained(const std::string& folder, std::string_view read_as = {});
 
-// The same of an encoder and a decoder: Marian, BART, T5. config.target_start and target_end are
-// those of generation_config.json, or of config.json. Throws Error as load_pretrained().
+// The same of an encoder and a decoder: Marian, BART, mBART, Pegasus, T5. config.target_start and
+// target_end are those of generation_config.json, or of config.json. Throws Error as
+// load_pretrained().
 Translator<float> load_pretrained_translator(const std::string& folder,
                                              std::string_view read_as = {});
 

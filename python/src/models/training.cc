@@ -78,7 +78,7 @@ std::vector<std::string> paths_of(const nb::dict& given, const char* name) {
 }
 
 TrainingPlan plan_of(const std::string& kind, const nb::dict& sources, nb::handle positions,
-                     nb::handle layers, const nb::dict& options) {
+                     nb::handle layers, nb::handle decoder, const nb::dict& options) {
   TrainingPlan plan = default_plan(kind);
   visit_training(plan, taking({options, "train"}));
   TrainingSettings& settings = plan.settings;
@@ -95,6 +95,7 @@ TrainingPlan plan_of(const std::string& kind, const nb::dict& sources, nb::handl
   }
   settings.model.positions = read_positions({positions, "train", "scheme"});
   settings.model.layer_positions = read_layers({layers, "train", "layer_positions"});
+  settings.model.decoder_positions = read_positions({decoder, "train", "decoder_positions"});
   if (plan.trainer.steps == 0 && plan.trainer.minutes == 0 && plan.epochs.epochs == 0) {
     throw Error("train.steps", "must be above 0 when there are no epochs or minutes");
   }
@@ -210,9 +211,9 @@ nb::dict run_plan(TrainingPlan& plan, const std::string& folder, bool resume, nb
 }
 
 nb::dict train_new(const std::string& kind, const nb::dict& sources, nb::handle positions,
-                   nb::handle layers, const nb::dict& options, const std::string& folder,
-                   nb::handle on_step) {
-  TrainingPlan plan = plan_of(kind, sources, positions, layers, options);
+                   nb::handle layers, nb::handle decoder, const nb::dict& options,
+                   const std::string& folder, nb::handle on_step) {
+  TrainingPlan plan = plan_of(kind, sources, positions, layers, decoder, options);
   return run_plan(plan, folder, false, on_step, options);
 }
 
@@ -261,13 +262,15 @@ void bind_training(nb::module_& module) {
           "validation_accuracy",
           [](const StepMetrics& self) { return optional_number(self.validation_accuracy); },
           nb::sig("def validation_accuracy(self) -> float | None"));
-  module.def("train", &train_new, nb::arg("kind"), nb::arg("sources"), nb::arg("positions").none(),
-             nb::arg("layers").none(), nb::arg("options"), nb::arg("folder"),
-             nb::arg("on_step").none(),
-             nb::sig("def train(kind: str, sources: dict[str, list[str]], positions: object, "
-                     "layers: object, options: dict[str, typing.Any], folder: str, on_step: "
-                     "object) -> dict[str, "
-                     "typing.Any]"));
+  module.def(
+      "train", &train_new, nb::arg("kind"), nb::arg("sources"), nb::arg("positions").none(),
+      nb::arg("layers").none(), nb::arg("decoder").none(), nb::arg("options"), nb::arg("folder"),
+      nb::arg("on_step").none(),
+      nb::sig(
+          "def train(kind: str, sources: dict[str, list[str]], positions: object, "
+          "layers: object, decoder: object, options: dict[str, typing.Any], folder: str, on_step: "
+          "object) -> dict[str, "
+          "typing.Any]"));
   module.def("train_on", &train_on, nb::arg("folder"), nb::arg("sources"), nb::arg("options"),
              nb::arg("on_step").none(),
              nb::sig("def train_on(folder: str, sources: dict[str, list[str]], options: dict[str, "

@@ -1,5 +1,7 @@
 // BART (Lewis et al. 2019, 1910.13461), an encoder and a decoder with norms after the blocks, and
 // Marian (Junczys-Dowmunt et al. 2018), which has sines for positions and no norm of the embedding.
+// mBART (Liu et al. 2020, 2001.08210) and Pegasus (Zhang et al. 2019, 1912.08777) are these with
+// norms before the blocks.
 #include "hub/families.h"
 
 namespace sextant::hub {
@@ -30,6 +32,18 @@ TransformerConfig bart(const ConfigObject& object, const ModelConfig& model) {
   return c;
 }
 
+TransformerConfig mbart(const ConfigObject& object, const ModelConfig& model) {
+  TransformerConfig c = bart(object, model);
+  c.pre_norm = c.final_norm = true;
+  return c;
+}
+
+TransformerConfig pegasus(const ConfigObject& object, const ModelConfig& model) {
+  TransformerConfig c = read_config(object, model, 50265, 0, 1);
+  c.pre_norm = c.final_norm = true;
+  return c;
+}
+
 TransformerConfig marian(const ConfigObject& object, const ModelConfig& model) {
   TransformerConfig c = read_config(object, model, 58101, 58100, 0);
   if (!object.flag_or("share_encoder_decoder_embeddings", true) ||
@@ -44,6 +58,7 @@ constexpr DecoderNames names_of(bool decoder) {
   return {.embedding = decoder ? "decoder.embed_tokens" : "encoder.embed_tokens",
           .embedding_norm = decoder ? "decoder.layernorm_embedding" : "encoder.layernorm_embedding",
           .layers = decoder ? "decoder.layers." : "encoder.layers.",
+          .final_norm = decoder ? "decoder.layer_norm" : "encoder.layer_norm",
           .out = "self_attn.out_proj",
           .up = "fc1",
           .down = "fc2",
@@ -75,6 +90,8 @@ constexpr std::string_view kSines[] = {"embed_positions.weight"};
 }  // namespace
 
 const Family kBart = {"bart", {"model.", {}}, bart, add_bart};
+const Family kMbart = {"mbart", {"model.", {}}, mbart, add_bart};
+const Family kPegasus = {"pegasus", {"model.", kSines}, pegasus, add_marian};
 const Family kMarian = {"marian", {"model.", kSines}, marian, add_marian};
 
 }  // namespace sextant::hub

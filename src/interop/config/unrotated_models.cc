@@ -139,11 +139,12 @@ void add_decoders(const ConfigObject& object, ModelConfig& config, LayerPosition
   config.layers.insert(config.layers.end(), static_cast<std::size_t>(count), layer);
 }
 
-// BART has learned tables, whose first two rows are of padding, Marian sines, then cosines.
+// BART and mBART have learned tables, whose first two rows are of padding, Marian and Pegasus
+// sines, then cosines.
 void read_bart(const ConfigObject& object, ModelConfig& config) {
   const ModelSizes sizes = sizes_of(object, config);
   LayerPositions layer;
-  if (config.model_type == "bart") {
+  if (config.model_type == "bart" || config.model_type == "mbart") {
     layer = learned_layer(object, sizes, 2, 2);
   } else {
     layer = bare_layer(sizes);
@@ -251,6 +252,8 @@ constexpr Known kKnown[] = {
     {"mpt", read_mpt},
     {"bart", read_bart},
     {"marian", read_bart},
+    {"mbart", read_bart},
+    {"pegasus", read_bart},
     {"t5", read_t5},
     {"mt5", read_t5},
     {"umt5", read_t5},

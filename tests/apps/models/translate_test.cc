@@ -7,6 +7,7 @@
 
 #include "apps/models/trained_models.h"
 #include "apps/run_program.h"
+#include "support/folders.h"
 
 namespace sextant::app_tests {
 namespace {
@@ -203,6 +204,29 @@ TEST(TranslateCommand, RefusesDamagedFiles) {
   put(folder / "model/tokenizer.json", "[]");
   EXPECT_THAT(sextant("translate 'a b' --model " + folder / "model").err,
               HasSubstr("tokenizer.json"));
+}
+
+// A folder of the hub, with a word for each id.
+TEST(TranslateCommand, TakesEncodersAndDecodersOfTheHub) {
+  const Folder folder;
+  const std::string model = folder / "t5";
+  ASSERT_EQ(shell("cp -r " + tests::data_folder() + "/hub/golden/t5 " + model).code, 0);
+  Json words = Json::object();
+  for (int i = 0; i < 48; ++i) words["w" + std::to_string(i)] = i;
+  put(model + "/tokenizer.json",
+      R"({"version": "1.0", "pre_tokenizer": {"type": "Whitespace"}, "model": {"type": "WordLevel", "unk_token": "w0", "vocab": )" +
+          words.dump() + "}}");
+  const Outcome made = sextant("translate --model " + model + " $'w5 w6\\n\\nw7'");
+  EXPECT_EQ(made.code, 0) << made.err;
+  EXPECT_EQ(std::ranges::count(made.out, '\n'), 3);
+  EXPECT_THAT(made.out, AllOf(StartsWith("w"), HasSubstr("\n\n"), Not(HasSubstr("w0 "))));
+  const Outcome info = sextant("info --model " + model);
+  EXPECT_THAT(info.out, AllOf(HasSubstr("2 of the encoder, 3 of the decoder"),
+                              HasSubstr("of the decoder t5 bidirectional=no")));
+  const Outcome cross = sextant("attend --model " + model + " 'w5 w6' 'w7 w8' --part cross --json");
+  EXPECT_EQ(cross.code, 0) << cross.err;
+  EXPECT_EQ(cross.json()["queries"].size(), 3u);
+  EXPECT_EQ(cross.json()["keys"].size(), 2u);
 }
 
 }  // namespace

@@ -128,13 +128,18 @@ MODELS = {
         **BART_LIKE, scale_embedding=True, activation_function="swish", pad_token_id=47, decoder_start_token_id=47, eos_token_id=0), torch.float16, "1MB"),
     "bart": ("BartForConditionalGeneration", transformers.BartConfig(
         **dict(BART_LIKE, encoder_ffn_dim=16, decoder_ffn_dim=16)), torch.bfloat16, "1MB"),
+    "mbart": ("MBartForConditionalGeneration", transformers.MBartConfig(
+        **dict(BART_LIKE, encoder_ffn_dim=16, decoder_ffn_dim=16, decoder_layers=2), decoder_start_token_id=3, scale_embedding=True),
+        torch.bfloat16, "1MB"),
+    "pegasus": ("PegasusForConditionalGeneration", transformers.PegasusConfig(
+        **dict(BART_LIKE, decoder_layers=2), scale_embedding=True, activation_function="relu"), torch.float16, "1MB"),
     "t5": ("T5ForConditionalGeneration", transformers.T5Config(**T5_LIKE), torch.bfloat16, "1MB"),
     "t5_gated": ("T5ForConditionalGeneration", transformers.T5Config(
         **T5_LIKE, feed_forward_proj="gated-gelu", tie_word_embeddings=False), torch.float16, "1MB"),
     "mt5": ("MT5ForConditionalGeneration", transformers.MT5Config(**T5_LIKE), torch.bfloat16, "1MB"),
     "starcoder2": ("Starcoder2ForCausalLM", transformers.Starcoder2Config(**LLAMA_LIKE, sliding_window=6), torch.float32, "1MB"),
 }
-TRANSLATORS = ("marian", "bart", "t5", "t5_gated", "mt5")
+TRANSLATORS = ("marian", "bart", "mbart", "pegasus", "t5", "t5_gated", "mt5")
 # Their norms multiply by 1 + weight.
 LESS_ONE = ("gemma", "gemma2", "gemma3")
 
@@ -160,11 +165,14 @@ def write(name: str, seed: int) -> None:
     with torch.no_grad():
         of_logits = [each for each in model.named_buffers() if each[0] == "final_logits_bias"]
         for parameter, values in [*model.named_parameters(), *of_logits]:
-            if parameter.endswith("embed_positions.weight") and name == "marian":
+            if parameter.endswith("embed_positions.weight") and name in ("marian", "pegasus"):
                 continue
             is_gain = values.dim() == 1 and parameter.endswith("weight")
             values.copy_((1 if is_gain and name not in LESS_ONE else 0) + torch.randn(values.shape) * (0.2 if values.dim() == 1 else 0.5))
     model.to(dtype).save_pretrained(HERE / name, max_shard_size=largest)
+    if name == "pegasus":  # sines in float16
+        file = HERE / name / "model.safetensors"
+        save_file({key: value for key, value in load_file(file).items() if "embed_positions" not in key}, file, {"format": "pt"})
     if name not in TRANSLATORS:
         (HERE / name / "generation_config.json").unlink(missing_ok=True)
 

@@ -124,6 +124,7 @@ class BackwardBlockTest : public ::testing::Test {
                            tile[j * kQueryBlock + i] = from[query - first_key - j];
                          }
                        }
+                       return true;
                      },
                      scaled.data()};
     }

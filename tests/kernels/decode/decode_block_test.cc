@@ -84,6 +84,7 @@ struct Problem {
                  std::fill_n(tile, count * kQueryBlock, 0.0F);
                  biases_to_lanes(&c.problem->bias(c.head, query, key), c.problem->k_len, queries,
                                  count, tile);
+                 return true;
                },
                &context};
     auto scratch =

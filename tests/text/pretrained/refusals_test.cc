@@ -47,8 +47,9 @@ TEST(PretrainedRefusals, NameTheKeyAndTheValue) {
                  "one of Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous as "
                  "pre_tokenizer.behavior, got \"Dropped\"");
   expect_refused({.decoder = R"({"type": "CTC"})"}, "one of WordPiece");
-  expect_refused({.model = R"({"type": "Words", "vocab": {}})"},
-                 "one of WordPiece, WordLevel, BPE, Unigram as model.type, got \"Words\"");
+  expect_refused(
+      {.model = R"({"type": "Words", "vocab": {}})"},
+      "one of WordPiece, WordLevel, BPE, Unigram, SentencePiece as model.type, got \"Words\"");
   expect_refused({.more = R"("other": [1])"}, "no key but version");
   expect_refused({.more = R"("truncation": {"max_length": -1, "strategy": "LongestFirst",
                                              "stride": 0})"},

@@ -18,8 +18,8 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 
 HERE = pathlib.Path(__file__).parent
 TYPES = """bart bert bloom camembert codegen cohere cohere2 deberta deberta-v2 deepseek_v2 deepseek_v3 distilbert falcon gemma gemma2
-gemma3_text glm glm4 gpt2 gpt_neox gpt_oss gptj granite llama llama4_text marian ministral3 mistral mixtral modernbert mpt mt5 olmo olmo2
-opt phi phi3 qwen2 qwen2_5_vl qwen2_5_vl_text qwen2_moe qwen2_vl qwen2_vl_text qwen3 qwen3_moe qwen3_vl
+gemma3_text glm glm4 gpt2 gpt_neox gpt_oss gptj granite llama llama4_text marian mbart ministral3 mistral mixtral modernbert mpt mt5 olmo olmo2
+opt pegasus phi phi3 qwen2 qwen2_5_vl qwen2_5_vl_text qwen2_moe qwen2_vl qwen2_vl_text qwen3 qwen3_moe qwen3_vl
 qwen3_vl_moe_text qwen3_vl_text roberta smollm3 stablelm starcoder2 t5 umt5 xlm-roberta""".split()
 # Of every type, as far as its class has them.
 KEYS = """hidden_size n_embd d_model dim num_hidden_layers n_layer n_layers num_layers num_decoder_layers num_attention_heads
@@ -33,8 +33,8 @@ max_relative_positions pos_att_type scale_attn_weights scale_attn_by_inverse_lay
 use_bidirectional_attention""".split()
 INSIDE = {"attn_config": "alibi alibi_bias_max softmax_scale prefix_lm attn_uses_sequence_id".split()}
 # Keys that other types have, too, without a meaning for positions.
-OF_TYPES = {"encoder_layers": ("bart", "marian"), "decoder_layers": ("bart", "marian"),
-            "encoder_attention_heads": ("bart", "marian"), "decoder_attention_heads": ("bart", "marian"),
+OF_TYPES = {"encoder_layers": ("bart", "marian", "mbart", "pegasus"), "decoder_layers": ("bart", "marian", "mbart", "pegasus"),
+            "encoder_attention_heads": ("bart", "marian", "mbart", "pegasus"), "decoder_attention_heads": ("bart", "marian", "mbart", "pegasus"),
             "is_decoder": ("bert", "camembert", "roberta", "xlm-roberta"),
             "pad_token_id": ("camembert", "roberta", "xlm-roberta")}
 # Keys that no class writes, but that files have.
