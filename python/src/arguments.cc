@@ -93,6 +93,11 @@ std::string Argument::where() const {
 }
 
 std::int64_t Argument::integer() const {
+  if (PyLong_CheckExact(value.ptr()) != 0) {  // most are
+    int overflow = 0;
+    const std::int64_t number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (overflow == 0) return number;
+  }
   if (!nb::isinstance<nb::bool_>(value) && PyIndex_Check(value.ptr()) != 0) {
     const nb::object whole = nb::steal(PyNumber_Index(value.ptr()));
     if (whole.is_valid()) {

@@ -199,6 +199,14 @@ def test_hidden_and_whole_blocks_are_found_once():
     assert set(calls) == some and len(some) < found / 2
 
 
+def test_a_short_call_says_nothing_of_the_rest_of_a_block():
+    q = numbers(1, 1, 100, 8)
+    function = lambda _, query, key: (query >= 10) | (key >= 10)  # noqa: E731
+    term = sextant.mask(function, 100)
+    assert (sextant.attention(q[:, :, :10], q[:, :, :10], q[:, :, :10], bias=term) == 0).all()
+    np.testing.assert_array_equal(sextant.attention(q, q, q, bias=term), sextant.attention(q, q, q, mask=dense(function, 100)[None]))
+
+
 def test_it_may_stand_beside_others():
     q, k, v = (numbers(1, 4, LENGTH, 8, seed=n) for n in range(3))
     terms = [sextant.mask(MASKS["documents"], LENGTH), sextant.alibi(LENGTH, 4), sextant.mask(lambda _, query, key: key % 2 == query % 2, LENGTH)]

@@ -29,6 +29,7 @@ def test_page_of_python_runs(tmp_path, monkeypatch):
     }
     arrays = {name: names[name] for name in "qkv"}
     names["dout"], names["weights"] = names["q"], rng.standard_normal((256, 4))
+    names["attention_mask"], names["patches"] = np.ones((1, 128), np.int64), rng.standard_normal((1 + 14 * 14, 8))
     for block in re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.DOTALL):
         names.update(arrays)
         if "KvCache" in block:

@@ -79,6 +79,14 @@ CallOptions<T>::CallOptions(std::string_view function, const nb::dict& given,
     if (value.is_none()) continue;  // of most options
     const std::string_view given_name(text, static_cast<std::size_t>(size));
     if (given_name == "layout") continue;  // read with the arrays
+    if (given_name == "softcap" && PyFloat_CheckExact(value.ptr()) != 0 &&
+        PyFloat_AsDouble(value.ptr()) == 0) {
+      continue;  // off, as most are
+    }
+    if (given_name == "threads" && PyLong_CheckExact(value.ptr()) != 0) {
+      options.threads = Argument{value, function, "threads"}.threads();
+      continue;
+    }
     const auto name = std::ranges::find(kOptionNames, given_name);
     if (name == std::end(kOptionNames)) {
       throw WrongType(std::string(function) + "() got an unexpected keyword argument '" +
