@@ -389,6 +389,7 @@ def translate(
     pairs: Pairs,
     *,
     scheme: PositionNames = "rotary",
+    decoder_positions: PositionNames | None = None,
     from_model: str | os.PathLike[str] | None = None,
     tokenizer_from: str | os.PathLike[str] | None = None,
     valid: Pairs | None = None,
@@ -464,7 +465,7 @@ def translate(
         scheme: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
         decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
-            False}}; None: `positions`
+            False}}; None: `scheme`
         from_model: the folder of a trained model to start from
         tokenizer_from: a folder whose tokenizer is taken, a model's; None: one is made from the
             data
@@ -563,12 +564,13 @@ def translate(
     """
     from ._training import train
 
-    return train("translate", {"pairs": pairs, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, scheme, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("translate", {"pairs": pairs, "decoder_positions": decoder_positions, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, scheme, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def dates(
     *,
     scheme: PositionNames = "rotary",
+    decoder_positions: PositionNames | None = None,
     folder: str | os.PathLike[str] | None = None,
     on_step: OnStep | None = None,
     progress: bool | None = None,
@@ -637,7 +639,7 @@ def dates(
         scheme: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
         decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
-            False}}; None: `positions`
+            False}}; None: `scheme`
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -726,12 +728,13 @@ def dates(
     """
     from ._training import train
 
-    return train("dates", {}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("dates", {"decoder_positions": decoder_positions}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def copy(
     *,
     scheme: PositionNames = "rotary",
+    decoder_positions: PositionNames | None = None,
     folder: str | os.PathLike[str] | None = None,
     on_step: OnStep | None = None,
     progress: bool | None = None,
@@ -800,7 +803,7 @@ def copy(
         scheme: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
         decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
-            False}}; None: `positions`
+            False}}; None: `scheme`
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -889,12 +892,13 @@ def copy(
     """
     from ._training import train
 
-    return train("copy", {}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("copy", {"decoder_positions": decoder_positions}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def reverse(
     *,
     scheme: PositionNames = "rotary",
+    decoder_positions: PositionNames | None = None,
     folder: str | os.PathLike[str] | None = None,
     on_step: OnStep | None = None,
     progress: bool | None = None,
@@ -963,7 +967,7 @@ def reverse(
         scheme: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
         decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
-            False}}; None: `positions`
+            False}}; None: `scheme`
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -1052,12 +1056,13 @@ def reverse(
     """
     from ._training import train
 
-    return train("reverse", {}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("reverse", {"decoder_positions": decoder_positions}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def sort(
     *,
     scheme: PositionNames = "rotary",
+    decoder_positions: PositionNames | None = None,
     folder: str | os.PathLike[str] | None = None,
     on_step: OnStep | None = None,
     progress: bool | None = None,
@@ -1126,7 +1131,7 @@ def sort(
         scheme: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
             {'base': 500000.0}}
         decoder_positions: schemes of the decoder where they are others: {'t5': {'bidirectional':
-            False}}; None: `positions`
+            False}}; None: `scheme`
         folder: the run's: the best and the last model, the metrics, and what resume() needs; made
             if needed. None: nothing is written
         on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
@@ -1215,7 +1220,7 @@ def sort(
     """
     from ._training import train
 
-    return train("sort", {}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("sort", {"decoder_positions": decoder_positions}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def resume(
