@@ -130,10 +130,9 @@ def from_config(config: str | os.PathLike[str] | Mapping[str, Any], *, layer: in
     """
     if not isinstance(config, (Mapping, str, os.PathLike)):
         raise ArgumentTypeError(f"[from_config.config] must be a path or a dict, got {type(config).__name__}")
-    is_path = not isinstance(config, Mapping)
-    source = path_of(config, "from_config.config") if is_path else json_of(config)
+    source = json_of(config) if isinstance(config, Mapping) else path_of(config, "from_config.config")
     with named(model_config="from_config"):
-        read = _core.layer_of(source, is_path, layer, type_of(read_as, "from_config.read_as"))
+        read = _core.layer_of(source, not isinstance(config, Mapping), layer, type_of(read_as, "from_config.read_as"))
     texts = read.pop("texts")
     return LayerPositions(parameters=find_scheme(read["scheme"]).read(texts), **read)
 

@@ -23,7 +23,7 @@ def softmax(scores, sink):
 
 def test_the_steps_lead_from_words_to_the_output():
     steps = lessons.steps(TEXT, **OPTIONS)
-    assert list(steps)[0] == "embeddings" and list(steps)[-1] == "output" and len(steps) == 18
+    assert list(steps)[0] == "embeddings" and list(steps)[-1] == "output" and len(steps) == 22
     head_dim = steps["q"].shape[-1]
     np.testing.assert_allclose(steps["scores"], steps["rotated_q"] @ steps["rotated_k"].swapaxes(1, 2) / np.sqrt(head_dim) / 2.0, rtol=1e-12)
     seen = ~np.isneginf(steps["biased"])

@@ -79,6 +79,7 @@ constexpr std::string_view kCommands[] = {
     "extrapolate --file \"$H\" -o out",
     "average \"$H\" \"$H\" -o out",
     "convert-rotary \"$H\" -o out.safetensors",
+    "export --model \"$H\" -o out",
     "resize-grid \"$H\" --new-size 3 -o out.npy",
     "list \"$H\"",
     "info --model \"$H\"",

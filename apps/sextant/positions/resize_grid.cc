@@ -101,7 +101,7 @@ void add_resize_grid(CLI::App& program, Job& job) {
              ": whose weights: F.interpolate() as it is, with antialias=True, with "
              "align_corners=True, or jax.image.resize() (default torch)");
   command.footer(
-      "Example:\n"
+      "Examples:\n"
       "  sextant resize-grid positions.npy --new-size 24x24 --prefix 1 -o larger.npy");
   command.callback([resize, &job] { job = [resize] { run(*resize); }; });
 }
