@@ -22,14 +22,14 @@ namespace {
 
 // As many as threads write files at the same time; of more, the rest is not listed.
 constexpr std::size_t kMaxNames = 64;
-std::array<std::atomic<char*>, kMaxNames> names;
-std::array<std::atomic<char*>, kMaxNames> taken;  // by a handler: never freed, never lost
+std::array<std::atomic<char*>, kMaxNames> listed_names;
+std::array<std::atomic<char*>, kMaxNames> taken_names;  // by a handler: never freed, never lost
 static_assert(std::atomic<char*>::is_always_lock_free, "a signal handler cannot wait");
 
 char* list(const std::string& path) {
   char* const copy = new char[path.size() + 1];
   std::memcpy(copy, path.c_str(), path.size() + 1);
-  for (std::atomic<char*>& name : names) {
+  for (std::atomic<char*>& name : listed_names) {
     char* none = nullptr;
     if (name.compare_exchange_strong(none, copy)) return copy;
   }
@@ -50,7 +50,7 @@ TemporaryName::~TemporaryName() {
 void TemporaryName::forget() noexcept {
   path_.clear();
   if (listed_ == nullptr) return;
-  for (std::atomic<char*>& name : names) {
+  for (std::atomic<char*>& name : listed_names) {
     char* expected = listed_;
     if (!name.compare_exchange_strong(expected, nullptr)) continue;
     delete[] std::exchange(listed_, nullptr);
@@ -89,10 +89,10 @@ bool is_ended_process(std::string_view digits) noexcept {
 void remove_temporary_files() noexcept {
   const int kept = errno;
   for (std::size_t i = 0; i < kMaxNames; ++i) {
-    char* const path = names[i].exchange(nullptr);
+    char* const path = listed_names[i].exchange(nullptr);
     if (path == nullptr) continue;
     ::unlink(path);
-    taken[i] = path;
+    taken_names[i] = path;
   }
   errno = kept;
 }
