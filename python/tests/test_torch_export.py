@@ -15,16 +15,16 @@ TEXT = "the cat sat on the mat.\nthe dog ran to the cat, and the rug was red.\n"
 LLAMA = {"activation": "swiglu", "norm": "rms", "bias": False, "kv_heads": 2}
 MODELS = {
     "gpt_neox": {},
-    "gpt_neox of a part": {"positions": {"rotary": {"rotary_dim": 4, "base": 500}}},
-    "gpt2": {"positions": "learned"},
-    "gpt2 of sines": {"positions": "sinusoidal"},
-    "gpt2 without positions": {"positions": "none"},
-    "bloom": {"positions": "alibi", "embedding_norm": True, "activation": "gelu_tanh"},
-    "llama": {**LLAMA, "positions": {"rotary_llama3": {"factor": 4, "original_length": 16}}},
-    "llama of yarn": {**LLAMA, "positions": {"rotary_yarn": {"factor": 4, "original_length": 16}}},
+    "gpt_neox of a part": {"scheme": {"rotary": {"rotary_dim": 4, "base": 500}}},
+    "gpt2": {"scheme": "learned"},
+    "gpt2 of sines": {"scheme": "sinusoidal"},
+    "gpt2 without positions": {"scheme": "none"},
+    "bloom": {"scheme": "alibi", "embedding_norm": True, "activation": "gelu_tanh"},
+    "llama": {**LLAMA, "scheme": {"rotary_llama3": {"factor": 4, "original_length": 16}}},
+    "llama of yarn": {**LLAMA, "scheme": {"rotary_yarn": {"factor": 4, "original_length": 16}}},
     "qwen2": {**LLAMA, "qkv_bias": True},
     "qwen3": {**LLAMA, "qk_norm": "head"},
-    "mistral": {**LLAMA, "positions": {"rotary": {}, "window": {"left": 3}}},
+    "mistral": {**LLAMA, "scheme": {"rotary": {}, "window": {"left": 3}}},
 }
 
 
@@ -62,7 +62,7 @@ def test_words_are_the_same_tokens(tmp_path):
 
 def test_what_no_model_type_has_is_an_error(tmp_path):
     (tmp_path / "text.txt").write_text(TEXT)
-    model = sextant.train.lm(tmp_path / "text.txt", steps=1, width=8, heads=1, layers=1, length=16, positions="t5")
+    model = sextant.train.lm(tmp_path / "text.txt", steps=1, width=8, heads=1, layers=1, length=16, scheme="t5")
     with pytest.raises(ValueError, match=r"\[save_pretrained.model\] .* positions must be .*t5"):
         model.save_pretrained(tmp_path / "hf")
     assert not (tmp_path / "hf").exists()
