@@ -169,6 +169,7 @@ TEST_F(TrainData, EpochsAreALimit) {
               HasSubstr("[train.steps] must be above 0 when there are no --epochs or --minutes"));
 }
 
+#ifndef SEXTANT_SANITIZED
 // MiB of memory that the program takes at most.
 long peak_of(const std::string& arguments) {
   int both[2] = {};
@@ -192,7 +193,6 @@ long peak_of(const std::string& arguments) {
   return peak;
 }
 
-#ifndef SEXTANT_SANITIZED
 // 42 MiB were measured, of which 16 are the order of the sequences; 2700 when all was in memory.
 TEST_F(TrainData, ATextOf64MiBTakesFewerThan52) {
   {
