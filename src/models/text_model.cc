@@ -83,21 +83,6 @@ void WithTokenizer<Model>::save(const std::string& folder) const {
   save_parameters(folder + "/model.safetensors", this->parameters());
 }
 
-namespace {
-
-template <class Model>
-void replace_positions(Model& model, const ModelFolder& folder) {
-  if (folder.other_positions.empty()) return;
-  if constexpr (requires { model.encoder_positions; }) {
-    with_positions(model.config, folder.other_positions, folder.replaced_layers);  // refuses layers
-    model.replace_positions(folder.other_positions);
-  } else {
-    model.replace_positions(folder.other_positions, folder.replaced_layers);
-  }
-}
-
-}  // namespace
-
 template <class Model>
 WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
   const auto make = [&](UnsetWeights unset) {
@@ -105,7 +90,9 @@ WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
   };
   if (folder.read_weights) {
     WithTokenizer model = make_filled(make, folder.read_weights);
-    replace_positions(model, folder);
+    if (!folder.other_positions.empty()) {
+      model.replace_positions(folder.other_positions, folder.replaced_layers);
+    }
     return model;
   }
   const TensorFile weights = folder.open_weights();
@@ -126,7 +113,9 @@ WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
     throw Error(weights.files()[weights.at(name).file],
                 "must hold finite numbers, got others in " + name);
   }
-  replace_positions(model, folder);
+  if (!folder.other_positions.empty()) {
+    model.replace_positions(folder.other_positions, folder.replaced_layers);
+  }
   return model;
 }
 

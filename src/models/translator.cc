@@ -181,8 +181,9 @@ std::vector<std::int64_t> Translator<T>::decoder_input(std::span<const std::int6
 }
 
 template <class T>
-void Translator<T>::replace_positions(const SchemeSpecs& schemes) {
-  const TransformerConfig changed = with_positions(config, schemes);
+void Translator<T>::replace_positions(const SchemeSpecs& schemes,
+                                      std::span<const std::int64_t> layers) {
+  const TransformerConfig changed = with_positions(config, schemes, layers);
   PositionModule<T> of_encoder(changed.position_options()),
       of_decoder(changed.position_options(true));
   encoder_positions = std::move(of_encoder);
