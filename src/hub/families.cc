@@ -202,6 +202,13 @@ void read_ends(const ConfigObject& object, TransformerConfig& config, std::int64
   config.logits = config.tied || !is_bare(object);
 }
 
+void read_encoder(const ConfigObject& object, TransformerConfig& config, bool has_head) {
+  config.pre_norm = config.final_norm = false;
+  config.embedding_norm = true;
+  config.logits = config.logits_bias = config.logits_transform = has_head;
+  if (has_head) config.tied = object.flag_or("tie_word_embeddings", true);
+}
+
 void refuse_flag(const ConfigObject& object, std::string_view key) {
   if (object.flag(key).value_or(false)) object.fail(key, "must be false: models here have none");
 }

@@ -27,11 +27,7 @@ TransformerConfig read_config(const ConfigObject& object, const ModelConfig& mod
   config.ffn_width = object.integer_or("intermediate_size", 3072);
   config.activation = activation_of(object, "hidden_act", "gelu");
   config.norm_epsilon = object.positive_or("layer_norm_eps", 1e-12);
-  config.pre_norm = false;
-  config.final_norm = false;
-  config.embedding_norm = true;
-  config.logits = config.logits_bias = config.logits_transform = has_head(object);
-  if (config.logits) config.tied = object.flag_or("tie_word_embeddings", true);
+  read_encoder(object, config, has_head(object));
   return config;
 }
 

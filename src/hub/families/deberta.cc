@@ -29,11 +29,7 @@ TransformerConfig read_config(const ConfigObject& object, const ModelConfig& mod
   if (object.has("attention_head_size")) {
     object.fail("attention_head_size", "must not be there: it is hidden_size / heads");
   }
-  c.pre_norm = false;
-  c.final_norm = false;
-  c.embedding_norm = true;
-  c.logits = c.logits_bias = c.logits_transform = is_class(object, {"DebertaV2ForMaskedLM"});
-  if (c.logits) c.tied = object.flag_or("tie_word_embeddings", true);
+  read_encoder(object, c, is_class(object, {"DebertaV2ForMaskedLM"}));
   return c;
 }
 

@@ -10,11 +10,7 @@ TransformerConfig read_config(const ConfigObject& object, const ModelConfig& mod
   c.ffn_width = object.integer_or("hidden_dim", 3072);
   c.activation = activation_of(object, "activation", "gelu");
   c.norm_epsilon = 1e-12;  // of the class: no key gives it
-  c.pre_norm = false;
-  c.final_norm = false;
-  c.embedding_norm = true;
-  c.logits = c.logits_bias = c.logits_transform = is_class(object, {"DistilBertForMaskedLM"});
-  if (c.logits) c.tied = object.flag_or("tie_word_embeddings", true);
+  read_encoder(object, c, is_class(object, {"DistilBertForMaskedLM"}));
   return c;
 }
 
