@@ -197,10 +197,11 @@ check-format:    ## whether `make format` would change a file
 	@scripts/setup.sh format
 	git ls-files '*.h' '*.cc' | xargs -n 40 -P 2 clang-format --dry-run --Werror
 
-tidy:            ## clang-tidy over the library and the command line
+tidy:            ## what clang and clang-tidy say of each source file by itself
 	@scripts/setup.sh tidy
-	cmake --preset clang -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DSEXTANT_UNITY=OFF
-	git ls-files 'src/*.cc' 'apps/*.cc' | xargs -n 8 -P 2 clang-tidy -p build/tidy --quiet
+	cmake --preset clang -B build/alone -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DSEXTANT_ONE_TARGET=ON
+	cmake --build build/alone --target sextant_embedded
+	scripts/each_file_alone.py build/alone
 
 check-all:       ## what CI leaves out: all instruction sets and tests under the sanitizers, clang, benchmarks, fuzzing, clang-tidy
 	scripts/check_all.sh

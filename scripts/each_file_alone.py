@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Reads every source file of a build by itself: that each includes what it uses, and has no warning of this compiler.
+"""Reads every source file of a build by itself: that each includes what it uses, and has no warning of clang; of clang-tidy neither,
+in the library and the command line.
 
-    scripts/each_file_alone.py BUILD [BUILD-WITH-EMBEDDED-FILES]
+    scripts/each_file_alone.py BUILD [PART-OF-A-PATH]
 
-BUILD is a configured folder with compile_commands.json, without precompiled headers and SEXTANT_UNITY. No code is made, which takes a
-third of the time of compiling. The second folder, of a finished build, has the headers that a build makes.
+BUILD is a folder configured for clang, without precompiled headers and SEXTANT_UNITY, whose embedded headers are made. No code is made,
+which takes a third of the time of compiling. A part of a path chooses files.
 """
 import concurrent.futures
 import json
@@ -14,9 +15,10 @@ import subprocess
 import sys
 
 OUTPUTS = ("-o", "-MF", "-MT")
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
-def reading(command, more):
+def reading(command):
     """The command that reads the file of `command` and writes nothing."""
     words = iter(shlex.split(command))
     kept = []
@@ -26,18 +28,20 @@ def reading(command, more):
         elif word not in ("-c", "-MD"):
             kept.append(word)
     compiler = next(i for i, word in enumerate(kept) if os.path.basename(word).startswith(("clang", "c++", "g++")))
-    return kept[compiler:] + ["-fsyntax-only", *more]
+    return [*kept[compiler:], "-fsyntax-only"]
 
 
 def main():
-    build, *embedded = sys.argv[1:]
-    more = [f"-I{os.path.abspath(folder)}/embedded" for folder in embedded]
+    build, part = sys.argv[1], sys.argv[2] if len(sys.argv) > 2 else ""
     with open(f"{build}/compile_commands.json", encoding="utf-8") as file:
-        entries = [entry for entry in json.load(file) if "/CMakeFiles/" not in entry["file"]]
+        entries = [entry for entry in json.load(file) if "/CMakeFiles/" not in entry["file"] and part in entry["file"]]
 
     def problems(entry):
-        run = subprocess.run(reading(entry["command"], more), cwd=entry["directory"], capture_output=True, text=True)
-        return run.stderr if run.returncode else ""
+        command = reading(entry["command"])
+        if os.path.relpath(entry["file"], ROOT).startswith(("src/", "apps/")):
+            command = ["clang-tidy", "--quiet", "--warnings-as-errors=*", "-p", os.path.abspath(build), entry["file"]]
+        run = subprocess.run(command, cwd=entry["directory"], capture_output=True, text=True)
+        return run.stdout + run.stderr if run.returncode else ""
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         failed = [text for text in pool.map(problems, entries) if text]
