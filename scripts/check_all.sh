@@ -22,7 +22,7 @@ build_and_test() {  # PRESET FOLDER TESTS CMAKE-ARGUMENT...: a build of a preset
   [[ $1 == all ]] || { targets=${1//|/_tests }_tests; select=(-L "$1"); }
   shift
   cmake --preset "$preset" -B "$folder" -DSEXTANT_WERROR=ON "$@" && cmake --build "$folder" --target $targets &&
-    env "${sanitizer_options[@]}" ctest --test-dir "$folder" "${select[@]}" --output-on-failure --no-tests=error -j 2
+    env "${sanitizer_options[@]}" ctest --test-dir "$folder" -C all "${select[@]}" --output-on-failure --no-tests=error -j 2
 }
 new_schemes() {  # the tests of a copy of the tree with one new scheme of each kind
   local tree=$PWD/build/new-schemes kind
@@ -61,12 +61,11 @@ other_builds() {
   # of what stands on them. What reads files and draws runs by it under the sanitizers, in CI.
   step "clang, each file alone" make tidy
   step "clang, every instruction set" build_and_test clang build/clang 'core|kernels|tables|schemes|attention|layers|models|training' -DSEXTANT_UNITY=ON
-  # What CI leaves out of its two sanitizers: the other instruction sets and the command line; the components that only call threads,
-  # and the longest tests of the operator, whose threads are those of shorter ones.
+  # What CI leaves out of its sanitizer, the other instruction sets and the command line, and the other sanitizer.
   step "address and undefined, every instruction set, the command line too" build_and_test asan build/asan-all 'kernels|schemes|attention|layers|apps' \
     -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON -DSEXTANT_FUZZ=OFF
-  step "threads, the other components and the longest tests" \
-    build_and_test tsan build/tsan-all 'tables|schemes|attention|models|hub|figures|experiments|identify|interop|lessons|pictures|text'
+  step "threads" build_and_test tsan build/tsan-all \
+    'core|kernels|tables|schemes|attention|layers|models|training|hub|figures|experiments|identify|interop|lessons|pictures|text'
   step "fuzz" make fuzz FUZZ_SECONDS=60
   step "64-bit Arm" make arm
 }
