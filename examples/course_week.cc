@@ -107,7 +107,7 @@ int main() {
             << head.positions.length() << " rows\n";
 
   const sextant::SentenceAttention many =
-      sextant::attend_sentences(words, {}, {.positions = {"sinusoidal"}, .causal = true});
+      sextant::attend_sentences(words, {}, {.schemes = {"sinusoidal"}, .causal = true});
   std::cout << "\nmany heads, positions and mask: maps " << many.weights.shape().to_string()
             << ", output " << many.output.shape().to_string() << "\nhead 0:\n";
   print_rows(many.weights.view().select(0, 0), 3, words);

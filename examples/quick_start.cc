@@ -15,7 +15,7 @@ int main() {
   }
 
   const std::vector<std::string> words = sx::split_words("the black cat sat on the couch .");
-  const auto attention = sx::attend_sentences(words, {}, {.positions = {"rotary"}, .causal = true});
+  const auto attention = sx::attend_sentences(words, {}, {.schemes = {"rotary"}, .causal = true});
   const auto head = attention.masked_weights.view().select(0, 0);
   std::cout << sx::draw_terminal({.values = head,
                                   .row_labels = words,

@@ -44,7 +44,7 @@ int main() {
   // The decoder sees only what it has written: a causal mask; pairs of a batch do not see each
   // other.
   sx::TranslationTask task(
-      data, {.width = 32, .heads = 4, .layers = 1, .positions = {"learned"}, .length = 32},
+      data, {.width = 32, .heads = 4, .layers = 1, .schemes = {"learned"}, .length = 32},
       {.batch_size = 16, .label_smoothing = 0});
   sx::train(task,
             {.steps = 400,

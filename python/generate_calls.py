@@ -40,9 +40,9 @@ RUN = [
 ]
 SCHEME = ("scheme", "PositionNames", '"rotary"',
              "schemes of self attention: a name, or a dict from names to parameters, {'rotary': {'base': 500000.0}}")
-LAYERS = ("layer_positions", "Sequence[tuple[Sequence[int], PositionNames]]", "()",
+LAYERS = ("layer_schemes", "Sequence[tuple[Sequence[int], PositionNames]]", "()",
           "layers, counted from 0, whose schemes are others, with these: [([0, 2], {'rotary': {}, 'window': {'left': 127}})]")
-DECODER = ("decoder_positions", "PositionNames | None", "None",
+DECODER = ("decoder_scheme", "PositionNames | None", "None",
            "schemes of the decoder where they are others: {'t5': {'bidirectional': False}}; None: `scheme`")
 FROM = ("from_model", "str | os.PathLike[str] | None", "None", "the folder of a trained model to start from")
 TOKENIZER = ("tokenizer_from", "str | os.PathLike[str] | None", "None", "a folder whose tokenizer is taken, a model's; None: one is made from the data")

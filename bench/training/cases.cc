@@ -21,7 +21,7 @@ TransformerConfig config_of(ModelKind kind) {
   config.ffn_width = 1024;
   config.activation = Activation::relu;
   config.tied = false;
-  config.positions = {kind == ModelKind::translator ? "sinusoidal" : "learned"};
+  config.schemes = {kind == ModelKind::translator ? "sinusoidal" : "learned"};
   config.length = 256;
   return config;
 }

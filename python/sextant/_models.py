@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import warnings
 from typing import TYPE_CHECKING, Any, Callable, Literal, Mapping, Sequence
@@ -61,7 +62,7 @@ class Model:
     def __repr__(self) -> str:
         config = self.config
         sizes = ", ".join(f"{name}={config[name]}" for name in ("vocabulary", "width", "heads", "layers"))
-        return f"{type(self).__name__}({sizes}, positions={[each['scheme'] for each in config['positions']]})"
+        return f"{type(self).__name__}({sizes}, schemes={[each['scheme'] for each in config['schemes']]})"
 
 
 class TextModel(Model, _ScoresText, _LensOfText):
@@ -252,7 +253,7 @@ class Translator(Model, _Translates, _ScoresPairs, _LensOfPairs):
     def _translate(self, text: str | Sequence[str], options: dict[str, Any]) -> Any:
         lines = [text] if isinstance(text, str) else text
         found = self._core.translate(lines, options)
-        if options["n_best"] > 1:
+        if operator.index(options["n_best"]) > 1:
             results: list[Any] = [[Translation(**one) for one in all_of_it] for all_of_it in found]
         else:
             results = [all_of_it[0]["text"] if all_of_it else "" for all_of_it in found]
@@ -282,7 +283,7 @@ def model_of(core: Any) -> Model:
 def load(
     path: str | os.PathLike[str],
     *more: str | os.PathLike[str],
-    replace_positions: str | dict[str, dict[str, Any]] | None = None,
+    replace_scheme: str | dict[str, dict[str, Any]] | None = None,
     replace_in: Sequence[int] | None = None,
     without_positions: bool = False,
     read_as: str | None = None,
@@ -293,10 +294,10 @@ def load(
         path: the folder, as `sextant train` and Model.save() write it, or as save_pretrained() of transformers does, with tokenizer.json;
             load_pretrained() says which model types are read
         more: further translators with the same tokenizer: an ensemble
-        replace_positions: give the trained model these positions instead of its own: a scheme's name, or a dict from names to parameters,
+        replace_scheme: give the trained model these positions instead of its own: a scheme's name, or a dict from names to parameters,
             such as {"rotary": {"base": 500000}}; schemes that learn nothing
         replace_in: the layers, from 0, that get them; None: all
-        without_positions: the same as replace_positions="none"
+        without_positions: the same as replace_scheme="none"
         read_as: the model type as which a folder of the hub is read whose own type is not known: "llama"
 
     Returns:
@@ -305,18 +306,18 @@ def load(
     Raises:
         ValueError: a file is missing, damaged or does not fit the others, or needs a library that this build is without
     """
-    others = _other_positions(replace_positions, without_positions, "load")
+    others = _other_schemes(replace_scheme, without_positions, "load")
     folders = [folder_of(each, "load.path") for each in (path, *more)]
     with named(model_config="load", model="load"):
         return model_of(_core.load_model(folders, others, replace_in, type_of(read_as, "load.read_as")))
 
 
-def _other_positions(replace: Any, without: bool, call: str) -> list[tuple[str, dict[str, Any]]] | None:
+def _other_schemes(replace: Any, without: bool, call: str) -> list[tuple[str, dict[str, Any]]] | None:
     if flag_of(without, f"{call}.without_positions"):
         if replace is not None:
-            raise ArgumentError(f"[{call}.replace_positions] must not be given together with without_positions")
+            raise ArgumentError(f"[{call}.replace_scheme] must not be given together with without_positions")
         return [("none", {})]
-    return None if replace is None else positions_of(replace, f"{call}.replace_positions")
+    return None if replace is None else positions_of(replace, f"{call}.replace_scheme")
 
 
 def load_pretrained(folder: str | os.PathLike[str], *, read_as: str | None = None) -> Any:
@@ -342,14 +343,14 @@ def load_pretrained(folder: str | os.PathLike[str], *, read_as: str | None = Non
         )
 
 
-def shipped(*, replace_positions: str | dict[str, dict[str, Any]] | None = None, without_positions: bool = False) -> Translator:
+def shipped(*, replace_scheme: str | dict[str, dict[str, Any]] | None = None, without_positions: bool = False) -> Translator:
     """The translator of dates that is part of the library: "the third of march nineteen ninety-nine" to "1999-03-03".
 
     It was taught English dates of the years 1900 to 2099. Of any other text, a date of another year too, it writes some date of these years, and may be
     as sure of it: translate(text, n_best=2)[0].probability.
 
     Args:
-        replace_positions: as of load()
-        without_positions: the same as replace_positions="none"
+        replace_scheme: as of load()
+        without_positions: the same as replace_scheme="none"
     """
-    return Translator(_core.shipped_model(_other_positions(replace_positions, without_positions, "shipped")))
+    return Translator(_core.shipped_model(_other_schemes(replace_scheme, without_positions, "shipped")))

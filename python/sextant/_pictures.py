@@ -62,8 +62,8 @@ def tables_of(weights: Any, layer: int | None) -> tuple[Any, list[str] | None, l
 
 def labels_of(array: Any, queries: Any, keys: Any) -> tuple[list[str], list[str]]:
     """A token for each row and column; numbers where none are given."""
-    shape = tuple(getattr(array, "shape", ()))
-    if len(shape) < 2:
+    shape = getattr(array, "shape", ())
+    if not isinstance(shape, tuple) or len(shape) < 2:
         return [], []  # no array of weights, as the call itself says
     if max(shape[-2:]) > MAX_TOKENS:
         raise ArgumentError(f"[attention.weights] must have up to {MAX_TOKENS} rows and columns, got {list(shape[-2:])}")

@@ -198,7 +198,7 @@ def positions_of(given: Any, argument: str) -> list[tuple[str, dict[str, Any]]]:
     raise ArgumentTypeError(f"[{argument}] must be a scheme's name, or a dict from names to parameters, got {type(given).__name__}")
 
 
-def layer_positions_of(given: Any, argument: str) -> list[tuple[list[Any], list[tuple[str, dict[str, Any]]]]]:
+def layer_schemes_of(given: Any, argument: str) -> list[tuple[list[Any], list[tuple[str, dict[str, Any]]]]]:
     """Numbers of layers with the schemes that they have."""
     try:
         return [(list(layers), positions_of(positions, argument)) for layers, positions in given]

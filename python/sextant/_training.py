@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Mapping
 from . import _core
 from ._errors import ArgumentTypeError
 from ._progress import Progress
-from ._sources import files_for, folder_of, layer_positions_of, positions_of
+from ._sources import files_for, folder_of, layer_schemes_of, positions_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -123,9 +123,9 @@ def train(
 ) -> Model:
     path = folder_of(folder, "train.folder")
     named = positions_of(scheme, "train.scheme")
-    layers = layer_positions_of(data.get("layer_positions", ()), "train.layer_positions")
-    decoder = data.get("decoder_positions")
-    of_decoder = [] if decoder is None else positions_of(decoder, "train.decoder_positions")
+    layers = layer_schemes_of(data.get("layer_schemes", ()), "train.layer_schemes")
+    decoder = data.get("decoder_scheme")
+    of_decoder = [] if decoder is None else positions_of(decoder, "train.decoder_scheme")
     with files_for(path) as files:
         sources: dict[str, list[str]] = {"files": [], "valid": [], "from": [], "tokenizer_from": [], "augment": []}
         if "text" in data:

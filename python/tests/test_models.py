@@ -34,6 +34,11 @@ def test_the_shipped_translator_knows_dates(shipped: sextant.Translator) -> None
 
 
 def test_several_translations_come_with_their_scores(shipped: sextant.Translator) -> None:
+    class Two:
+        def __index__(self) -> int:
+            return 2
+
+    assert shipped.translate("1 April 2024", beams=3, n_best=Two()) == shipped.translate("1 April 2024", beams=3, n_best=2)  # type: ignore[arg-type]
     best, second = shipped.translate("1 April 2024", beams=3, n_best=2)
     assert best.probability == pytest.approx(np.exp(best.log_probability)) and best.probability > 0.99 > second.probability
     assert best.text == "2024-04-01" and best.finished and best.score >= second.score

@@ -69,8 +69,8 @@ def test_tasks_with_letters_are_learned(task: str, right: Any) -> None:
 
 def test_positions_have_their_parameters() -> None:
     model = tiny.language_model(steps=1, scheme={"rotary": {"base": 500000.0}, "t5": {"num_buckets": 8}})
-    assert model.config["positions"][0]["parameters"]["base"] == "500000"
-    assert [each["scheme"] for each in model.config["positions"]] == ["rotary", "t5"]
+    assert model.config["schemes"][0]["parameters"]["base"] == "500000"
+    assert [each["scheme"] for each in model.config["schemes"]] == ["rotary", "t5"]
 
 
 def test_the_command_line_trains_the_same_bits(text: Path, tmp_path: Path) -> None:
@@ -349,7 +349,7 @@ def test_data_that_moved_is_named(tmp_path: Path, text: Path) -> None:
 
 def test_layers_may_have_positions_of_their_own(text: Path) -> None:
     def of(layers: Any) -> sextant.LanguageModel:
-        return sextant.train.lm(text, layer_positions=layers, layers=2, steps=1, width=16, heads=2, length=32, tokenizer="character")
+        return sextant.train.lm(text, layer_schemes=layers, layers=2, steps=1, width=16, heads=2, length=32, tokenizer="character")
 
     model = of([([1], {"rotary": {}, "window": {"left": 3}}), ((0,), "t5")])
     assert "positions.2.t5.table" in model.weights
@@ -357,12 +357,12 @@ def test_layers_may_have_positions_of_their_own(text: Path) -> None:
     for layers, said in (
         ([([2], "none")], "must have each of the layers 0 .. 1 once at most, got 2"),
         ([([0], "sinusoidal")], "must be schemes that work in attention"),
-        ([([0.5], "none")], "train.layer_positions"),
+        ([([0.5], "none")], "train.layer_schemes"),
         ([([0], "nothing")], "nothing"),
         ([([0], {"window": {"sides": 1}})], "window has left, right, dilation, got sides"),
     ):
         with pytest.raises((TypeError, ValueError), match=said):
             of(layers)
     for layers in ("none", [1], [([0],)], 3):
-        with pytest.raises(TypeError, match="train.layer_positions"):
+        with pytest.raises(TypeError, match="train.layer_schemes"):
             of(layers)

@@ -219,6 +219,7 @@ def test_a_folder_that_is_not_there(tmp_path):
         (lambda: plot.attention(np.stack([WEIGHTS] * 2)), ValueError, r"\[attention.weights\] must be .*choose one: weights\[0\]"),
         (lambda: plot.attention("abc"), TypeError, r"\[attention.weights\]"),
         (lambda: plot.attention(np.zeros((2, 2), np.int64)), TypeError, r"\[attention.weights\]"),
+        (lambda: plot.attention(np, keys=["a"]), TypeError, r"\[attention.weights\]"),  # whose shape is a function
         (lambda: plot.attention(WEIGHTS, [1, 2, 3]), TypeError, r"\[attention.queries\] must be a list of str"),
         (lambda: plot.attention(sextant.shipped().attention_maps("may 5 2020")), TypeError, "cross"),
         (lambda: plot.losses(), ValueError, r"\[losses.runs\] must be one or more"),

@@ -85,17 +85,17 @@ def test_embed_pools_the_last_hidden_states(tmp_path: Path) -> None:
 
 def test_other_positions_are_those_of_a_model_made_with_them(folder: Path) -> None:
     own = sextant.load(folder).logits([1, 2, 3])
-    none = sextant.load(folder, replace_positions="none")
-    assert none.config["positions"][0]["scheme"] == "none"
+    none = sextant.load(folder, replace_scheme="none")
+    assert none.config["schemes"][0]["scheme"] == "none"
     assert not np.array_equal(none.logits([1, 2, 3]), own)
     np.testing.assert_array_equal(none.logits([1, 2, 3]), sextant.load(folder, without_positions=True).logits([1, 2, 3]))
-    rotary = sextant.load(folder, replace_positions={"rotary": {"base": 500}})
-    assert rotary.config["positions"] == [{"scheme": "rotary", "parameters": {"base": "500"}}]
+    rotary = sextant.load(folder, replace_scheme={"rotary": {"base": 500}})
+    assert rotary.config["schemes"] == [{"scheme": "rotary", "parameters": {"base": "500"}}]
     for arguments, said in (
-        ({"replace_positions": "t5"}, r"\[load.replace_positions\] must be schemes that learn nothing"),
-        ({"replace_positions": "rotry"}, "rotary"),
-        ({"replace_positions": "none", "without_positions": True}, "must not be given together"),
-        ({"replace_positions": 3}, r"\[load.replace_positions\]"),
+        ({"replace_scheme": "t5"}, r"\[load.replace_scheme\] must be schemes that learn nothing"),
+        ({"replace_scheme": "rotry"}, "rotary"),
+        ({"replace_scheme": "none", "without_positions": True}, "must not be given together"),
+        ({"replace_scheme": 3}, r"\[load.replace_scheme\]"),
     ):
         with pytest.raises((TypeError, ValueError), match=said):
             sextant.load(folder, **arguments)  # type: ignore[arg-type]

@@ -39,7 +39,7 @@ void check(const ExtrapolationOptions& options) {
   check_lengths(options,
                 [](std::string_view name) { return "extrapolation." + std::string(name); });
   for (const ExtrapolationScheme& each : options.schemes) {
-    check_replacement(each.positions, "extrapolation.schemes");
+    check_replacement(each.schemes, "extrapolation.schemes");
   }
 }
 
@@ -58,7 +58,7 @@ ExtrapolationResult exchange_positions(LanguageModel<float>& model,
            .scored = scored_tokens(std::ssize(tokens), options.test_lengths.back(), options.scored),
            .lengths = options.test_lengths};
   const auto score = [&](std::string label, std::size_t scheme) {
-    ExtrapolationRow row{.label = std::move(label), .positions = model.config.positions};
+    ExtrapolationRow row{.label = std::move(label), .schemes = model.config.schemes};
     const ScoringOptions scoring{.threads = options.threads};
     for (const std::int64_t length : options.test_lengths) {
       for (const bool slides : {false, true}) {
@@ -73,10 +73,10 @@ ExtrapolationResult exchange_positions(LanguageModel<float>& model,
     table.rows.push_back(std::move(row));
     return true;
   };
-  result.stopped = !score(label_of(model.config.positions) + ", its own", 0);
+  result.stopped = !score(label_of(model.config.schemes) + ", its own", 0);
   const OwnPositions own(model);
   for (std::size_t i = 0; i < options.schemes.size() && !result.stopped; ++i) {
-    model.replace_positions(options.schemes[i].positions);
+    model.replace_schemes(options.schemes[i].schemes);
     result.stopped = !score(options.schemes[i].label, i + 1);
   }
   return result;

@@ -68,7 +68,7 @@ Json settings_of(const ExtrapolationOptions& options) {
   model.length = options.data.length;
   Json json = Json::parse(format_config(model));
   json.erase("format");  // the file has a number of its own
-  json.erase("positions");
+  json.erase("schemes");
   return {{"model", json},
           {"data",
            {{"length", options.data.length},
@@ -139,8 +139,8 @@ void check_options(const ExtrapolationOptions& options) {
 TransformerConfig config_of(const ExtrapolationOptions& options,
                             const ExtrapolationScheme& scheme) {
   TransformerConfig config = options.model;
-  config.positions = scheme.positions;
-  for (SchemeSpec& each : config.positions) {
+  config.schemes = scheme.schemes;
+  for (SchemeSpec& each : config.schemes) {
     if (each.scheme == "t5") each.parameters.try_emplace("bidirectional", "no");
   }
   config.length = options.data.length;
@@ -160,7 +160,7 @@ TrainerOptions trainer_options(const ExtrapolationOptions& options,
                       .floor = kFloor * options.learning_rate};
   trainer.dropout = options.dropout;
   Json settings = settings_of(options);
-  settings["positions"] = Json::parse(format_config(config_of(options, scheme)))["positions"];
+  settings["positions"] = Json::parse(format_config(config_of(options, scheme)))["schemes"];
   trainer.settings = settings.dump();
   trainer.steps = steps;
   trainer.checkpoint_minutes = 1;

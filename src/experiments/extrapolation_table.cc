@@ -74,10 +74,11 @@ void check_runs(const ExtrapolationTable& table, std::string_view where) {
   }
 }
 
-// Format 1 has one scheme.
-SchemeSpecs positions_of(const Json& row, std::string_view where) {
-  if (const Json* list = row.find("positions")) {
-    return read_structs<SchemeSpec>(*list, std::string(where) + ".positions");
+// Format 1 has one scheme; earlier versions called several "positions".
+SchemeSpecs schemes_of(const Json& row, std::string_view where) {
+  for (const char* const key : {"schemes", "positions"}) {
+    const Json* list = row.find(key);
+    if (list != nullptr) return read_structs<SchemeSpec>(*list, std::string(where) + "." + key);
   }
   return {{row.at("scheme").get<std::string>(),
            row.at("parameters").get<std::map<std::string, std::string>>()}};
@@ -105,7 +106,7 @@ std::string format_json(const ExtrapolationTable& table) {
   for (const ExtrapolationRow& row : table.rows) {
     Json entry = {{"label", row.label}};
     if (several) entry["seed"] = row.seed ? Json(*row.seed) : Json(nullptr);
-    entry["positions"] = write_structs(row.positions);
+    entry["schemes"] = write_structs(row.schemes);
     entry["weights"] = row.weights;
     entry["seconds"] = row.seconds;
     entry["validation_loss"] = row.validation_loss;
@@ -137,7 +138,7 @@ ExtrapolationTable parse_extrapolation(std::string_view text, std::string_view w
       if (format == kSeedsFormat && !entry.at("seed").is_null()) {
         row.seed = entry.at("seed").get<std::uint64_t>();
       }
-      row.positions = positions_of(entry, where);
+      row.schemes = schemes_of(entry, where);
       row.weights = entry.at("weights").get<std::int64_t>();
       row.seconds = entry.at("seconds").get<double>();
       row.validation_loss = entry.at("validation_loss").get<double>();

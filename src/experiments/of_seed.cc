@@ -30,7 +30,7 @@ ExtrapolationOptions of_seed(const ExtrapolationOptions& options, std::int64_t i
   one.data.seed += static_cast<std::uint64_t>(i);
   one.model.seed += static_cast<std::uint32_t>(i);
   for (ExtrapolationScheme& scheme : one.schemes) {
-    for (SchemeSpec& each : scheme.positions) move_on(each, i);
+    for (SchemeSpec& each : scheme.schemes) move_on(each, i);
   }
   one.folder += "/" + std::string(kSeedFolder) + std::to_string(one.data.seed);
   return one;

@@ -40,7 +40,7 @@ SchemeRun::SchemeRun(const ExtrapolationOptions& options, const ExtrapolationDat
     : options_(of_seed(options, seed)),
       data_(data),
       index_(index),
-      asked_(options.schemes[index].positions),
+      asked_(options.schemes[index].schemes),
       observer_(observer) {}
 
 LanguageTask SchemeRun::task() const {
@@ -86,7 +86,7 @@ std::optional<ExtrapolationRow> SchemeRun::train_and_score(std::int64_t steps) c
   if (trained.end == TrainingEnd::stopped) return std::nullopt;
   ExtrapolationRow row{.label = scheme().label,
                        .seed = options_.data.seed,
-                       .positions = without_own_seeds(own.model().config.positions, asked_),
+                       .schemes = without_own_seeds(own.model().config.schemes, asked_),
                        .weights = count_of(own.parameters()),
                        .seconds = trained.seconds,
                        .validation_loss = trained.best_loss.value_or(0)};

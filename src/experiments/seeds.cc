@@ -46,7 +46,7 @@ std::vector<SchemeScores> over_seeds(const ExtrapolationTable& table) {
     if (std::ranges::find(schemes, first.label, &SchemeScores::label) != schemes.end()) continue;
     SchemeScores& scheme = schemes.emplace_back();
     scheme.label = first.label;
-    scheme.positions = first.positions;
+    scheme.schemes = first.schemes;
     std::vector<const ExtrapolationRow*> runs;
     for (const ExtrapolationRow& row : table.rows) {
       if (row.label != first.label) continue;

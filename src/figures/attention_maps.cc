@@ -26,7 +26,7 @@ HeadMaps maps_of(const SentenceAttention& attention, const SentenceAttentionOpti
           .masked = chosen_heads(attention.masked_weights.view(), head),
           .queries = attention.queries,
           .keys = attention.keys,
-          .title = "Attention, " + title_of(options.positions) + (options.causal ? ", causal" : ""),
+          .title = "Attention, " + title_of(options.schemes) + (options.causal ? ", causal" : ""),
           .head = head};
 }
 

@@ -36,7 +36,7 @@ std::string step_title(AttentionStep step, const SentenceAttentionOptions& optio
   std::string name(name_of(step));
   std::replace(name.begin(), name.end(), '_', ' ');
   if (name.size() > 1) name = capital(name);  // q, k and v are written so
-  return name + ", " + title_of(options.positions) + (options.causal ? ", causal" : "");
+  return name + ", " + title_of(options.schemes) + (options.causal ? ", causal" : "");
 }
 
 Picture draw_step(const AttentionSteps& steps, AttentionStep step, const View<const double>& table,

@@ -236,7 +236,7 @@ std::string attention_json(const ModelAttention& part, std::size_t layer, std::i
 std::string attention_page(const TransformerConfig& config, std::span<const ModelAttention> parts,
                            std::int64_t head) {
   Page page("Attention of a trained model",
-            capital(described(config.kind).substr(2)) + ", " + title_of(config.positions) +
+            capital(described(config.kind).substr(2)) + ", " + title_of(config.schemes) +
                 ". Rows ask, columns answer; rows of attention sum to one.");
   Json data = Json::array();
   for (const ModelAttention& part : parts) {

@@ -26,8 +26,8 @@ Json sentence_json(const std::vector<std::string>& queries, const std::vector<st
   Json json;
   json["queries"] = queries;
   json["keys"] = keys;
-  json["scheme"] = names_of(options.positions);
-  json["parameters"] = parameters_of(options.positions);
+  json["scheme"] = names_of(options.schemes);
+  json["parameters"] = parameters_of(options.schemes);
   json["causal"] = options.causal;
   json["width"] = options.width;
   json["seed"] = options.seed;

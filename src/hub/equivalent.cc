@@ -12,27 +12,27 @@ namespace sextant::hub {
 namespace {
 
 bool is_learned(const TransformerConfig& c) {
-  return c.positions.size() == 1 && c.positions.front().scheme == "learned";
+  return c.schemes.size() == 1 && c.schemes.front().scheme == "learned";
 }
 
 // Rows that are added to embeddings and that nothing was learned for, or none.
 bool becomes_table(const TransformerConfig& c) {
-  if (c.positions.size() > 1 || is_learned(c)) return false;
-  if (c.positions.empty()) return true;
-  const Scheme& scheme = find_scheme(c.positions.front().scheme);
+  if (c.schemes.size() > 1 || is_learned(c)) return false;
+  if (c.schemes.empty()) return true;
+  const Scheme& scheme = find_scheme(c.schemes.front().scheme);
   return scheme.weights.empty() &&
          (scheme.kind == SchemeKind::none || scheme.kind == SchemeKind::added);
 }
 
 Tensor<double> rows_of(const TransformerConfig& c) {
-  if (c.positions.empty()) return Tensor<double>({c.length, c.width});
+  if (c.schemes.empty()) return Tensor<double>({c.length, c.width});
   std::vector<std::int64_t> ids(static_cast<std::size_t>(c.length));
   std::iota(ids.begin(), ids.end(), 0);
   SchemeRequest request;
   request.width = c.width;
   request.positions = ids;
-  request.parameters = c.positions.front().parameters;
-  SchemeTable table = find_scheme(c.positions.front().scheme).make(request);
+  request.parameters = c.schemes.front().parameters;
+  SchemeTable table = find_scheme(c.schemes.front().scheme).make(request);
   auto* rows = std::get_if<Tensor<double>>(&table);
   return rows == nullptr ? Tensor<double>({c.length, c.width}) : std::move(*rows);
 }
@@ -58,7 +58,7 @@ std::vector<TransformerConfig> equivalents(const TransformerConfig& given) {
     all.push_back(c);
   }
   if (becomes_table(c)) {
-    c.positions = {"learned"};
+    c.schemes = {"learned"};
     all.push_back(c);
   }
   return all;

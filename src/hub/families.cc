@@ -109,14 +109,14 @@ std::optional<std::int64_t> token_of(const ConfigObject& object, const std::stri
 }
 
 void add_positions(const ModelConfig& model, TransformerConfig& config) {
-  config.positions = schemes_of(model.layers.front());
+  config.schemes = schemes_of(model.layers.front());
   std::int64_t number = 0;
   for (const LayerPositions& layer : model.layers) {
     const SchemeSpecs own = schemes_of(layer);
     const std::int64_t i = number++;
-    if (own == config.positions) continue;
-    auto& others = config.layer_positions;
-    auto kind = std::ranges::find(others, own, &LayerSchemes::positions);
+    if (own == config.schemes) continue;
+    auto& others = config.layer_schemes;
+    auto kind = std::ranges::find(others, own, &LayerSchemes::schemes);
     if (kind == others.end()) kind = others.insert(kind, {{}, own});
     kind->layers.push_back(i);
   }
@@ -176,8 +176,8 @@ TransformerConfig translator_config(const ConfigObject& object, const ModelConfi
   config.kind = ModelKind::translator;
   config.encoder_layers = std::ranges::count(model.layers, false, &LayerPositions::decoder);
   config.layers = static_cast<std::int64_t>(model.layers.size()) - config.encoder_layers;
-  config.positions = schemes_of(encoder);
-  if (schemes_of(decoder) != config.positions) config.decoder_positions = schemes_of(decoder);
+  config.schemes = schemes_of(encoder);
+  if (schemes_of(decoder) != config.schemes) config.decoder_schemes = schemes_of(decoder);
   read_length(model, config);
   config.target_start = {start};
   config.target_end = end;

@@ -67,7 +67,7 @@ SavedPretrained save(const LanguageModel<float>& model, const Tokenizer* tokeniz
   hub::WeightTable table(config.family->names);
   config.family->weights(hub::ConfigObject(json, "config.json"), config.config, table);
   const bool as_it_is = config.config.embedding_factor() == model.config.embedding_factor() &&
-                        config.config.positions == model.config.positions;
+                        config.config.schemes == model.config.schemes;
   std::optional<LanguageModel<float>> other;
   if (!as_it_is) other = hub::equivalent(model, config.config);
   const LanguageModel<float>& same = other ? *other : model;

@@ -60,9 +60,9 @@ SchemeSpecs usual(const SchemeSpecs& specs, const TransformerConfig& c) {
 Json usual(const TransformerConfig& given) {
   TransformerConfig c = equivalents(given).front();
   const TransformerConfig none;
-  c.positions = usual(c.positions, c);
-  for (LayerSchemes& each : c.layer_positions) each.positions = usual(each.positions, c);
-  const bool has_length = std::ranges::any_of(c.positions, [](const SchemeSpec& each) {
+  c.schemes = usual(c.schemes, c);
+  for (LayerSchemes& each : c.layer_schemes) each.schemes = usual(each.schemes, c);
+  const bool has_length = std::ranges::any_of(c.schemes, [](const SchemeSpec& each) {
     return each.scheme == "learned" || find_scheme(each.scheme).length_class != nullptr;
   });
   if (!has_length) c.length = none.length;

@@ -39,10 +39,9 @@ Json value_of(const std::string& text) {
 }
 
 const SchemeSpec* find_spec(const TransformerConfig& c, SchemeKind kind) {
-  const auto found = std::ranges::find_if(c.positions, [kind](const SchemeSpec& each) {
-    return find_scheme(each.scheme).kind == kind;
-  });
-  return found == c.positions.end() ? nullptr : &*found;
+  const auto found = std::ranges::find_if(
+      c.schemes, [kind](const SchemeSpec& each) { return find_scheme(each.scheme).kind == kind; });
+  return found == c.schemes.end() ? nullptr : &*found;
 }
 
 // As it is given, or the scheme's default.
@@ -111,13 +110,13 @@ void write_rope(const TransformerConfig& c, Json& json, const RopeKeys& keys) {
 }
 
 double alibi_max(const TransformerConfig& c) {
-  const auto alibi = std::ranges::find(c.positions, "alibi", &SchemeSpec::scheme);
-  return alibi == c.positions.end() ? 8 : value_of(text_of(*alibi, "max_bias")).get<double>();
+  const auto alibi = std::ranges::find(c.schemes, "alibi", &SchemeSpec::scheme);
+  return alibi == c.schemes.end() ? 8 : value_of(text_of(*alibi, "max_bias")).get<double>();
 }
 
 void write_window(const TransformerConfig& c, Json& json) {
-  const auto window = std::ranges::find(c.positions, "window", &SchemeSpec::scheme);
-  if (window == c.positions.end()) return;
+  const auto window = std::ranges::find(c.schemes, "window", &SchemeSpec::scheme);
+  if (window == c.schemes.end()) return;
   json["sliding_window"] = 1 + value_of(text_of(*window, "left")).get<std::int64_t>();
 }
 

@@ -68,8 +68,8 @@ const SentenceAttentionOptions& checked(const SentenceAttentionOptions& options,
     refuse("heads", "must divide the width, " + std::to_string(options.width) + ", got " +
                         std::to_string(options.heads));
   }
-  if (options.weights != nullptr && options.positions.size() != 1) {
-    refuse("weights", "must be of a single scheme, got it with " + names_of(options.positions));
+  if (options.weights != nullptr && options.schemes.size() != 1) {
+    refuse("weights", "must be of a single scheme, got it with " + names_of(options.schemes));
   }
   check_sinks(options);
   return options;
@@ -81,7 +81,7 @@ SentenceRows rows_of(const std::vector<std::string>& tokens,
   if (options.weights != nullptr) weights.push_back(options.weights);
   SentenceRows rows;
   rows.tokens = tokens;
-  rows.positions = AppliedPositions<double>({.schemes = options.positions,
+  rows.positions = AppliedPositions<double>({.schemes = options.schemes,
                                              .width = options.width,
                                              .heads = options.heads,
                                              .head_dim = options.width / options.heads,

@@ -29,7 +29,7 @@ void check_prompt(const LanguageModel<float>& model, std::span<const std::int64_
   const std::string most = std::to_string(longest);
   throw Error("generate.prompt",
               "must be at most " + most + " tokens, where the positions of the model (" +
-                  names_of(model.config.positions) + ") end, got " + std::to_string(prompt.size()) +
+                  names_of(model.config.schemes) + ") end, got " + std::to_string(prompt.size()) +
                   "; slide reads its last " + most);
 }
 

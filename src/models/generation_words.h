@@ -20,9 +20,9 @@ inline std::string end_of_positions(const LanguageModel<float>& model, std::size
                                     std::string_view slide) {
   const std::string end = std::to_string(model.positions.max_length());
   return "the text ends after " + std::to_string(made) + (made == 1 ? " token" : " tokens") +
-         ", where the positions of the model (" + names_of(model.config.positions) +
-         ") end: " + end + " tokens with the prompt; " + std::string(slide) +
-         " goes on, each token from the " + "last " + end;
+         ", where the positions of the model (" + names_of(model.config.schemes) + ") end: " + end +
+         " tokens with the prompt; " + std::string(slide) + " goes on, each token from the " +
+         "last " + end;
 }
 
 // Of text that a person reads: a little less random than the model's own distribution.

@@ -56,9 +56,9 @@ LanguageModel<T>::LanguageModel(const TransformerConfig& given, std::optional<Un
                                    unset ? FirstWeights(*unset) : FirstWeights(random));
       }()) {
   // What is in the weights now is not in the config.
-  config.positions = positions.options().schemes;
-  for (std::size_t i = 0; i < config.layer_positions.size(); ++i) {
-    config.layer_positions[i].positions = positions.options().other_kinds[i];
+  config.schemes = positions.options().schemes;
+  for (std::size_t i = 0; i < config.layer_schemes.size(); ++i) {
+    config.layer_schemes[i].schemes = positions.options().other_kinds[i];
   }
   NumpyRandom random(config.seed + 2);
   this->start_output(unset ? FirstWeights(*unset) : FirstWeights(random));
@@ -167,16 +167,16 @@ std::vector<Tensor<T>> LanguageModel<T>::attention_maps(
 }
 
 template <class T>
-void LanguageModel<T>::replace_positions(const SchemeSpecs& schemes,
-                                         std::span<const std::int64_t> layers) {
-  const TransformerConfig changed = with_positions(config, schemes, layers);
+void LanguageModel<T>::replace_schemes(const SchemeSpecs& schemes,
+                                       std::span<const std::int64_t> layers) {
+  const TransformerConfig changed = with_schemes(config, schemes, layers);
   PositionModule<T> other(changed.position_options());
   Parameters<T> now, before;
   other.append_parameters(now, "");
   positions.append_parameters(before, "");
   // Kinds without a layer that is left are gone, and with them their weights, "2.t5.table".
-  for (std::size_t kind = 0; kind < config.layer_positions.size() && !now.empty(); ++kind) {
-    const auto& own = config.layer_positions[kind].layers;
+  for (std::size_t kind = 0; kind < config.layer_schemes.size() && !now.empty(); ++kind) {
+    const auto& own = config.layer_schemes[kind].layers;
     const bool is_gone = std::ranges::all_of(
         own, [&](std::int64_t layer) { return std::ranges::count(layers, layer) > 0; });
     const std::string prefix = std::to_string(kind + 1) + ".";

@@ -45,9 +45,9 @@ void check_size(const ModelFolder& folder, const TensorFile& weights) {
       static_cast<double>(c.vocabulary) * width +
       layers * 2 * width * (static_cast<double>(c.heads * c.attention_head_dim()) + hidden);
   if (c.logits_transform) numbers += width * width;
-  for (const SchemeSpec& scheme : c.positions) numbers += weight_count(scheme, c);
-  for (const LayerSchemes& some : c.layer_positions) {
-    for (const SchemeSpec& scheme : some.positions) numbers += weight_count(scheme, c);
+  for (const SchemeSpec& scheme : c.schemes) numbers += weight_count(scheme, c);
+  for (const LayerSchemes& some : c.layer_schemes) {
+    for (const SchemeSpec& scheme : some.schemes) numbers += weight_count(scheme, c);
   }
   constexpr double kLeastBytes = 2;  // of a number
   std::uint64_t bytes = 0;
@@ -90,8 +90,8 @@ WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
   };
   if (folder.read_weights) {
     WithTokenizer model = make_filled(make, folder.read_weights);
-    if (!folder.other_positions.empty()) {
-      model.replace_positions(folder.other_positions, folder.replaced_layers);
+    if (!folder.other_schemes.empty()) {
+      model.replace_schemes(folder.other_schemes, folder.replaced_layers);
     }
     return model;
   }
@@ -113,8 +113,8 @@ WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
     throw Error(weights.files()[weights.at(name).file],
                 "must hold finite numbers, got others in " + name);
   }
-  if (!folder.other_positions.empty()) {
-    model.replace_positions(folder.other_positions, folder.replaced_layers);
+  if (!folder.other_schemes.empty()) {
+    model.replace_schemes(folder.other_schemes, folder.replaced_layers);
   }
   return model;
 }

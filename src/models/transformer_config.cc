@@ -17,16 +17,15 @@ constexpr int kFormat = 2;  // 2: a list of positions in place of one scheme
 
 // What every format has had. Other fields may be absent: they are as TransformerConfig begins.
 constexpr std::string_view kRequired[] = {"kind",   "vocabulary", "width", "heads",
-                                          "layers", "positions",  "length"};
+                                          "layers", "schemes",    "length"};
 
 // What earlier versions did not have: not written where it is as they were, so that they read it.
 constexpr std::string_view kLater[] = {
-    "final_norm",        "first_norm",      "head_dim",          "norm_epsilon",
-    "embedding_norm",    "qkv_bias",        "out_bias",          "ffn_bias",
-    "embedding_scale",   "logits",          "output_norm",       "parallel_blocks",
-    "qk_norm",           "attention_scale", "attention_softcap", "logits_bias",
-    "logits_scale",      "logits_softcap",  "logits_transform",  "layer_positions",
-    "decoder_positions", "target_start",    "target_end"};
+    "final_norm",      "first_norm",      "head_dim",       "norm_epsilon",     "embedding_norm",
+    "qkv_bias",        "out_bias",        "ffn_bias",       "embedding_scale",  "logits",
+    "output_norm",     "parallel_blocks", "qk_norm",        "attention_scale",  "attention_softcap",
+    "logits_bias",     "logits_scale",    "logits_softcap", "logits_transform", "layer_schemes",
+    "decoder_schemes", "target_start",    "target_end"};
 
 // Throws for a format that is newer than this program. The oldest files have no number.
 void check_format(const Json& json, const std::string& where) {
@@ -43,12 +42,12 @@ void check_format(const Json& json, const std::string& where) {
 }
 
 // Format 1 has one scheme, whose parameters may be absent.
-void list_positions(Json& json) {
+void list_schemes(Json& json) {
   const Json* scheme = json.find("scheme");
-  if (scheme == nullptr || json.contains("positions")) return;
+  if (scheme == nullptr || json.contains("schemes") || json.contains("positions")) return;
   Json one = {{"scheme", *scheme}};
   if (const Json* parameters = json.find("scheme_parameters")) one["parameters"] = *parameters;
-  json["positions"] = Json::array({one});
+  json["schemes"] = Json::array({one});
   json.erase("scheme");
   json.erase("scheme_parameters");
 }
@@ -69,21 +68,21 @@ namespace {
 // Layers that are there, each once, with schemes of attention.
 void check_layers(const TransformerConfig& c) {
   std::vector<bool> seen(static_cast<std::size_t>(c.layers));
-  for (const LayerSchemes& each : c.layer_positions) {
+  for (const LayerSchemes& each : c.layer_schemes) {
     if (each.layers.empty()) {
-      throw Error("transformer.layer_positions", "must name the layers of each entry, got none");
+      throw Error("transformer.layer_schemes", "must name the layers of each entry, got none");
     }
-    for (const SchemeSpec& given : each.positions) {
+    for (const SchemeSpec& given : each.schemes) {
       if (find_scheme(given.scheme).kind != SchemeKind::added) continue;
-      throw Error("transformer.layer_positions", "must be schemes that work in attention, got " +
-                                                     given.scheme +
-                                                     ", whose rows are added before all layers");
+      throw Error("transformer.layer_schemes", "must be schemes that work in attention, got " +
+                                                   given.scheme +
+                                                   ", whose rows are added before all layers");
     }
     for (const std::int64_t layer : each.layers) {
       if (layer < 0 || layer >= c.layers || seen[static_cast<std::size_t>(layer)]) {
-        throw Error("transformer.layer_positions",
-                    "must have each of the layers 0 .. " + std::to_string(c.layers - 1) +
-                        " once at most, got " + std::to_string(layer));
+        throw Error("transformer.layer_schemes", "must have each of the layers 0 .. " +
+                                                     std::to_string(c.layers - 1) +
+                                                     " once at most, got " + std::to_string(layer));
       }
       seen[static_cast<std::size_t>(layer)] = true;
     }
@@ -101,7 +100,7 @@ void check_translator(const TransformerConfig& c) {
   refuse(c.logits_transform, "transformer.logits_transform", "false", all);
   refuse(c.parallel_blocks != ParallelBlocks::none, "transformer.parallel_blocks", "none", all);
   refuse(!c.first_norm, "transformer.first_norm", "true", all);
-  refuse(!c.layer_positions.empty(), "transformer.layer_positions", "empty", all);
+  refuse(!c.layer_schemes.empty(), "transformer.layer_schemes", "empty", all);
   const char* const copies = "translator with a pointer";
   refuse(c.pointer && c.logits_bias, "transformer.logits_bias", "false", copies);
   refuse(c.pointer && c.logits_scale != 1, "transformer.logits_scale", "1", copies);
@@ -122,7 +121,7 @@ void check_translator(const TransformerConfig& c) {
 void check_without_decoder(const TransformerConfig& c) {
   const char* const other = "model that is not a translator";
   refuse(c.pointer, "transformer.pointer", "false", other);
-  refuse(!c.decoder_positions.empty(), "transformer.decoder_positions", "empty", other);
+  refuse(!c.decoder_schemes.empty(), "transformer.decoder_schemes", "empty", other);
 }
 
 }  // namespace
@@ -177,10 +176,10 @@ StackOptions TransformerConfig::stack(bool encoder) const {
   options.out_bias = out_bias;
   options.ffn_bias = ffn_bias;
   options.embedding_norm = embedding_norm;
-  if (layer_positions.empty()) return options;
+  if (layer_schemes.empty()) return options;
   options.kinds.resize(static_cast<std::size_t>(layers));
-  for (std::size_t i = 0; i < layer_positions.size(); ++i) {
-    for (const std::int64_t layer : layer_positions[i].layers) {
+  for (std::size_t i = 0; i < layer_schemes.size(); ++i) {
+    for (const std::int64_t layer : layer_schemes[i].layers) {
       options.kinds[static_cast<std::size_t>(layer)] = i + 1;
     }
   }
@@ -193,8 +192,8 @@ double TransformerConfig::embedding_factor() const {
 
 PositionOptions TransformerConfig::position_options(bool decoder) const {
   std::vector<SchemeSpecs> others;
-  for (const LayerSchemes& each : layer_positions) others.push_back(each.positions);
-  return {.schemes = decoder && !decoder_positions.empty() ? decoder_positions : positions,
+  for (const LayerSchemes& each : layer_schemes) others.push_back(each.schemes);
+  return {.schemes = decoder && !decoder_schemes.empty() ? decoder_schemes : schemes,
           .other_kinds = std::move(others),
           .width = width,
           .heads = heads,
@@ -236,7 +235,7 @@ TransformerConfig parse_config(std::string_view text, std::string_view where) {
   Json json = Json::parse_object(text, where);
   refuse_foreign(json, where);
   check_format(json, std::string(where));
-  list_positions(json);
+  list_schemes(json);
   TransformerConfig config;
   read_fields(config, json, where, kRequired);
   for (const auto& [key, value] : json.items()) {

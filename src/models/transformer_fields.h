@@ -15,8 +15,9 @@ template <>
 inline constexpr auto kFields<LayerSchemes> =
     std::tuple{field(&LayerSchemes::layers, "layers", ListRange{IntegerRange{0, 999}},
                      "their numbers, from 0"),
-               field(&LayerSchemes::positions, "positions",
-                     TextRange{"schemes and their parameters"}, "of these layers")};
+               field(&LayerSchemes::schemes, "schemes", TextRange{"schemes and their parameters"},
+                     "of these layers")
+                   .renamed_from("positions")};
 
 template <>
 inline constexpr auto kMeanings<ModelKind> = meanings("the next token", "hidden tokens",
@@ -106,13 +107,16 @@ inline constexpr auto kFields<TransformerConfig> = std::tuple{
     field(&TransformerConfig::logits_transform, "logits_transform",
           "a linear map, the activation and a norm before the logits, as in BERT"),
     field(&TransformerConfig::pointer, "pointer", "a translator may copy tokens of the source"),
-    field(&TransformerConfig::positions, "positions", TextRange{"schemes and their parameters"},
-          "of self attention"),
-    field(&TransformerConfig::decoder_positions, "decoder_positions",
+    field(&TransformerConfig::schemes, "schemes", TextRange{"schemes and their parameters"},
+          "of self attention")
+        .renamed_from("positions"),
+    field(&TransformerConfig::decoder_schemes, "decoder_schemes",
           TextRange{"schemes and their parameters"},
-          "of a translator's decoder where they are others"),
-    field(&TransformerConfig::layer_positions, "layer_positions",
-          TextRange{"schemes and their parameters"}, "of the layers that differ"),
+          "of a translator's decoder where they are others")
+        .renamed_from("decoder_positions"),
+    field(&TransformerConfig::layer_schemes, "layer_schemes",
+          TextRange{"schemes and their parameters"}, "of the layers that differ")
+        .renamed_from("layer_positions"),
     field(&TransformerConfig::length, "length", IntegerRange{1, 1 << 24},
           "positions of learned tables"),
     field(&TransformerConfig::target_start, "target_start", ListRange{IntegerRange{0, 1 << 24}},

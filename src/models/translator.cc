@@ -79,9 +79,9 @@ Translator<T>::Translator(const TransformerConfig& given, std::optional<UnsetWei
       decoder_positions(config.position_options(true)),
       encoder(make_stack<T>(config, true, unset)),
       decoder(make_stack<T>(config, false, unset)) {
-  config.positions = encoder_positions.options().schemes;  // as of LanguageModel
-  if (!config.decoder_positions.empty()) {
-    config.decoder_positions = decoder_positions.options().schemes;
+  config.schemes = encoder_positions.options().schemes;  // as of LanguageModel
+  if (!config.decoder_schemes.empty()) {
+    config.decoder_schemes = decoder_positions.options().schemes;
   }
   NumpyRandom random(config.seed + 3);
   const FirstWeights weights = unset ? FirstWeights(*unset) : FirstWeights(random);
@@ -181,9 +181,9 @@ std::vector<std::int64_t> Translator<T>::decoder_input(std::span<const std::int6
 }
 
 template <class T>
-void Translator<T>::replace_positions(const SchemeSpecs& schemes,
-                                      std::span<const std::int64_t> layers) {
-  const TransformerConfig changed = with_positions(config, schemes, layers);
+void Translator<T>::replace_schemes(const SchemeSpecs& schemes,
+                                    std::span<const std::int64_t> layers) {
+  const TransformerConfig changed = with_schemes(config, schemes, layers);
   PositionModule<T> of_encoder(changed.position_options()),
       of_decoder(changed.position_options(true));
   encoder_positions = std::move(of_encoder);

@@ -21,7 +21,7 @@ TransformerConfig config(const std::string& scheme) {
   c.layers = 2;
   c.length = 8;
   c.seed = 7;
-  c.positions = {scheme};
+  c.schemes = {scheme};
   return c;
 }
 
@@ -61,7 +61,7 @@ TEST(ExchangePositions, ScoresTheSameWeightsWithOtherPositions) {
   EXPECT_EQ(table.train_length, 8);
   ASSERT_EQ(table.rows.size(), 3u);
   EXPECT_EQ(table.rows[0].label, "rotary, its own");
-  EXPECT_THAT(table.rows[1].positions, ElementsAre(SchemeSpec("none")));
+  EXPECT_THAT(table.rows[1].schemes, ElementsAre(SchemeSpec("none")));
   // Schemes that learn nothing: a model of the same seed has the same weights.
   expect_row(table.rows[0], model, text, table);
   expect_row(table.rows[1], LanguageModel<float>(config("none")), text, table);
@@ -75,7 +75,7 @@ TEST(ExchangePositions, LeavesTheModelAsItWas) {
   const auto scored = scored_tokens(64, 16, 32);
   const auto before = segment_perplexity(model, text, scored, 8).perplexity;
   const auto found = exchange_positions(model, text, options({"rotary"}));
-  EXPECT_EQ(model.config.positions, SchemeSpecs{"learned"});
+  EXPECT_EQ(model.config.schemes, SchemeSpecs{"learned"});
   EXPECT_EQ(segment_perplexity(model, text, scored, 8).perplexity, before);
   EXPECT_FALSE(found.table.rows[0].segments[1].perplexity) << "a learned table ends";
   EXPECT_THAT(found.table.rows[0].segments[1].reason, HasSubstr("8"));
@@ -94,9 +94,9 @@ TEST(ExchangePositions, RefusesSchemesThatLearn) {
                                        "nothing")))
         << scheme;
   }
-  EXPECT_THAT([&] { model.replace_positions({"t5"}); },
+  EXPECT_THAT([&] { model.replace_schemes({"t5"}); },
               ThrowsMessage<Error>(HasSubstr("[model.positions]")));
-  EXPECT_EQ(model.config.positions, SchemeSpecs{"rotary"});
+  EXPECT_EQ(model.config.schemes, SchemeSpecs{"rotary"});
 }
 
 TEST(ExchangePositions, StopsWhereItIsToldWithTheRowsThatItHas) {
@@ -108,7 +108,7 @@ TEST(ExchangePositions, StopsWhereItIsToldWithTheRowsThatItHas) {
                                         [&scored](const ExtrapolationProgress&) { ++scored; });
   EXPECT_TRUE(found.stopped);
   EXPECT_EQ(found.table.rows.size(), 1u);
-  EXPECT_EQ(model.config.positions, SchemeSpecs{"rotary"});
+  EXPECT_EQ(model.config.schemes, SchemeSpecs{"rotary"});
 }
 
 }  // namespace

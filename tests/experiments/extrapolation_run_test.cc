@@ -55,7 +55,7 @@ TEST_F(Extrapolation, TrainsEverySchemeForTheSameSteps) {
     EXPECT_GT(row.validation_loss, 0);
   }
   EXPECT_EQ(result.table.rows[0].weights + 8 * 8, result.table.rows[1].weights);
-  EXPECT_EQ(result.table.rows[3].positions[0].parameters.at("bidirectional"), "no");
+  EXPECT_EQ(result.table.rows[3].schemes[0].parameters.at("bidirectional"), "no");
   EXPECT_EQ(result.table.scored.first, 16);
   EXPECT_EQ(result.table.scored.count, 64);
   const auto json = file("results.json");
@@ -196,10 +196,10 @@ TEST_F(Extrapolation, RefusesOptionsOutOfRange) {
   });
   refuses("[learned.seed]", [](Options& o) {
     o.seeds = 2;
-    o.schemes[1].positions = {{"learned", {{"seed", "4294967295"}}}};
+    o.schemes[1].schemes = {{"learned", {{"seed", "4294967295"}}}};
   });
-  refuses("nothing", [](Options& o) { o.schemes[1].positions = {"nothing"}; });
-  refuses("forgetting", [](Options& o) { o.schemes[1].positions = {"forgetting"}; });
+  refuses("nothing", [](Options& o) { o.schemes[1].schemes = {"nothing"}; });
+  refuses("forgetting", [](Options& o) { o.schemes[1].schemes = {"forgetting"}; });
   refuses("base", [](Options& o) { o.schemes[1] = {"a", {{"rotary", {{"base", "x"}}}}}; });
   refuses("extrapolation.tokens", [](Options& o) { o.test_lengths = {51}; });
   refuses("language_task.tokens", [](Options& o) {

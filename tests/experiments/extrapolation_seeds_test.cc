@@ -63,7 +63,7 @@ TEST_F(ExtrapolationSeeds, AreTheRunsOfTheirOwnSeeds) {
     ExtrapolationOptions alone = options(1, folder);
     alone.data.seed += i;
     alone.model.seed += i;
-    alone.schemes[1].positions = {{"learned", {{"seed", std::to_string(40 + i)}}}};
+    alone.schemes[1].schemes = {{"learned", {{"seed", std::to_string(40 + i)}}}};
     const ExtrapolationTable one = run(alone).table;
     const std::string part = i == 0 ? "runs" : "runs/seed-" + std::to_string(5 + i);
     for (std::size_t scheme = 0; scheme < 2; ++scheme) {
@@ -76,7 +76,7 @@ TEST_F(ExtrapolationSeeds, AreTheRunsOfTheirOwnSeeds) {
                 all.rows[3 * scheme + (i + 1) % 3].segments[0].perplexity);
       EXPECT_EQ(differences(path(part + "/" + row.label), path(folder + "/" + row.label)), "");
     }
-    EXPECT_EQ(all.rows[3 + i].positions[0].parameters.at("seed"), "40") << "as it was asked for";
+    EXPECT_EQ(all.rows[3 + i].schemes[0].parameters.at("seed"), "40") << "as it was asked for";
   }
 }
 
@@ -85,7 +85,7 @@ TEST_F(ExtrapolationSeeds, ChangeTheOwnWeightsOfASchemeThatHasNoSeedOfItsOwn) {
   ExtrapolationOptions plain = options(2);
   plain.schemes[1] = {"learned", {"learned"}};
   const ExtrapolationTable table = run(plain).table;
-  EXPECT_EQ(table.rows[3].positions[0].parameters.count("seed"), 0U);
+  EXPECT_EQ(table.rows[3].schemes[0].parameters.count("seed"), 0U);
   EXPECT_THAT(read_file(path("runs/seed-6/learned/last/config.json")),
               HasSubstr("\"seed\": \"1\""));
   EXPECT_THAT(read_file(path("runs/learned/last/config.json")), Not(HasSubstr("\"seed\": \"")));

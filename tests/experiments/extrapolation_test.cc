@@ -23,7 +23,7 @@ TransformerConfig config_of(const std::string& scheme) {
   config.heads = 2;
   config.layers = 2;
   config.ffn_width = 32;
-  config.positions = {scheme};
+  config.schemes = {scheme};
   config.length = 8;
   return config;
 }
@@ -195,7 +195,7 @@ ExtrapolationTable table() {
   ExtrapolationTable table{
       .train_length = 8, .steps = 3, .stride = 2, .scored = {16, 32}, .lengths = {8, 16}};
   table.rows.push_back({.label = "learned seed=1,2 \"x\"",
-                        .positions = {{"learned", {{"seed", "1"}}}},
+                        .schemes = {{"learned", {{"seed", "1"}}}},
                         .weights = 7,
                         .seconds = 1.5,
                         .validation_loss = 2.25,

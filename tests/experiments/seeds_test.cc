@@ -60,7 +60,7 @@ TEST(OverSeeds, LeavesOutWhatHasNoNumberAndCountsIt) {
 ExtrapolationRow row(const std::string& label, std::uint64_t seed, double first, double second) {
   return {.label = label,
           .seed = seed,
-          .positions = {{"rotary", {}}},
+          .schemes = {{"rotary", {}}},
           .segments = {{first, ""}, {second, ""}},
           .sliding = {{10 * first, ""}, {std::nullopt, "it ends"}}};
 }

@@ -16,7 +16,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 struct Sentence {
-  SentenceAttentionOptions options{.width = 8, .heads = 2, .positions = {"rotary"}, .causal = true};
+  SentenceAttentionOptions options{.width = 8, .heads = 2, .schemes = {"rotary"}, .causal = true};
   SentenceAttention attention = attend_sentences({"the", "cat", "sat"}, {}, options);
 };
 
@@ -36,8 +36,8 @@ TEST(AttentionMaps, HiddenPairsAreThoseOfTheMaskNotThoseOfWeightZero) {
   }
   EXPECT_THAT(draw_maps(maps).svg, HasSubstr("the → cat: hidden"));
   // A scheme hides pairs too.
-  SentenceAttentionOptions options{.width = 8, .heads = 2, .positions = {"window"}};
-  options.positions[0].parameters = {{"left", "1"}, {"right", "1"}};
+  SentenceAttentionOptions options{.width = 8, .heads = 2, .schemes = {"window"}};
+  options.schemes[0].parameters = {{"left", "1"}, {"right", "1"}};
   const auto window = attend_sentences({"a", "b", "c"}, {}, options);
   EXPECT_EQ(window.masked_weights(0, 0, 2), -INFINITY);
   EXPECT_GT(window.masked_weights(0, 0, 0), 0);

@@ -65,7 +65,7 @@ TEST(ExtrapolationChart, HasAPanelPerWayToScore) {
   table.lengths = {8, 16};
   ExtrapolationRow& row = table.rows.emplace_back();
   row.label = "alibi";
-  row.positions = {{"alibi", {}}};
+  row.schemes = {{"alibi", {}}};
   row.segments = {{5.0, ""}, {std::nullopt, "the table ends"}};
   row.sliding = {{5.0, ""}, {std::nullopt, "the table ends"}};
   const auto panels = scorings(table, "word");
@@ -89,7 +89,7 @@ ExtrapolationTable table_of(std::int64_t seeds) {
       ExtrapolationRow& row = table.rows.emplace_back();
       row.label = scheme;
       row.seed = static_cast<std::uint64_t>(seed);
-      row.positions = {{scheme, {}}};
+      row.schemes = {{scheme, {}}};
       const double x = scheme[0] == 'a' ? 1 : 3;
       row.segments = row.sliding = {{x * (4.0 + static_cast<double>(seed)), ""}, {5 * x, ""}};
     }

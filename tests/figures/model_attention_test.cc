@@ -60,8 +60,8 @@ TEST(ModelAttention, EachLayerHidesWhatItsOwnPositionsHide) {
   config.width = 8;
   config.heads = 2;
   config.layers = 3;
-  config.positions = {"rotary"};
-  config.layer_positions = {{{1}, {"rotary", {"window", {{"left", "1"}}}}}};
+  config.schemes = {"rotary"};
+  config.layer_schemes = {{{1}, {"rotary", {"window", {{"left", "1"}}}}}};
   const std::vector<std::string> texts = {"a b c d"};
   const TextModel model(config, Tokenizer::train(texts));
   const auto parts = attend_model(model, "a b c d", 1);

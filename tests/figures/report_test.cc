@@ -56,14 +56,14 @@ TEST(ReportPage, ShowsTheWeightsOfTheLastTokenInBothOrders) {
   const std::string page = report_page("The zebra chased the lion.");
   for (const char* scheme : {"none", "sinusoidal"}) {
     SentenceAttentionOptions options;
-    options.positions = {scheme};
+    options.schemes = {scheme};
     const OrderVerdict verdict = compare_order(first, second, options);
     double written = 0, swapped = 0;  // of 'zebra', mean of the heads
     for (std::int64_t head = 0; head < options.heads; ++head) {
       written += verdict.first.weights(head, 5, 1) / static_cast<double>(options.heads);
       swapped += verdict.second.weights(head, 5, 4) / static_cast<double>(options.heads);
     }
-    const bool none = options.positions[0].scheme == "none";
+    const bool none = options.schemes[0].scheme == "none";
     const std::size_t column =
         page.find(none ? "<caption>without positions" : "<caption>with positions");
     const std::size_t row = page.find(">zebra</th>", column);
@@ -82,7 +82,7 @@ TEST(ReportPage, OneWeightIsComputedByHand) {
   const std::string section =
       page.substr(begin, page.find("What attention does with it</h2>") - begin);
   SentenceAttentionOptions options;
-  options.positions = {"sinusoidal"};
+  options.schemes = {"sinusoidal"};
   const AttentionSteps steps = attention_steps(words, {}, options);
   std::int64_t key = 0;
   double sum = 0;

@@ -204,23 +204,23 @@ TEST(PretrainedPositions, OfPaddingAreLeftOut) {
   EXPECT_EQ(load_pretrained(golden_folder("roberta")).positions.max_length(), 24 - 3);
   EXPECT_EQ(load_pretrained(golden_folder("opt")).positions.max_length(), 128);
   const auto model = load_pretrained(golden_folder("roberta"));
-  EXPECT_EQ(model.config.positions, (SchemeSpecs{"learned"}));
+  EXPECT_EQ(model.config.schemes, (SchemeSpecs{"learned"}));
 }
 
 TEST(PretrainedPositions, DifferBetweenLayers) {
   const auto gemma = load_pretrained(golden_folder("gemma3")).config;
   const auto window = [](const SchemeSpecs& list) { return list.back(); };
   const SchemeSpec four("window", {{"left", "4"}});
-  EXPECT_EQ(window(gemma.positions), four);
-  ASSERT_EQ(gemma.layer_positions.size(), 1u);
-  EXPECT_EQ(gemma.layer_positions[0].layers, std::vector<std::int64_t>{2});
-  EXPECT_EQ(gemma.layer_positions[0].positions.size(), 1u);
-  EXPECT_NE(gemma.layer_positions[0].positions[0], gemma.positions[0]);
+  EXPECT_EQ(window(gemma.schemes), four);
+  ASSERT_EQ(gemma.layer_schemes.size(), 1u);
+  EXPECT_EQ(gemma.layer_schemes[0].layers, std::vector<std::int64_t>{2});
+  EXPECT_EQ(gemma.layer_schemes[0].schemes.size(), 1u);
+  EXPECT_NE(gemma.layer_schemes[0].schemes[0], gemma.schemes[0]);
 
   const auto cohere = load_pretrained(golden_folder("cohere2")).config;
-  ASSERT_EQ(cohere.layer_positions.size(), 1u);
-  EXPECT_EQ(cohere.layer_positions[0].positions, SchemeSpecs{"none"});
-  EXPECT_EQ(window(cohere.positions), four);
+  ASSERT_EQ(cohere.layer_schemes.size(), 1u);
+  EXPECT_EQ(cohere.layer_schemes[0].schemes, SchemeSpecs{"none"});
+  EXPECT_EQ(window(cohere.schemes), four);
 }
 
 TEST(PretrainedNames, OfRobertasKinAreTheSame) {

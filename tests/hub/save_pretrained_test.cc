@@ -121,7 +121,7 @@ std::vector<float> logits_of(const LanguageModel<float>& model) {
 }
 
 void expect_equal_logits(const TransformerConfig& config, const std::string& type) {
-  SCOPED_TRACE(label_of(config.positions));
+  SCOPED_TRACE(label_of(config.schemes));
   const TemporaryFolder place;
   const LanguageModel<float> model(config);
   EXPECT_EQ(save_pretrained(model, place / "a").model_type, type);
@@ -133,27 +133,27 @@ void expect_equal_logits(const TransformerConfig& config, const std::string& typ
 
 TEST(SavePretrained, OfOurOwnModels) {
   TransformerConfig config = small();
-  config.positions = {{"rotary", {{"base", "5000"}}}};
+  config.schemes = {{"rotary", {{"base", "5000"}}}};
   expect_equal_logits(config, "gpt_neox");
-  config.positions = {"learned"};
+  config.schemes = {"learned"};
   expect_equal_logits(config, "gpt2");
-  config.positions = {"sinusoidal"};
+  config.schemes = {"sinusoidal"};
   expect_equal_logits(config, "gpt2");
-  config.positions = {"none"};
+  config.schemes = {"none"};
   expect_equal_logits(config, "gpt2");
   config.activation = Activation::swiglu;
   config.norm = NormKind::rms;
   config.bias = false;
   config.kv_heads = 2;
-  config.positions = {{"rotary_yarn", {{"factor", "2"}, {"original_length", "16"}}}};
+  config.schemes = {{"rotary_yarn", {{"factor", "2"}, {"original_length", "16"}}}};
   expect_equal_logits(config, "llama");
   config.qkv_bias = true;
   expect_equal_logits(config, "qwen2");
   config.qkv_bias = false;
-  config.positions = {"rotary", {"window", {{"left", "3"}}}};
+  config.schemes = {"rotary", {"window", {{"left", "3"}}}};
   expect_equal_logits(config, "mistral");
   TransformerConfig alibi = small();
-  alibi.positions = {"alibi"};
+  alibi.schemes = {"alibi"};
   alibi.bias = false;
   expect_equal_logits(alibi, "mpt");
 }
@@ -161,11 +161,11 @@ TEST(SavePretrained, OfOurOwnModels) {
 TEST(SavePretrained, NamesWhatNoModelTypeHas) {
   const TemporaryFolder place;
   TransformerConfig config = small();
-  config.positions = {"t5"};
+  config.schemes = {"t5"};
   EXPECT_THAT([&] { save_pretrained(LanguageModel<float>(config), place / "a"); },
               ThrowsMessage<Error>(AllOf(HasSubstr("[save_pretrained.model]"),
-                                         HasSubstr("positions must be"), HasSubstr("t5"))));
-  config.positions = {"rotary"};
+                                         HasSubstr("schemes must be"), HasSubstr("t5"))));
+  config.schemes = {"rotary"};
   const LanguageModel<float> model(config);
   EXPECT_THAT([&] { save_pretrained(model, place / "a", {.model_type = "llama"}); },
               ThrowsMessage<Error>(AllOf(HasSubstr("of a model that llama has:"),

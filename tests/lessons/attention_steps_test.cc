@@ -22,7 +22,7 @@ const Words kSentence{"the", "cat", "sat", "on", "the", "mat"};
 
 SentenceAttentionOptions with_scheme(std::string_view name) {
   SentenceAttentionOptions options{.width = 16, .heads = 2};
-  if (name != "none") options.positions = {std::string(name)};
+  if (name != "none") options.schemes = {std::string(name)};
   return options;
 }
 

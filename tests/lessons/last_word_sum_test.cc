@@ -13,7 +13,7 @@ const std::vector<std::string> kSecond{"the", "man", "bites", "the", "dog", "."}
 
 SentenceAttentionOptions with_scheme(const std::string& name) {
   SentenceAttentionOptions options{.width = 16, .heads = 2};
-  if (name != "none") options.positions = {name};
+  if (name != "none") options.schemes = {name};
   return options;
 }
 

@@ -36,7 +36,7 @@ std::string error_of_comparing(const Words& first, const Words& second) {
 
 SentenceAttentionOptions with_scheme(std::string_view name) {
   SentenceAttentionOptions options;
-  options.positions = {std::string(name)};
+  options.schemes = {std::string(name)};
   return options;
 }
 
@@ -120,7 +120,7 @@ TEST(AttendSentences, GivesAWordTheSameVectorEverywhere) {
 TEST(AttendSentences, SaysWhatGoesIn) {
   const std::vector<std::string> words = {"a", "b", "a"};
   const SentenceAttention plain = attend_sentences(words, {}, {});
-  const SentenceAttention placed = attend_sentences(words, {}, {.positions = {"sinusoidal"}});
+  const SentenceAttention placed = attend_sentences(words, {}, {.schemes = {"sinusoidal"}});
   const Tensor<double> table = sinusoidal<double>({.length = 3, .width = 64});
   for (std::int64_t i = 0; i < 3; ++i) {
     for (std::int64_t j = 0; j < 64; ++j) {
@@ -134,9 +134,9 @@ TEST(AttendSentences, SaysWhatGoesIn) {
 TEST(AttendSentences, MovedTextsKeepTheirWeightsWhereOnlyDistancesCount) {
   const std::vector<std::string> words = {"the", "zebra", "chased", "the", "lion", "."};
   const auto change = [&](const char* scheme) {
-    const Tensor<double> here = attend_sentences(words, {}, {.positions = {scheme}}).weights;
+    const Tensor<double> here = attend_sentences(words, {}, {.schemes = {scheme}}).weights;
     const Tensor<double> there =
-        attend_sentences(words, {}, {.positions = {scheme}, .first_position = 1000}).weights;
+        attend_sentences(words, {}, {.schemes = {scheme}, .first_position = 1000}).weights;
     double largest = 0;
     for (std::int64_t i = 0; i < here.count(); ++i) {
       largest = std::max(largest, std::abs(here.data()[i] - there.data()[i]));
@@ -258,7 +258,7 @@ TEST(CompareOrder, FindsOrderWithALearnedTable) {
   for (float& value : table.span()) value = static_cast<float>(random.normal());
   save_npy(path, table);
   SentenceAttentionOptions options = with_scheme("learned");
-  options.positions[0].parameters["file"] = path;
+  options.schemes[0].parameters["file"] = path;
   EXPECT_FALSE(compare_order(kSentence, kReordered, options).same);
   options.width = 32;
   EXPECT_THROW(compare_order(kSentence, kReordered, options), Error);
@@ -273,13 +273,13 @@ TEST(CompareOrder, FindsOrderWithALearnedTable) {
 TEST(SentenceAttention, TakesSchemesThatGoTogether) {
   const std::vector<std::string> words{"a", "b", "c"};
   SentenceAttentionOptions options;
-  options.positions = {"rotary", "alibi"};
+  options.schemes = {"rotary", "alibi"};
   const SentenceAttention both = attend_sentences(words, {}, options);
-  options.positions = {"rotary"};
+  options.schemes = {"rotary"};
   const SentenceAttention rotary = attend_sentences(words, {}, options);
   EXPECT_NE(both.weights(0, 0, 2), rotary.weights(0, 0, 2));
   const SchemeWeights weights;
-  options.positions = {"rotary", "alibi"};
+  options.schemes = {"rotary", "alibi"};
   options.weights = &weights;
   EXPECT_THROW(attend_sentences(words, {}, options), Error);
 }

@@ -20,7 +20,7 @@ TransformerConfig small(ModelKind kind, const std::string& scheme) {
   config.kv_heads = kind == ModelKind::causal ? 2 : 0;
   config.layers = 2;
   config.length = 64;
-  config.positions = {scheme};
+  config.schemes = {scheme};
   return config;
 }
 
@@ -71,7 +71,7 @@ TEST(Generate, GivesTheMostProbableTokensOfModelsWithEveryPart) {
   config.qkv_bias = config.embedding_norm = true;
   config.norm_epsilon = 0.01;
   config.embedding_scale = 1.5;
-  config.positions = {"learned", "rotary"};
+  config.schemes = {"learned", "rotary"};
   LanguageModel<float> model(config);
   std::vector<std::int64_t> tokens = {1, 7, 5};
   GenerateOptions options;

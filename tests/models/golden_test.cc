@@ -25,7 +25,7 @@ TransformerConfig config_of(const Json& json, ModelKind kind) {
   config.heads = json["heads"].get<std::int64_t>();
   config.layers = json["layers"].get<std::int64_t>();
   config.ffn_width = json["hidden"].get<std::int64_t>();
-  config.positions = {"sinusoidal"};
+  config.schemes = {"sinusoidal"};
   return config;
 }
 
@@ -69,7 +69,7 @@ TYPED_TEST(GoldenModels, CausalLanguageModel) {
   config.activation = Activation::swiglu;
   config.norm = NormKind::rms;
   config.bias = config.tied = false;
-  config.positions = {{"rotary", {{"layout", "half_split"}}}};
+  config.schemes = {{"rotary", {{"layout", "half_split"}}}};
   expect_model<TypeParam, LanguageModel<TypeParam>>(golden, config, target_of(golden),
                                                     stack_names("stack.", llama_names()));
 }

@@ -86,15 +86,15 @@ TEST(RemovePositions, LeavesTheModelThatNeverHadAny) {
   Pass pass{.memory = memory, .threads = 1};
   for (const char* scheme : {"sinusoidal", "learned", "rotary", "alibi", "t5", "shaw"}) {
     TransformerConfig config = lens_model(ModelKind::causal);
-    config.positions = {scheme};
+    config.schemes = {scheme};
     LanguageModel<double> model(config);
-    config.positions = {"none"};
+    config.schemes = {"none"};
     const LanguageModel<double> never(config);
     EXPECT_FALSE(
         equal(model.layer_logits(kTokens, pass).back(), never.layer_logits(kTokens, pass).back()))
         << scheme;
-    model.replace_positions({"none"});
-    EXPECT_EQ(names_of(model.config.positions), "none");
+    model.replace_schemes({"none"});
+    EXPECT_EQ(names_of(model.config.schemes), "none");
     EXPECT_TRUE(
         equal(model.layer_logits(kTokens, pass).back(), never.layer_logits(kTokens, pass).back()))
         << scheme;
@@ -104,9 +104,9 @@ TEST(RemovePositions, LeavesTheModelThatNeverHadAny) {
 TEST(RemovePositions, TakesThemFromBothSidesOfATranslator) {
   TransformerConfig config = lens_model(ModelKind::translator);
   Translator<double> model(config);
-  config.positions = {"none"};
+  config.schemes = {"none"};
   const Translator<double> never(config);
-  model.replace_positions({"none"});
+  model.replace_schemes({"none"});
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
   EXPECT_TRUE(equal(model.layer_logits(kTokens, kTarget, pass).back(),

@@ -13,7 +13,7 @@ namespace {
 
 TEST(Models, GradientsStartAsZerosOfTheSameShapes) {
   TransformerConfig config = tiny(ModelKind::translator);
-  config.positions = {"learned"};
+  config.schemes = {"learned"};
   config.tied = false;
   Translator<double> model(config), zeros = zeros_like(model);
   const auto wanted = model.parameters(), found = zeros.parameters();
@@ -31,7 +31,7 @@ TEST(LanguageModel, HasTheGradientsOfTiedAndUntiedEmbeddings) {
     SCOPED_TRACE(tied);
     TransformerConfig config = tiny(ModelKind::causal);
     config.tied = tied;
-    config.positions = {"learned"};
+    config.schemes = {"learned"};
     expect_model_gradients<LanguageModel<double>>(config, two_sentences());
   }
 }
@@ -45,7 +45,7 @@ TransformerConfig with_every_part(ModelKind kind) {
   config.embedding_norm = true;
   config.norm_epsilon = 0.01;
   config.embedding_scale = 1.5;
-  config.positions = {"learned", "rotary"};
+  config.schemes = {"learned", "rotary"};
   return config;
 }
 
@@ -108,7 +108,7 @@ TEST(LanguageModel, NormsWhatTheFirstLayerReads) {
 
 TEST(LanguageModel, HiddenWordsLeaveTheirPositions) {
   TransformerConfig config = tiny(ModelKind::causal);
-  config.positions = {"learned"};
+  config.schemes = {"learned"};
   LanguageModel<double> model(config);
   // Words 8 and 9 differ in their vectors only, so once both are hidden nobody can tell.
   const TokenBatch eight{std::vector<std::int64_t>(64, 8),
@@ -137,7 +137,7 @@ TEST(Translator, HasTheGradientsWithAndWithoutPointer) {
     SCOPED_TRACE(pointer);
     TransformerConfig config = tiny(ModelKind::translator);
     config.pointer = pointer;
-    config.positions = {"sinusoidal"};
+    config.schemes = {"sinusoidal"};
     expect_model_gradients<Translator<double>>(
         config, PairBatch{{4, 7, 2, 5, 2, 7}, {0, 3, 6}, two_sentences()});
   }
@@ -174,7 +174,7 @@ TEST(LanguageModel, OfCausalKindDoesNotSeeWhatComes) {
 TEST(TransformerConfig, ComesBackFromItsJson) {
   TransformerConfig config = tiny(ModelKind::translator);
   config.pointer = true;
-  config.positions = {{"t5", {{"num_buckets", "16"}}}};
+  config.schemes = {{"t5", {{"num_buckets", "16"}}}};
   const std::string json = format_config(config);
   EXPECT_EQ(format_config(parse_config(json)), json);
   for (const bool qkv : {true, false}) {
@@ -197,7 +197,7 @@ TEST(TransformerConfig, IsWrittenAsEarlierVersionsReadItWhereItCanBe) {
   for (const char* key :
        {"head_dim", "norm_epsilon", "embedding_norm", "qkv_bias", "out_bias", "ffn_bias",
         "embedding_scale", "final_norm", "first_norm", "output_norm", "parallel_blocks", "qk_norm",
-        "attention_scale", "attention_softcap", "logits", "layer_positions", "decoder_positions",
+        "attention_scale", "attention_softcap", "logits", "layer_schemes", "decoder_schemes",
         "target_start", "target_end"}) {
     EXPECT_EQ(json.find(key), std::string::npos) << key;
   }

@@ -33,7 +33,7 @@ const std::vector<Part>& parts() {
          c.attention_scale = 0.7;
          c.attention_softcap = 2;
          c.logits_softcap = 1.5;
-         c.layer_positions = {{{0}, {"rotary", {"window", {{"left", "2"}}}}}};
+         c.layer_schemes = {{{0}, {"rotary", {"window", {{"left", "2"}}}}}};
        }},
       {"OLMo 2",
        [](TransformerConfig& c) {
@@ -73,12 +73,12 @@ const std::vector<Part>& parts() {
          c.embedding_norm = true;
          c.first_norm = false;
          c.logits_transform = true;
-         c.layer_positions = {{{1}, {"rotary", {"window", {{"left", "1"}, {"right", "1"}}}}}};
+         c.layer_schemes = {{{1}, {"rotary", {"window", {{"left", "1"}, {"right", "1"}}}}}};
        }},
       {"layers that learn vectors of their own",
        [](TransformerConfig& c) {
          c.qk_norm = QkNorm::head;
-         c.layer_positions = {{{1}, {"none"}}, {{0}, {"shaw"}}};
+         c.layer_schemes = {{{1}, {"none"}}, {{0}, {"shaw"}}};
        }},
   };
   return all;
@@ -184,8 +184,8 @@ TEST(ModelParts, MakeLogitsAsTheyAreTold) {
 
 TEST(ModelParts, LoseThePositionsOfAllLayers) {
   LanguageModel<double> model(config_of(parts().front()));
-  model.replace_positions({"none"});
-  EXPECT_TRUE(model.config.layer_positions.empty());
+  model.replace_schemes({"none"});
+  EXPECT_TRUE(model.config.layer_schemes.empty());
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
   const std::vector<std::int64_t> a = {3, 5, 6, 7, 8, 4}, b = {7, 6, 5, 3, 8, 4};
@@ -200,10 +200,10 @@ TEST(ModelParts, LoseThePositionsOfAllLayers) {
 TEST(ModelParts, ReplacePositionsOfSomeLayersAlone) {
   TransformerConfig c = config_of(parts().front());
   c.layers = 4;
-  c.positions = {"t5"};
-  c.layer_positions = {{{1}, {"shaw"}}, {{2}, {"t5"}}};
+  c.schemes = {"t5"};
+  c.layer_schemes = {{{1}, {"shaw"}}, {{2}, {"t5"}}};
   LanguageModel<double> model(c);
-  c.layer_positions = {{{2}, {"t5"}}, {{1, 3}, {"rotary"}}};
+  c.layer_schemes = {{{2}, {"t5"}}, {{1, 3}, {"rotary"}}};
   LanguageModel<double> wanted(c);
   const auto from = model.parameters(), to = wanted.parameters();
   for (const auto& each : to) {
@@ -213,7 +213,7 @@ TEST(ModelParts, ReplacePositionsOfSomeLayersAlone) {
     ASSERT_NE(found, from.end()) << name;
     std::ranges::copy(found->tensor->span(), each.tensor->data());
   }
-  model.replace_positions({"rotary"}, std::vector<std::int64_t>{1, 3});
+  model.replace_schemes({"rotary"}, std::vector<std::int64_t>{1, 3});
   EXPECT_EQ(format_config(model.config), format_config(wanted.config));
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
@@ -221,9 +221,9 @@ TEST(ModelParts, ReplacePositionsOfSomeLayersAlone) {
   const auto got = model.hidden_states(tokens, pass), expected = wanted.hidden_states(tokens, pass);
   EXPECT_TRUE(std::ranges::equal(got.back().span(), expected.back().span()));
 
-  EXPECT_THROW(model.replace_positions({"none"}, std::vector<std::int64_t>{4}), Error);
-  EXPECT_THROW(model.replace_positions({"none"}, std::vector<std::int64_t>{1, 1}), Error);
-  EXPECT_THROW(model.replace_positions({"sinusoidal"}, std::vector<std::int64_t>{1}), Error);
+  EXPECT_THROW(model.replace_schemes({"none"}, std::vector<std::int64_t>{4}), Error);
+  EXPECT_THROW(model.replace_schemes({"none"}, std::vector<std::int64_t>{1, 1}), Error);
+  EXPECT_THROW(model.replace_schemes({"sinusoidal"}, std::vector<std::int64_t>{1}), Error);
 }
 
 TEST(ModelParts, ThatDoNotFitAreRefused) {
@@ -244,25 +244,25 @@ TEST(ModelParts, ThatDoNotFitAreRefused) {
               c.parallel_blocks = ParallelBlocks::two_norms;
               c.output_norm = true;
             }},
-           {"layer_positions",
+           {"layer_schemes",
             [](auto& c) {
-              c.layer_positions = {{{1}, {"none"}}};
+              c.layer_schemes = {{{1}, {"none"}}};
             }},
-           {"layer_positions",
+           {"layer_schemes",
             [](auto& c) {
-              c.layer_positions = {{{-1}, {"none"}}};
+              c.layer_schemes = {{{-1}, {"none"}}};
             }},
-           {"layer_positions",
+           {"layer_schemes",
             [](auto& c) {
-              c.layer_positions = {{{}, {"none"}}};
+              c.layer_schemes = {{{}, {"none"}}};
             }},
-           {"layer_positions",
+           {"layer_schemes",
             [](auto& c) {
-              c.layer_positions = {{{0}, {"learned"}}};
+              c.layer_schemes = {{{0}, {"learned"}}};
             }},
-           {"layer_positions",
+           {"layer_schemes",
             [](auto& c) {
-              c.layer_positions = {{{0}, {"none"}}, {{0}, {"rotary"}}};
+              c.layer_schemes = {{{0}, {"none"}}, {{0}, {"rotary"}}};
             }},
            {"first_norm",
             [](auto& c) {
@@ -283,11 +283,11 @@ TEST(ModelParts, ThatDoNotFitAreRefused) {
             },
             translator},
            {"target_end", [](auto& c) { c.target_end = 11; }, translator},
-           {"decoder_positions", [](auto& c) { c.decoder_positions = {"rotary"}; }},
+           {"decoder_schemes", [](auto& c) { c.decoder_schemes = {"rotary"}; }},
            {"logits_transform", [](auto& c) { c.logits_transform = true; }, translator},
-           {"layer_positions",
+           {"layer_schemes",
             [](auto& c) {
-              c.layer_positions = {{{0}, {"none"}}};
+              c.layer_schemes = {{{0}, {"none"}}};
             },
             translator},
            {"parallel_blocks", [](auto& c) { c.parallel_blocks = ParallelBlocks::one_norm; },

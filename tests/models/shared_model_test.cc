@@ -28,8 +28,8 @@ TransformerConfig shared_config(const std::string& scheme, ModelKind kind) {
   config.heads = 2;
   config.layers = 2;
   config.length = 48;
-  config.positions = {scheme};
-  if (scheme == "rotary_dynamic_ntk") config.positions[0].parameters = {{"max_length", "8"}};
+  config.schemes = {scheme};
+  if (scheme == "rotary_dynamic_ntk") config.schemes[0].parameters = {{"max_length", "8"}};
   return config;
 }
 

@@ -102,7 +102,7 @@ TEST_F(StoredModel, IsWrittenAsItWas) {
   "scheme_parameters": {
     "base": "500"
   })",
-          R"("positions": [
+          R"("schemes": [
     {
       "scheme": "rotary",
       "parameters": {
@@ -112,6 +112,9 @@ TEST_F(StoredModel, IsWrittenAsItWas) {
   ])");
   EXPECT_EQ(format_config(found), config());
   EXPECT_EQ(format_config(parse_config(config())), config());
+  const std::string today = config();
+  replace("\"schemes\"", "\"positions\"");
+  EXPECT_EQ(format_config(parse_config(config())), today);
 }
 
 TEST_F(StoredModel, WithValuesOfOtherTypesIsRefused) {

@@ -47,7 +47,7 @@ std::vector<std::string> split(std::string_view schemes) {
 
 TransformerConfig long_config(std::string_view schemes, ModelKind kind = ModelKind::causal) {
   TransformerConfig config;
-  config.positions.clear();
+  config.schemes.clear();
   config.kind = kind;
   config.vocabulary = 13;
   config.width = 48;
@@ -57,7 +57,7 @@ TransformerConfig long_config(std::string_view schemes, ModelKind kind = ModelKi
   config.layers = 2;
   config.length = 80;
   for (const std::string& each : split(schemes)) {
-    config.positions.push_back({each, parameters_of(each)});
+    config.schemes.push_back({each, parameters_of(each)});
   }
   return config;
 }

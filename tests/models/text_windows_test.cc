@@ -20,7 +20,7 @@ LanguageModel<float> small(ModelKind kind = ModelKind::causal) {
   config.heads = 2;
   config.layers = 1;
   config.length = 6;
-  config.positions = {"alibi"};
+  config.schemes = {"alibi"};
   return LanguageModel<float>(config);
 }
 

@@ -27,9 +27,9 @@ TransformerConfig of_t5() {
   config.activation = Activation::geglu_tanh;
   config.bias = false;
   config.attention_scale = 1;
-  config.positions = {{"t5", {{"num_buckets", "4"}, {"max_distance", "5"}}}};
-  config.decoder_positions = config.positions;
-  config.decoder_positions[0].parameters["bidirectional"] = "no";
+  config.schemes = {{"t5", {{"num_buckets", "4"}, {"max_distance", "5"}}}};
+  config.decoder_schemes = config.schemes;
+  config.decoder_schemes[0].parameters["bidirectional"] = "no";
   config.logits_scale = 0.4;
   return config;
 }
@@ -39,7 +39,7 @@ TransformerConfig of_bart() {
   config.norm_epsilon = 0.1;
   config.pre_norm = config.final_norm = false;
   config.embedding_norm = true;
-  config.positions = {"learned"};
+  config.schemes = {"learned"};
   config.logits_bias = true;
   config.logits_softcap = 2;
   config.target_start = {4, 7};
@@ -49,10 +49,10 @@ TransformerConfig of_bart() {
 
 TEST(TranslatorParts, HaveTheirGradients) {
   TransformerConfig t5 = of_t5();  // biases by distance are too coarse for differences
-  t5.positions = {"learned"};
-  t5.decoder_positions = {"shaw"};
+  t5.schemes = {"learned"};
+  t5.decoder_schemes = {"shaw"};
   for (const TransformerConfig& config : {t5, of_bart()}) {
-    SCOPED_TRACE(config.positions[0].scheme);
+    SCOPED_TRACE(config.schemes[0].scheme);
     expect_model_gradients<Translator<double>>(
         config, PairBatch{{4, 7, 2, 5, 2, 7}, {0, 3, 6}, two_sentences()});
   }
@@ -65,16 +65,16 @@ TEST(TranslatorParts, ComeBackFromTheirJson) {
     EXPECT_EQ(format_config(read), json);
     EXPECT_EQ(read.target_start, config.target_start);
     EXPECT_EQ(read.target_end, config.target_end);
-    EXPECT_EQ(read.decoder_positions, config.decoder_positions);
+    EXPECT_EQ(read.decoder_schemes, config.decoder_schemes);
   }
 }
 
 TEST(TranslatorParts, GiveEachStackItsPositions) {
   Translator<double> model(of_t5());
-  EXPECT_EQ(model.decoder_positions.options().schemes, model.config.decoder_positions);
-  EXPECT_EQ(model.encoder_positions.options().schemes, model.config.positions);
-  model.replace_positions({"none"});
-  EXPECT_TRUE(model.config.decoder_positions.empty());
+  EXPECT_EQ(model.decoder_positions.options().schemes, model.config.decoder_schemes);
+  EXPECT_EQ(model.encoder_positions.options().schemes, model.config.schemes);
+  model.replace_schemes({"none"});
+  EXPECT_TRUE(model.config.decoder_schemes.empty());
   EXPECT_EQ(model.decoder_positions.options().schemes, SchemeSpecs{"none"});
 }
 

@@ -18,7 +18,7 @@ inline TransformerConfig small(ModelKind kind) {
   config.layers = 2;
   config.ffn_width = 57;
   config.pointer = kind == ModelKind::translator;
-  config.positions = {"sinusoidal"};  // a hidden word is not a row of zeros, whose norm is a cliff
+  config.schemes = {"sinusoidal"};  // a hidden word is not a row of zeros, whose norm is a cliff
   return config;
 }
 

@@ -153,5 +153,5 @@ def test_a_window_of_one_word_by_one(shared):
 def test_the_lines_of_code_name_what_is_shown(shared):
     page = opened(shared, "&scheme=alibi&causal=yes&window=2,0&hide=3:1&step=biased")
     cpp = page.locator("pre[aria-label='C++']").text_content()
-    for line in ('options.positions = {{"alibi", {}}};', "options.causal = true;", "options.window = {2,0};", "options.hidden = {{3, 1}};", "AttentionStep::biased"):
+    for line in ('options.schemes = {{"alibi", {}}};', "options.causal = true;", "options.window = {2,0};", "options.hidden = {{3, 1}};", "AttentionStep::biased"):
         assert line in cpp, cpp

@@ -19,7 +19,7 @@ namespace {
 
 // The options of trained models, and those of both kinds; the rest are of random weights.
 constexpr std::string_view kOfTrained[] = {
-    "TARGET",       "--part",    "--layer",   "--without-positions", "--replace-positions",
+    "TARGET",       "--part",    "--layer",   "--without-positions", "--replace-scheme",
     "--replace-in", "--read-as", "--threads", "--overview"};
 constexpr std::string_view kOfBoth[] = {"TEXT",     "--file",      "--second",    "--head",
                                         "--lines",  "--max-width", "--json",      "--output",
@@ -79,7 +79,7 @@ void check(const CLI::App& command, const Attend& attend, bool is_trained) {
 }
 
 void run(Attend& attend) {
-  attend.options.positions = attend.choice.positions();
+  attend.options.schemes = attend.choice.positions();
   const auto first =
       attend.splitting.tokens(attend.text.read("attend.text", kLongestShownText), "attend.text");
   std::vector<std::string> second;

@@ -52,8 +52,8 @@ void attend_trained(const Attend& attend) {
   std::optional<std::string> target;
   if (attend.has_second()) target = read_text(attend.second, "attend.target", kLongestShownText);
   const auto parts = figures::attend_model(folder, text, target, attend.model.threads);
-  if (const auto& other = folder.other_positions; !other.empty()) {
-    folder.config = with_positions(folder.config, other, folder.replaced_layers);
+  if (const auto& other = folder.other_schemes; !other.empty()) {
+    folder.config = with_schemes(folder.config, other, folder.replaced_layers);
   }
   const figures::ModelAttention& part = figures::find_part(parts, attend.part);
   if (attend.overview) return show_overview(attend, part);

@@ -11,8 +11,8 @@ namespace {
 
 std::string cpp_options(const SentenceAttentionOptions& options) {
   std::string text = "sextant::SentenceAttentionOptions options;\n";
-  if (names_of(options.positions) != "none") {
-    text += "options.positions = " + cpp_schemes(options.positions) + ";\n";
+  if (names_of(options.schemes) != "none") {
+    text += "options.schemes = " + cpp_schemes(options.schemes) + ";\n";
   }
   for (const Option& option : changed_fields(options)) {
     text += "options." + std::string(option.name) + " = " + cpp_value(option, option.default_text) +
@@ -33,7 +33,7 @@ std::string missing_in_python(const std::vector<Option>& changed) {
 
 std::string python_options(const SentenceAttentionOptions& options) {
   Arguments arguments;
-  arguments.add("scheme", python_schemes(options.positions));
+  arguments.add("scheme", python_schemes(options.schemes));
   for (const Option& option : changed_fields(options)) {
     arguments.add(option.name, python_value(option, option.default_text));
   }
@@ -48,14 +48,14 @@ PrintedCall call_of_model(const Attend& attend) {
   if (attend.has_second()) {
     arguments.add(in_quotes(read_text(attend.second, "attend.second", kLongestShownText)));
   }
-  const SchemeSpecs& other = attend.model.other_positions;
+  const SchemeSpecs& other = attend.model.other_schemes;
   const auto& layers = attend.model.replaced_layers;
   const auto number = [](std::int64_t layer) { return std::to_string(layer); };
   const std::string model = folder == "shipped"
                                 ? "sextant.shipped("
                                 : "sextant.load(" + in_quotes(folder) + (other.empty() ? "" : ", ");
   return {.python = "model = " + model +
-                    (other.empty() ? "" : "replace_positions=" + python_schemes(other)) +
+                    (other.empty() ? "" : "replace_scheme=" + python_schemes(other)) +
                     (layers.empty() ? "" : ", replace_in=[" + joined(layers, ", ", number) + "]") +
                     ")\nmaps = model.attention_maps(" + arguments.text() + ")",
           .cpp = {},

@@ -53,24 +53,24 @@ PrintedCall TrainOptions::call(const CLI::App& command) const {
   add_file("tokenizer_from", "tokenizer_from", tokenizer_from_);
   if (!resume) {
     python.add("scheme", python_schemes(choice_.positions()));
-    cpp += "plan.settings.model.positions = " + cpp_schemes(choice_.positions()) + ";\n";
+    cpp += "plan.settings.model.schemes = " + cpp_schemes(choice_.positions()) + ";\n";
   }
-  if (!decoder_positions_.empty()) {
-    python.add("decoder_positions", python_schemes(decoder_positions_));
-    cpp += "plan.settings.model.decoder_positions = " + cpp_schemes(decoder_positions_) + ";\n";
+  if (!decoder_schemes_.empty()) {
+    python.add("decoder_scheme", python_schemes(decoder_schemes_));
+    cpp += "plan.settings.model.decoder_schemes = " + cpp_schemes(decoder_schemes_) + ";\n";
   }
-  if (!layer_positions_.empty()) {
+  if (!layer_schemes_.empty()) {
     const auto layers = [](const LayerSchemes& some) {
       return joined(some.layers, ", ", [](std::int64_t layer) { return std::to_string(layer); });
     };
-    python.add("layer_positions",
-               "[" + joined(layer_positions_, ", ", [&](const LayerSchemes& some) {
-                 return "([" + layers(some) + "], " + python_schemes(some.positions) + ")";
-               }) + "]");
-    cpp += "plan.settings.model.layer_positions = {" +
-           joined(layer_positions_, ", ",
+    python.add("layer_schemes", "[" + joined(layer_schemes_, ", ", [&](const LayerSchemes& some) {
+                                  return "([" + layers(some) + "], " +
+                                         python_schemes(some.schemes) + ")";
+                                }) + "]");
+    cpp += "plan.settings.model.layer_schemes = {" +
+           joined(layer_schemes_, ", ",
                   [&](const LayerSchemes& some) {
-                    return "{{" + layers(some) + "}, " + cpp_schemes(some.positions) + "}";
+                    return "{{" + layers(some) + "}, " + cpp_schemes(some.schemes) + "}";
                   }) +
            "};\n";
   }

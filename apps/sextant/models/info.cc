@@ -35,7 +35,7 @@ struct FrameworkError {
 std::vector<FrameworkError> framework_errors(const TransformerConfig& config) {
   constexpr std::int64_t kRows = 64, kFar = 1'000'000;
   std::vector<FrameworkError> errors;
-  for (const SchemeSpec& each : config.positions) {
+  for (const SchemeSpec& each : config.schemes) {
     const auto parameters = find_scheme(each.scheme).parameters();
     if (std::ranges::count(parameters, "precision", &Option::name) == 0) continue;
     std::map<std::string, std::string> framework = each.parameters;
@@ -69,7 +69,7 @@ Json json_of(const ModelFolder& folder, std::int64_t parameters) {
         {{"scheme", scheme}, {"position", position}, {"largest", largest}});
   }
   json["schemes"] = Json::array();
-  for (const SchemeSpec& position : config.positions) {
+  for (const SchemeSpec& position : config.schemes) {
     const Scheme& scheme = find_scheme(position.scheme);
     json["schemes"].push_back(
         {{"name", scheme.name}, {"title", scheme.title}, {"kind", name_of(scheme.kind)}});
@@ -92,9 +92,8 @@ std::string text_of(const ModelFolder& folder, std::int64_t parameters) {
                      : number(c.layers)},
       {"width", number(c.width) + ", heads " + number(c.heads)},
       {"positions",
-       names_of(c.positions) + (c.decoder_positions.empty()
-                                    ? ""
-                                    : "; of the decoder " + label_of(c.decoder_positions))},
+       names_of(c.schemes) +
+           (c.decoder_schemes.empty() ? "" : "; of the decoder " + label_of(c.decoder_schemes))},
       {"length", number(c.length)}};
   for (const auto& [scheme, position, largest] : framework_errors(c)) {
     rows.push_back({"in float32", scheme + " is off by up to " + significant(largest, 2) +

@@ -45,7 +45,7 @@ LogitLens lens_of(const LensCommand& command, const ModelFolder& folder,
 
 Json json_of(const LogitLens& found, const ModelFolder& folder) {
   const auto piece = [&](std::int64_t token) { return folder.tokenizer.piece_or_number(token); };
-  Json json{{"model", folder.path}, {"positions", folder.other_positions.empty()}};
+  Json json{{"model", folder.path}, {"positions", folder.other_schemes.empty()}};
   json["tokens"] = Json::array();
   json["next"] = Json::array();
   for (const std::int64_t token : found.read) json["tokens"].push_back(piece(token));

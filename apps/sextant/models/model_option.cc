@@ -1,4 +1,4 @@
-// --model DIR, --replace-positions, --without-positions and --threads.
+// --model DIR, --replace-scheme, --without-positions and --threads.
 #include "models/model_option.h"
 
 #include <algorithm>
@@ -24,22 +24,21 @@ namespace sextant::app {
 CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
   add_threads(command, threads);
   auto* without = command.add_flag_callback(
-      "--without-positions", [this] { other_positions = {"none"}; },
+      "--without-positions", [this] { other_schemes = {"none"}; },
       "take the positions out of the trained model, to see what it does without");
-  scheme_list(
-      command.add_option_function<std::string>(
-          "--replace-positions",
-          [this, where = command.get_name() + ".replace-positions"](const std::string& text) {
-            auto lists = parse_position_lists(text, where);
-            if (lists.size() != 1) {
-              throw Error(where, "must be one scheme, or several joined by +, got " + text);
-            }
-            other_positions = std::move(lists.front());
-            check_replacement(other_positions, where);
-          },
-          "give the trained model these positions instead of its own, such as "
-          "rotary:base=500000, alibi or rotary+temperature; schemes that learn nothing"),
-      "NAME", scheme_names())
+  scheme_list(command.add_option_function<std::string>(
+                  "--replace-scheme",
+                  [this, where = command.get_name() + ".replace-scheme"](const std::string& text) {
+                    auto lists = parse_position_lists(text, where);
+                    if (lists.size() != 1) {
+                      throw Error(where, "must be one scheme, or several joined by +, got " + text);
+                    }
+                    other_schemes = std::move(lists.front());
+                    check_replacement(other_schemes, where);
+                  },
+                  "give the trained model these positions instead of its own, such as "
+                  "rotary:base=500000, alibi or rotary+temperature; schemes that learn nothing"),
+              "NAME", scheme_names())
       ->excludes(without);
   command
       .add_option_function<std::string>(
@@ -49,7 +48,7 @@ CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
             if (!replaced_layers.empty()) return;
             throw Error(where, "must be one layer or more, as 0,2..5");
           },
-          "with --replace-positions or --without-positions: in these layers alone, from 0: 0,2..5 "
+          "with --replace-scheme or --without-positions: in these layers alone, from 0: 0,2..5 "
           "(default: all)")
       ->type_name("LAYERS");
   return add_folder(command, several);
@@ -80,9 +79,9 @@ ModelFolder ModelOption::open(std::initializer_list<ModelKind> kinds) const {
 
 std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> kinds) const {
   const std::string allowed = joined(kinds, " or ", [](ModelKind kind) { return described(kind); });
-  if (!replaced_layers.empty() && other_positions.empty()) {
+  if (!replaced_layers.empty() && other_schemes.empty()) {
     throw Error(command_ + ".replace-in",
-                "must be given with --replace-positions or --without-positions");
+                "must be given with --replace-scheme or --without-positions");
   }
   std::vector<ModelFolder> all;
   for (const std::string& folder : folders) {
@@ -90,7 +89,7 @@ std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> 
     std::error_code unknown;
     const bool ships = folder == "shipped" && !std::filesystem::exists(folder, unknown);
     all.push_back(ships ? dates_model() : open_model(folder, read_as));
-    all.back().other_positions = other_positions;
+    all.back().other_schemes = other_schemes;
     all.back().replaced_layers = replaced_layers;
     const ModelKind kind = all.back().config.kind;
     if (std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) continue;

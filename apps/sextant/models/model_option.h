@@ -1,4 +1,4 @@
-// --model DIR, --replace-positions, --without-positions and --threads, of the commands that use
+// --model DIR, --replace-scheme, --without-positions and --threads, of the commands that use
 // trained models.
 #pragma once
 
@@ -17,7 +17,7 @@ struct ModelOption {
   std::vector<std::string> folders;
   std::string read_as;  // of folders of the Hugging Face hub
   int threads = 0;
-  SchemeSpecs other_positions;                // instead of the model's own; empty: these
+  SchemeSpecs other_schemes;                  // instead of the model's own; empty: these
   std::vector<std::int64_t> replaced_layers;  // that have them; empty: all
 
   // `several`: the option may be there more than once.

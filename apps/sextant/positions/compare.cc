@@ -180,7 +180,7 @@ void run(Compare& compare) {
                   lab_text(compare.first, verdict.first) + lab_text(compare.second, verdict.second),
                   lab_json(compare.first, verdict.first), lab_json(compare.second, verdict.second));
   }
-  compare.options.positions = compare.choice.positions();
+  compare.options.schemes = compare.choice.positions();
   const auto weights = compare.choice.weights();
   compare.options.weights = weights ? &*weights : nullptr;
   compare.options.causal = true;

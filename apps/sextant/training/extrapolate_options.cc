@@ -88,7 +88,7 @@ void ExtrapolateOptions::check_of_model(const CLI::App& command) const {
     throw Error("extrapolate.model", "must not go with " + name + ": the model is trained");
   }
   for (const ExtrapolationScheme& each : run.schemes) {
-    check_replacement(each.positions, "extrapolate.schemes");
+    check_replacement(each.schemes, "extrapolate.schemes");
   }
 }
 

@@ -20,7 +20,7 @@ std::string why_it_cannot_learn(const Scheme& scheme) {
 }
 
 LayerSchemes parse_layers(std::string_view text) {
-  const std::string where = "train.layer-positions";
+  const std::string where = "train.layer-schemes";
   const auto equals = text.find('=');
   if (equals == text.npos) {
     throw Error(where, "must be layers and schemes, as in 0,2=rotary+window:left=127, got '" +
@@ -28,7 +28,7 @@ LayerSchemes parse_layers(std::string_view text) {
   }
   LayerSchemes some{read_option<std::vector<std::int64_t>>(text.substr(0, equals), where),
                     parse_position_schemes(text.substr(equals + 1), where)};
-  for (const auto& [name, parameters] : some.positions) {
+  for (const auto& [name, parameters] : some.schemes) {
     const Scheme& scheme = find_scheme(name);
     const std::string why = why_it_cannot_learn(scheme);
     if (!why.empty()) throw Error(where, why + ", got '" + name + "'");
@@ -126,10 +126,10 @@ void TrainOptions::add_to(CLI::App& command) {
   choice_.add_to(command, "rotary", why_it_cannot_learn, true);
   command
       .add_option_function<std::vector<std::string>>(
-          "--layer-positions",
+          "--layer-schemes",
           [this](const std::vector<std::string>& texts) {
-            layer_positions_.clear();
-            for (const std::string& text : texts) layer_positions_.push_back(parse_layers(text));
+            layer_schemes_.clear();
+            for (const std::string& text : texts) layer_schemes_.push_back(parse_layers(text));
           },
           "lm, mlm: layers, counted from 0, that have other schemes than --scheme says; may be "
           "given again for more: 0,2=rotary+window:left=127")
@@ -138,20 +138,20 @@ void TrainOptions::add_to(CLI::App& command) {
       ->group(kSchemeGroup);
   command
       .add_option_function<std::string>(
-          "--decoder-positions",
+          "--decoder-scheme",
           [this](const std::string& text) {
-            auto lists = parse_position_lists(text, "train.decoder-positions");
+            auto lists = parse_position_lists(text, "train.decoder-scheme");
             if (lists.size() != 1) {
-              throw Error("train.decoder-positions",
+              throw Error("train.decoder-scheme",
                           "must be one scheme, or several joined by +, got " + text);
             }
-            decoder_positions_ = std::move(lists.front());
+            decoder_schemes_ = std::move(lists.front());
           },
           "translate and the built-in tasks: the decoder's schemes where they are others than "
           "--scheme says: t5:bidirectional=no")
       ->type_name("NAME")
       ->group(kSchemeGroup);
-  kinds_["--decoder-positions"] = kPairTasks;
+  kinds_["--decoder-scheme"] = kPairTasks;
   print_call.add_to(command);
 }
 
@@ -245,9 +245,9 @@ TrainingPlan TrainOptions::plan(const CLI::App& command) const {
   if (!valid_.empty()) settings.valid.push_back(data_file(valid_));
   if (!from_.empty()) settings.from.push_back(data_file(from_));
   if (!tokenizer_from_.empty()) settings.tokenizer_from.push_back(data_file(tokenizer_from_));
-  settings.model.positions = choice_.positions();
-  settings.model.layer_positions = layer_positions_;
-  settings.model.decoder_positions = decoder_positions_;
+  settings.model.schemes = choice_.positions();
+  settings.model.layer_schemes = layer_schemes_;
+  settings.model.decoder_schemes = decoder_schemes_;
   if (plan.trainer.steps == 0 && plan.trainer.minutes == 0 && plan.epochs.epochs == 0) {
     throw Error("train.steps", "must be above 0 when there are no --epochs or --minutes");
   }

@@ -41,8 +41,8 @@ struct TrainOptions {
   std::vector<std::string> texts_;
   std::string pairs_, valid_, from_, tokenizer_from_;
   SchemeChoice choice_;
-  std::vector<LayerSchemes> layer_positions_;
-  SchemeSpecs decoder_positions_;
+  std::vector<LayerSchemes> layer_schemes_;
+  SchemeSpecs decoder_schemes_;
   std::vector<std::function<void(TrainingPlan&)>> given_;
   std::set<std::string> of_model_;  // options that say what a model and its tokenizer are
   std::set<std::string> of_tokenizer_;

@@ -89,7 +89,7 @@ std::string text_of(const TrainReport& report) {
   const TransformerConfig& model = report.model;
   std::string text =
       line("model", report.kind + ", " + grouped(report.parameters) + " parameters, vocabulary " +
-                        grouped(model.vocabulary) + ", positions " + names_of(model.positions));
+                        grouped(model.vocabulary) + ", positions " + names_of(model.schemes));
   text += line("data", report.data);
   text +=
       line("trained", grouped(report.result.step) + " steps, " + grouped(report.result.tokens) +

@@ -65,7 +65,7 @@ std::int64_t tokens_to_score(const ScoredTokens& scored, std::int64_t length, st
 struct ExtrapolationRow {
   std::string label;                  // "rotary base=500000"
   std::optional<std::uint64_t> seed;  // unset: the only one of a table that was read
-  SchemeSpecs positions;
+  SchemeSpecs schemes;
   std::int64_t weights = 0;                    // numbers that the model learned
   double seconds = 0;                          // of training
   double validation_loss = 0;                  // per token, at the training length

@@ -14,8 +14,8 @@
 namespace sextant {
 
 struct ExtrapolationScheme {
-  std::string label;      // of its row; its folder, with "-" for what no file name should have
-  SchemeSpecs positions;  // a decoder's T5 has bidirectional = no unless it is said
+  std::string label;    // of its row; its folder, with "-" for what no file name should have
+  SchemeSpecs schemes;  // a decoder's T5 has bidirectional = no unless it is said
 };
 
 struct ExtrapolationOptions {

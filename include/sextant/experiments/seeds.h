@@ -26,7 +26,7 @@ SeedScore over_seeds(const std::vector<LengthScore>& scores);
 // The runs of one scheme.
 struct SchemeScores {
   std::string label;
-  SchemeSpecs positions;
+  SchemeSpecs schemes;
   std::vector<std::optional<std::uint64_t>> seeds;  // of the runs
   std::vector<SeedScore> segments, sliding;         // one per length
 };

@@ -24,7 +24,7 @@ struct HiddenPair {
 struct SentenceAttentionOptions {
   std::int64_t width = 64;  // of the model, a multiple of heads
   std::int64_t heads = 4;
-  SchemeSpecs positions = {};              // {"rotary"}, {"rotary", "temperature"}; empty: none
+  SchemeSpecs schemes = {};                // {"rotary"}, {"rotary", "temperature"}; empty: none
   const SchemeWeights* weights = nullptr;  // of a single scheme; null: where training starts
   bool causal = false;
   std::uint32_t seed = 7;

@@ -55,8 +55,8 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   // Gives a trained model other positions than it was trained with, to see what it does with them;
   // {"none"} takes them out. config says the new ones then. Throws Error naming model.positions for
   // schemes that learn weights, and as PositionModule. In `layers` alone unless that is empty; the
-  // others keep theirs, and what they learned. Throws Error as with_positions().
-  void replace_positions(const SchemeSpecs& schemes, std::span<const std::int64_t> layers = {});
+  // others keep theirs, and what they learned. Throws Error as with_schemes().
+  void replace_schemes(const SchemeSpecs& schemes, std::span<const std::int64_t> layers = {});
 
   // "embedding.weight", "positions.", "stack.", "output.".
   Parameters<T> parameters();

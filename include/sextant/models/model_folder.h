@@ -24,8 +24,8 @@ struct ModelFolder {
   // The bytes of model.safetensors, where they are in memory: borrowed. `path` is a name then.
   std::string_view weights = {};
   // What loads the folder gives the model these positions instead of its own
-  // (LanguageModel::replace_positions()); empty: its own.
-  SchemeSpecs other_positions = {};
+  // (LanguageModel::replace_schemes()); empty: its own.
+  SchemeSpecs other_schemes = {};
   std::vector<std::int64_t> replaced_layers = {};  // that have them; empty: all
   // Of a model that is part of the library: what it was taught, and so what it can answer.
   std::string taught = {};

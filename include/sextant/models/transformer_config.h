@@ -24,7 +24,7 @@ std::string described(ModelKind kind);  // "a causal language model"
 // The schemes of some layers, in place of those that the others have.
 struct LayerSchemes {
   std::vector<std::int64_t> layers;  // from 0 on, ascending
-  SchemeSpecs positions;             // none that adds rows to embeddings: those are of all layers
+  SchemeSpecs schemes;               // none that adds rows to embeddings: those are of all layers
 };
 
 struct TransformerConfig {
@@ -65,13 +65,13 @@ struct TransformerConfig {
   bool logits_bias = false;
   double logits_scale = 1, logits_softcap = 0;
   bool logits_transform = false;
-  bool pointer = false;                // of a translator: it may copy (pointer.h)
-  SchemeSpecs positions = {"rotary"};  // of self attention; cross attention has none
+  bool pointer = false;              // of a translator: it may copy (pointer.h)
+  SchemeSpecs schemes = {"rotary"};  // of self attention; cross attention has none
   // Of a translator's decoder, where they are others, as T5's, which sees no later token; empty:
   // `positions`.
-  SchemeSpecs decoder_positions{};
-  std::vector<LayerSchemes> layer_positions{};  // of the layers that differ; not of a translator
-  std::int64_t length = 512;                    // positions of learned tables
+  SchemeSpecs decoder_schemes{};
+  std::vector<LayerSchemes> layer_schemes{};  // of the layers that differ; not of a translator
+  std::int64_t length = 512;                  // positions of learned tables
   // Of a translator: what its decoder reads before a target, at least one token, and what it writes
   // after it.
   std::vector<std::int64_t> target_start = {1};
@@ -96,8 +96,8 @@ void check_replacement(const SchemeSpecs& schemes, std::string_view where = "mod
 // check_replacement(), and naming model.replace_in for layers that are not there or twice there,
 // for a translator, and where the config's or the new positions are rows that are added to
 // embeddings, before all layers.
-TransformerConfig with_positions(TransformerConfig config, const SchemeSpecs& schemes,
-                                 std::span<const std::int64_t> layers = {});
+TransformerConfig with_schemes(TransformerConfig config, const SchemeSpecs& schemes,
+                               std::span<const std::int64_t> layers = {});
 
 // JSON with all fields; files of earlier versions are read. Parsing throws Error naming `where` and
 // the key for anything missing, unknown or of the wrong type.

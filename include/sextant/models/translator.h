@@ -69,8 +69,8 @@ struct Translator : TokenModel<T> {  // of kind translator; source and target sh
   // writes the next one, and config.target_end after the last.
   std::vector<std::int64_t> decoder_input(std::span<const std::int64_t> target) const;
 
-  // As LanguageModel::replace_positions(), of encoder and decoder; throws Error for any layers.
-  void replace_positions(const SchemeSpecs& schemes, std::span<const std::int64_t> layers = {});
+  // As LanguageModel::replace_schemes(), of encoder and decoder; throws Error for any layers.
+  void replace_schemes(const SchemeSpecs& schemes, std::span<const std::int64_t> layers = {});
 
   // "embedding.weight", "encoder_positions.", "decoder_positions.", "encoder.", "decoder.",
   // "output.weight", "pointer.".

@@ -108,7 +108,7 @@ nb::dict exchange(const std::string& folder, const std::vector<std::string>& tex
   ExtrapolationOptions options = default_extrapolation();
   options.schemes = schemes_of(schemes, kCall);
   for (const ExtrapolationScheme& each : options.schemes) {
-    check_replacement(each.positions, "exchange_positions.schemes");
+    check_replacement(each.schemes, "exchange_positions.schemes");
   }
   options.test_lengths = Argument{lengths, kCall, "test_lengths"}.integers();
   options.stride = Argument{stride, kCall, "stride"}.integer();

@@ -110,29 +110,29 @@ nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
 }
 
 // What replaces a model's positions: a list as of read_positions(), or None.
-SchemeSpecs other_positions(nb::handle given, const char* call) {
+SchemeSpecs other_schemes(nb::handle given, const char* call) {
   if (given.is_none()) return {};
-  SchemeSpecs schemes = read_positions({given, call, "replace_positions"});
-  check_replacement(schemes, std::string(call) + ".replace_positions");
+  SchemeSpecs schemes = read_positions({given, call, "replace_scheme"});
+  check_replacement(schemes, std::string(call) + ".replace_scheme");
   return schemes;
 }
 
 nb::object load_model(const std::vector<std::string>& paths, nb::handle positions,
                       nb::handle replace_in, const std::string& read_as) {
-  const SchemeSpecs others = other_positions(positions, "load");
+  const SchemeSpecs others = other_schemes(positions, "load");
   std::vector<std::int64_t> layers;
   if (!replace_in.is_none()) {
     layers = Argument{replace_in, "load", "replace_in"}.integers();
     if (layers.empty() || others.empty()) {
       throw Error("load.replace_in",
-                  "must be one layer or more, given together with replace_positions");
+                  "must be one layer or more, given together with replace_scheme");
     }
   }
   std::vector<ModelFolder> folders;
   for (const std::string& path : paths) {
     if (path.empty()) throw Error("load.path", "must be a model's folder, got ''");
     folders.push_back(open_model(path, read_as));
-    folders.back().other_positions = others;
+    folders.back().other_schemes = others;
     folders.back().replaced_layers = layers;
   }
   return opened(std::move(folders), "load.path");
@@ -155,7 +155,7 @@ nb::object pretrained_model(const std::string& folder, const std::string& read_a
 nb::object shipped_model(nb::handle positions) {
   std::vector<ModelFolder> folders;
   folders.push_back(dates_model());
-  folders.back().other_positions = other_positions(positions, "shipped");
+  folders.back().other_schemes = other_schemes(positions, "shipped");
   return opened(std::move(folders), "shipped");
 }
 

@@ -49,7 +49,7 @@ std::vector<HiddenPair> pairs_hidden_by_hand(const Argument& argument) {
 
 SentenceAttentionOptions options_of(const PictureOptions& given, nb::handle positions) {
   SentenceAttentionOptions options;
-  options.positions = read_positions({positions, given.call(), "scheme"});
+  options.schemes = read_positions({positions, given.call(), "scheme"});
   options.width = given.integer("width", kSizes).value_or(options.width);
   options.heads = given.integer("heads", kSizes).value_or(options.heads);
   options.causal = given.flag("causal");
@@ -134,7 +134,7 @@ nb::dict compare(const Words& first, const Words& second, nb::handle positions,
     verdict = compare_order(first, second, options);
   }
   nb::dict result;
-  result["verdict"] = verdict.verdict(figures::title_of(options.positions));
+  result["verdict"] = verdict.verdict(figures::title_of(options.schemes));
   result["headline"] = verdict.headline();
   result["first"] = as_dict(std::move(verdict.first), options);
   result["second"] = as_dict(std::move(verdict.second), options);

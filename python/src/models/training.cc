@@ -93,9 +93,9 @@ TrainingPlan plan_of(const std::string& kind, const nb::dict& sources, nb::handl
       settings.augment.*field.member = settings.augment.*field.member || one.*field.member;
     });
   }
-  settings.model.positions = read_positions({positions, "train", "scheme"});
-  settings.model.layer_positions = read_layers({layers, "train", "layer_positions"});
-  settings.model.decoder_positions = read_positions({decoder, "train", "decoder_positions"});
+  settings.model.schemes = read_positions({positions, "train", "scheme"});
+  settings.model.layer_schemes = read_layers({layers, "train", "layer_schemes"});
+  settings.model.decoder_schemes = read_positions({decoder, "train", "decoder_scheme"});
   if (plan.trainer.steps == 0 && plan.trainer.minutes == 0 && plan.epochs.epochs == 0) {
     throw Error("train.steps", "must be above 0 when there are no epochs or minutes");
   }

@@ -118,7 +118,7 @@ double last_output(const OrderVerdict& verdict) {
 
 SentenceAttentionOptions report_model(const std::string& scheme, bool causal) {
   SentenceAttentionOptions options;
-  options.positions = {scheme};
+  options.schemes = {scheme};
   options.causal = causal;
   return options;
 }

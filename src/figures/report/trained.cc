@@ -22,7 +22,7 @@ constexpr std::int64_t kUnseen = 200;
 // The same weights, rotated by nothing.
 TextTranslator without_positions() {
   ModelFolder model = dates_model();
-  model.other_positions = {"none"};
+  model.other_schemes = {"none"};
   return TextTranslator::load(model);
 }
 

@@ -12,7 +12,7 @@ TransformerConfig read_config(const ConfigObject& object, const ModelConfig& mod
     object.fail("relative_attention", "must be true: others of the type are not read");
   }
   TransformerConfig c = shared_config(object, model);
-  for (std::int64_t i = 1; i < c.layers; ++i) c.layer_positions.push_back({{i}, c.positions});
+  for (std::int64_t i = 1; i < c.layers; ++i) c.layer_schemes.push_back({{i}, c.schemes});
   c.vocabulary = object.integer_or("vocab_size", 128100);
   c.ffn_width = object.integer_or("intermediate_size", 6144);
   c.activation = activation_of(object, "hidden_act", "gelu");
@@ -54,7 +54,7 @@ bool norms_distances(const ConfigObject& object) {
 }
 
 void add_distances(const ConfigObject& object, const TransformerConfig& c, WeightTable& table) {
-  const auto& of = c.positions.front().parameters;
+  const auto& of = c.schemes.front().parameters;
   const std::int64_t buckets = std::stoll(of.at("position_buckets"));
   const std::int64_t rows = 2 * (buckets > 0 ? buckets : std::stoll(of.at("max_position")));
   const bool shared = object.flag_or("share_att_key", false);

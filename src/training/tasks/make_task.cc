@@ -101,8 +101,8 @@ void load_position_table(TrainingPlan& plan, const InitialWeights& initial) {
     return std::ranges::any_of(find_scheme(scheme.scheme).parameters(),
                                [](const Option& option) { return option.name == "file"; });
   };
-  const auto scheme = std::ranges::find_if(model.positions, has_file);
-  if (scheme == model.positions.end()) return;
+  const auto scheme = std::ranges::find_if(model.schemes, has_file);
+  if (scheme == model.schemes.end()) return;
   const auto given = [&scheme](const char* name, const char* otherwise) {
     const auto found = scheme->parameters.find(name);
     return found == scheme->parameters.end() ? std::string(otherwise) : found->second;

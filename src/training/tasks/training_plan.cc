@@ -147,7 +147,7 @@ void fill_defaults(TrainingPlan& plan, const ScheduleOverrides& chosen) {
   check_options(tokenizer);
   TransformerConfig& model = settings.model;
   // Where training starts: a matter of the run, not of the model.
-  for (SchemeSpec& scheme : model.positions) {
+  for (SchemeSpec& scheme : model.schemes) {
     const auto table = scheme.parameters.extract("file");
     if (!table.empty() && table.mapped() != "none") {
       settings.table.push_back(data_file(table.mapped()));

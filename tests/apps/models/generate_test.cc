@@ -55,7 +55,7 @@ TEST(GenerateCommand, SaysInJsonWhatWasMadeAndHow) {
 TEST(GenerateCommand, EndsWithTheTableOfPositionsUnlessItSlides) {
   const Folder folder;
   TransformerConfig config = small_model(ModelKind::causal);
-  config.positions = {"learned"};
+  config.schemes = {"learned"};
   config.length = 20;
   save_alphabet_model(folder / "model", ModelKind::causal, config);
   const std::string command = "generate --greedy --model " + folder / "model";

@@ -101,13 +101,13 @@ TEST(WithoutPositions, EveryCommandReadsTheSameModel) {
   const std::string model = " --model " + alphabet_model();
   for (const std::string& command :
        {"generate --greedy --max-tokens 8 --prompt cde" + model, "attend abcabc" + model}) {
-    EXPECT_EQ(sextant(command + " --replace-positions none").out,
+    EXPECT_EQ(sextant(command + " --replace-scheme none").out,
               sextant(command + " --without-positions").out);
-    EXPECT_THAT(sextant(command + " --replace-positions t5").err,
-                HasSubstr("replace-positions] must be schemes that learn nothing"));
-    EXPECT_THAT(sextant(command + " --replace-positions none,alibi").err,
-                HasSubstr("replace-positions] must be one"));
-    EXPECT_EQ(sextant(command + " --replace-positions none --without-positions").code, 2);
+    EXPECT_THAT(sextant(command + " --replace-scheme t5").err,
+                HasSubstr("replace-scheme] must be schemes that learn nothing"));
+    EXPECT_THAT(sextant(command + " --replace-scheme none,alibi").err,
+                HasSubstr("replace-scheme] must be one"));
+    EXPECT_EQ(sextant(command + " --replace-scheme none --without-positions").code, 2);
     EXPECT_EQ(sextant(command + " --without-positions --replace-in 0").code, 0);
     EXPECT_THAT(sextant(command + " --without-positions --replace-in 90").err,
                 HasSubstr("replace-in] must be layers 0 .. "));

@@ -17,9 +17,9 @@ TEST(PngFiles, WithoutGlyphsForALabelAreOneWarning) {
   const Folder folder;
   const std::string fonts = folder / "fonts.conf";
   put(fonts, std::string("<fontconfig><dir>") + kFonts + "</dir></fontconfig>");
-  const auto attend = [&](const std::string& words, const std::string& file) {
+  const auto attend = [&](const std::string& words, const char* file) {
     return shell("export FONTCONFIG_FILE=" + fonts + "\nsextant attend '" + words +
-                 "' --split spaces -o " + file);
+                 "' --split spaces -o " + folder / file);
   };
   const Outcome png = attend("the \u65e5 \u672c cat \u65e5", "a.png");
   EXPECT_EQ(png.code, 0);

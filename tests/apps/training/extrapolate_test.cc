@@ -144,7 +144,7 @@ TEST_F(Extrapolate, TakesSchemesWithParameters) {
   ASSERT_EQ(outcome.code, 0) << outcome.err;
   const auto rows = outcome.json()["rows"];
   EXPECT_EQ(rows[1]["label"], "rotary base=500000");
-  EXPECT_EQ(rows[2]["positions"][0]["parameters"]["bidirectional"], "no");
+  EXPECT_EQ(rows[2]["schemes"][0]["parameters"]["bidirectional"], "no");
 }
 
 TEST_F(Extrapolate, TakesSchemesThatGoTogether) {
@@ -154,8 +154,8 @@ TEST_F(Extrapolate, TakesSchemesThatGoTogether) {
   const auto rows = outcome.json()["rows"];
   ASSERT_EQ(rows.size(), 3U);
   EXPECT_EQ(rows[0]["label"], "rotary base=1e+4+kerple_log");
-  EXPECT_EQ(rows[0]["positions"][0]["parameters"]["base"], "1e+4");
-  EXPECT_EQ(rows[0]["positions"][1]["scheme"], "kerple_log");
+  EXPECT_EQ(rows[0]["schemes"][0]["parameters"]["base"], "1e+4");
+  EXPECT_EQ(rows[0]["schemes"][1]["scheme"], "kerple_log");
   EXPECT_EQ(rows[2]["label"], "sinusoidal+alibi");
 }
 

@@ -59,10 +59,10 @@ TEST_F(TrainSchemes, MayDifferBetweenLayers) {
   const Outcome made =
       sextant("train lm --file " + text_ +
               " --width 48 --heads 2 --layers 3 --batch-size 2 --length 16 --steps 2 --warmup 0 "
-              "--layer-positions 0,2=rotary+window:left=3 --layer-positions 1=t5 -o " +
+              "--layer-schemes 0,2=rotary+window:left=3 --layer-schemes 1=t5 -o " +
               (folder_ / "kinds"));
   ASSERT_EQ(made.code, 0) << made.err;
-  EXPECT_THAT(read_file(folder_ / "kinds/last/config.json"), HasSubstr("layer_positions"));
+  EXPECT_THAT(read_file(folder_ / "kinds/last/config.json"), HasSubstr("layer_schemes"));
   EXPECT_EQ(weight("kinds", "positions.2.t5.table").size(1), 2);
   EXPECT_EQ(sextant("train --resume --steps 3 -o " + (folder_ / "kinds")).code, 0);
   EXPECT_EQ(
@@ -77,13 +77,12 @@ TEST_F(TrainSchemes, MayDifferBetweenLayers) {
            {"0=forgetting", "must be one whose weights do not depend on the tokens"},
            {"0=window:side=2", "window has --left, --right, --dilation, got --side"}}) {
     const Outcome refused =
-        sextant(lm("refused", std::string("--steps 1 --layer-positions ") + given));
+        sextant(lm("refused", std::string("--steps 1 --layer-schemes ") + given));
     EXPECT_NE(refused.code, 0);
-    EXPECT_THAT(refused.err, AllOf(HasSubstr("[train.layer-positions]"), HasSubstr(said)));
+    EXPECT_THAT(refused.err, AllOf(HasSubstr("[train.layer-schemes]"), HasSubstr(said)));
   }
-  EXPECT_THAT(
-      sextant("train copy --steps 1 --layer-positions 0=none -o " + (folder_ / "p")).err,
-      HasSubstr("[train.layer-positions] must be given with lm mlm only, got it with copy"));
+  EXPECT_THAT(sextant("train copy --steps 1 --layer-schemes 0=none -o " + (folder_ / "p")).err,
+              HasSubstr("[train.layer-schemes] must be given with lm mlm only, got it with copy"));
 }
 
 TEST_F(TrainSchemes, EveryOneOfTheListMakesAStepAndGoesOn) {
@@ -142,7 +141,7 @@ TEST_F(TrainSchemes, LearnedPositionsMayStartWithATable) {
       sextant(lm("run", learned + "--rate 1e-30 --scheme-file " + file + " --json"));
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.json()["model"]["length"], 20);
-  EXPECT_EQ(run.json()["model"]["positions"][0]["parameters"].size(),
+  EXPECT_EQ(run.json()["model"]["schemes"][0]["parameters"].size(),
             1U);  // the file is not the model's
   const Tensor<double> kept = weight("run", "positions.table");
   ASSERT_EQ(kept.shape(), (Shape{22, 48}));
@@ -172,7 +171,7 @@ TEST_F(TrainSchemes, SeveralTogetherAreTrainedUsedAndResumed) {
       "run", "--steps 2 --scheme learned:offset=1+rotary+t5 --base 500 --max-distance 64 --json"));
   ASSERT_EQ(run.code, 0) << run.err;
   const auto json = run.json();
-  const auto& positions = json["model"]["positions"];
+  const auto& positions = json["model"]["schemes"];
   ASSERT_EQ(positions.size(), 3U);
   EXPECT_EQ(positions[0]["parameters"]["offset"], "1");
   EXPECT_EQ(positions[1]["scheme"], "rotary");

@@ -185,8 +185,8 @@ TEST_F(Train, PrintsALineForEveryStepOnRequest) {
 
 TEST_F(Train, TakesSchemesWithTheirParameters) {
   const auto json = sextant(lm("run", "--scheme rotary --base 500 --steps 1 --json")).json();
-  EXPECT_EQ(json["model"]["positions"][0]["scheme"], "rotary");
-  EXPECT_EQ(json["model"]["positions"][0]["parameters"]["base"], "500");
+  EXPECT_EQ(json["model"]["schemes"][0]["scheme"], "rotary");
+  EXPECT_EQ(json["model"]["schemes"][0]["parameters"]["base"], "500");
   EXPECT_EQ(sextant(lm("t5", "--scheme t5 --steps 1")).code, 0);
   EXPECT_THAT(sextant(lm("f", "--scheme forgetting --steps 1")).err,
               StartsWith("sextant: [train.scheme]"));

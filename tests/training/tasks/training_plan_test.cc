@@ -57,7 +57,7 @@ class Plans : public RunFolders {
 
 TEST_F(Plans, WhatFollowsIsFilledIn) {
   TrainingPlan plan = default_plan("translate");
-  plan.settings.model.positions = {{"rotary", {{"file", "none"}, {"base", "500"}}}};
+  plan.settings.model.schemes = {{"rotary", {{"file", "none"}, {"base", "500"}}}};
   plan.trainer.seed = 7;
   plan.trainer.steps = 1000;
   fill_defaults(plan);
@@ -65,14 +65,14 @@ TEST_F(Plans, WhatFollowsIsFilledIn) {
   EXPECT_EQ(plan.settings.model.length, 2 * 128 + 16);
   EXPECT_EQ(plan.settings.model.seed, 7u);
   EXPECT_TRUE(plan.settings.table.empty());
-  EXPECT_EQ(plan.settings.model.positions[0].parameters.size(), 1u);
+  EXPECT_EQ(plan.settings.model.schemes[0].parameters.size(), 1u);
   EXPECT_EQ(plan.trainer.schedule.decay, Decay::cosine);
   EXPECT_EQ(plan.trainer.schedule.steps, 1000);
   EXPECT_EQ(plan.trainer.schedule.warmup, 100) << "400, but at most a tenth of the steps";
 
   TrainingPlan masked = default_plan("mlm");
   masked.trainer.minutes = 1;
-  masked.settings.model.positions[0].parameters["file"] = "table.npy";
+  masked.settings.model.schemes[0].parameters["file"] = "table.npy";
   fill_defaults(masked);
   EXPECT_EQ(masked.settings.tokenizer.vocabulary_size, 4000);
   EXPECT_EQ(masked.settings.model.length, 128);
@@ -232,18 +232,18 @@ TEST_F(Plans, AreReadWithTheKeysOfEarlierVersions) {
 
 TEST_F(Plans, AreReadWithTheOneSchemeOfEarlierVersions) {
   TrainingPlan plan = letters();
-  plan.settings.model.positions = {{"rotary", {{"base", "500"}}}};
+  plan.settings.model.schemes = {{"rotary", {{"base", "500"}}}};
   run(plan);
   Json stored = Json::parse(read_file(path("run/run.json")));
   stored.erase("checksum");
   Json& model = stored["settings"]["model"];
   model["scheme"] = "rotary";
   model["scheme_parameters"] = {{"base", "500"}};
-  model.erase("positions");
+  model.erase("schemes");
   stored["checksum"] = checksum_of(stored.dump());
   write_file(path("run/run.json"), stored.dump(2) + "\n");
   TrainingPlan again = read_plan(path("run"));
-  EXPECT_EQ(again.settings.model.positions, plan.settings.model.positions);
+  EXPECT_EQ(again.settings.model.schemes, plan.settings.model.schemes);
   const PlannedTask made = make_task(again, path("run"));
   again.trainer.steps = 6;
   EXPECT_EQ(train(*made.task, again.trainer).step, 6);
@@ -254,11 +254,11 @@ TEST_F(Plans, ARunWithSeveralSchemesGoesOn) {
   const auto weights_after = [this](std::initializer_list<std::int64_t> steps) {
     std::filesystem::remove_all(path("run"));
     TrainingPlan plan = letters();
-    plan.settings.model.positions = {"learned", {"rotary", {{"base", "500"}}}, "t5"};
+    plan.settings.model.schemes = {"learned", {"rotary", {{"base", "500"}}}, "t5"};
     run(plan, *steps.begin());
     if (steps.size() > 1) {
       TrainingPlan again = read_plan(path("run"));
-      EXPECT_EQ(again.settings.model.positions, plan.settings.model.positions);
+      EXPECT_EQ(again.settings.model.schemes, plan.settings.model.schemes);
       const PlannedTask made = make_task(again, path("run"));
       again.trainer.steps = *(steps.end() - 1);
       train(*made.task, again.trainer);
@@ -270,7 +270,7 @@ TEST_F(Plans, ARunWithSeveralSchemesGoesOn) {
   EXPECT_THAT(straight, HasSubstr("positions.learned.table"));
   EXPECT_EQ(weights_after({4, 6}), straight);
   const ModelFolder folder = open_model_folder(path("run/last"));
-  EXPECT_EQ(names_of(folder.config.positions), "learned+rotary+t5");
+  EXPECT_EQ(names_of(folder.config.schemes), "learned+rotary+t5");
   const TextModel model = TextModel::load(folder);
   EXPECT_EQ(generate(model, folder.tokenizer.encode("abc"), {.max_tokens = 4}).tokens.size(), 4u);
 }

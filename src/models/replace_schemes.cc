@@ -16,7 +16,7 @@ void check_layers(const TransformerConfig& config, const SchemeSpecs& schemes,
   if (config.kind == ModelKind::translator) {
     throw Error(kWhere, "must not be given for a translator, whose layers have the same positions");
   }
-  for (const SchemeSpecs* list : {&config.positions, &schemes}) {
+  for (const SchemeSpecs* list : {&config.schemes, &schemes}) {
     for (const SchemeSpec& each : *list) {
       if (find_scheme(each.scheme).kind != SchemeKind::added) continue;
       throw Error(kWhere, "must not be given with " + each.scheme +
@@ -44,23 +44,22 @@ void check_replacement(const SchemeSpecs& schemes, std::string_view where) {
   }
 }
 
-TransformerConfig with_positions(TransformerConfig config, const SchemeSpecs& schemes,
-                                 std::span<const std::int64_t> layers) {
+TransformerConfig with_schemes(TransformerConfig config, const SchemeSpecs& schemes,
+                               std::span<const std::int64_t> layers) {
   check_replacement(schemes);
   if (layers.empty()) {
-    config.positions = schemes;
-    config.decoder_positions.clear();
-    config.layer_positions.clear();
+    config.schemes = schemes;
+    config.decoder_schemes.clear();
+    config.layer_schemes.clear();
     return config;
   }
   check_layers(config, schemes, layers);
-  for (LayerSchemes& each : config.layer_positions) {
+  for (LayerSchemes& each : config.layer_schemes) {
     std::erase_if(each.layers,
                   [&](std::int64_t layer) { return std::ranges::count(layers, layer) > 0; });
   }
-  std::erase_if(config.layer_positions,
-                [](const LayerSchemes& each) { return each.layers.empty(); });
-  config.layer_positions.push_back({{layers.begin(), layers.end()}, schemes});
+  std::erase_if(config.layer_schemes, [](const LayerSchemes& each) { return each.layers.empty(); });
+  config.layer_schemes.push_back({{layers.begin(), layers.end()}, schemes});
   return config;
 }
 
