@@ -43,10 +43,12 @@ def main() -> int:
     work, html = folder / "work", folder / "html"
     shutil.rmtree(work, ignore_errors=True)
     doxygen(work / "headers", work / "doxygen")
-    stage = Stage(work / "pages")
-    stage.add(PurePosixPath("docs/schemes/README.md"), contents(sorted(page.stem for page in (ROOT / "docs" / "schemes").glob("[a-z]*.md"))))
     notebooks = re.findall(r"\((\w+)\.ipynb\)", (ROOT / NOTEBOOKS / "README.md").read_text())  # in the order that they are read in
-    stage.add(NOTEBOOKS / "README.md", contents(notebooks))
+    schemes = PurePosixPath("docs/schemes")
+    stage = Stage(work / "pages", {
+        schemes / "README.md": contents(sorted(page.stem for page in (ROOT / schemes).glob("[a-z]*.md"))),
+        NOTEBOOKS / "README.md": contents(notebooks),
+    })
     for page in [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]:
         if HERE not in page.parents:
             stage.add(PurePosixPath(page.relative_to(ROOT)))

@@ -51,10 +51,11 @@ def page_of(path: PurePosixPath) -> PurePosixPath:
 
 
 class Stage:
-    """The folder that Sphinx reads."""
+    """The folder that Sphinx reads. `ends` has what is put at the end of pages, whichever page leads to them first."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, ends: dict[PurePosixPath, str]):
         self.folder = folder
+        self.ends = ends
         self.done: set[PurePosixPath] = set()
 
     def write(self, page: str | PurePosixPath, text: str) -> None:
@@ -86,8 +87,8 @@ class Stage:
             lines.append(line)
         return "".join(lines)
 
-    def add(self, path: PurePosixPath, more: str = "") -> None:
-        """Makes the page of a file or folder of the repository, and of all that it links to; `more` is put at the page's end."""
+    def add(self, path: PurePosixPath) -> None:
+        """Makes the page of a file or folder of the repository, and of all that it links to."""
         if path in self.done:
             return
         self.done.add(path)
@@ -100,7 +101,7 @@ class Stage:
         elif path.suffix == ".md":
             text = self.linked((ROOT / path).read_text(), path, page)
             orphan = ORPHAN if page.parts[0] in ("source", "decisions") else ""
-            self.write(page, orphan + text + more)
+            self.write(page, orphan + text + self.ends.get(path, ""))
         elif path.suffix == ".ipynb":
             text, pictures = notebook_page(ROOT / path)
             self.write(page, self.linked(text, path, page))

@@ -76,12 +76,13 @@ def test_files_have_their_page(path, page):
 
 def test_links_lead_to_pages_of_the_site_and_code_is_left_alone(tmp_path):
     text = "[a](../examples/decode.cc) [b](../CONTRIBUTING.md#style) [c](https://x.org) [d](#here)\n```cpp\n[](../examples/decode.cc)\n```\n[e](schemes)\n"
-    found = Stage(tmp_path).linked(text, PurePosixPath("docs/learn.md"), PurePosixPath("learn.md"))
+    stage = Stage(tmp_path, {PurePosixPath("docs/schemes/README.md"): "its end\n"})
+    found = stage.linked(text, PurePosixPath("docs/learn.md"), PurePosixPath("learn.md"))
     assert found == (
         "[a](source/examples/decode.cc.md) [b](project/CONTRIBUTING.md#style) [c](https://x.org) [d](#here)\n"
         "```cpp\n[](../examples/decode.cc)\n```\n[e](schemes/index.md)\n"
     )
-    assert (tmp_path / "source/examples/decode.cc.md").exists() and (tmp_path / "schemes/index.md").exists()
+    assert (tmp_path / "source/examples/decode.cc.md").exists() and (tmp_path / "schemes/index.md").read_text().endswith("its end\n")
 
 
 def test_comments_become_those_of_doxygen():
