@@ -21,6 +21,16 @@ bool exists(const std::string& path) {
   return std::filesystem::exists(path, error);
 }
 
+// The folder that has the files: of a model in the cache of huggingface_hub, models--ORG--NAME, the
+// snapshot of its main revision; any other as it is.
+std::string folder_of_files(const std::string& folder) {
+  const std::string revision = folder + "/refs/main";
+  if (exists(folder + "/config.json") || !exists(revision)) return folder;
+  const std::string name = read_file(revision, 100);
+  const bool is_name = !name.empty() && name.find_first_not_of("0123456789abcdef") == name.npos;
+  return is_name ? folder + "/snapshots/" + name : folder;
+}
+
 // Throws for weights that only a program that trusts the file can read.
 void refuse_pickle(const std::string& folder) {
   if (exists(folder + "/model.safetensors") || exists(folder + "/model.safetensors.index.json")) {
@@ -58,7 +68,7 @@ struct Pretrained {
   std::function<void(const Parameters<float>&)> read;
 };
 
-Pretrained open(const std::string& folder, std::string_view read_as) {
+Pretrained open(const std::string& folder, std::string_view read_as) {  // of folder_of_files()
   const std::string path = folder + "/config.json";
   if (!exists(path)) {
     throw Error(folder, "must be a Hugging Face model's folder, with config.json");
@@ -103,21 +113,24 @@ bool is_published(const std::string& folder) {
 
 }  // namespace
 
-LanguageModel<float> load_pretrained(const std::string& folder, std::string_view read_as) {
+LanguageModel<float> load_pretrained(const std::string& given, std::string_view read_as) {
+  const std::string folder = folder_of_files(given);
   const Pretrained found = open(folder, read_as);
   check_kind(folder, found.config, false);
   return make_filled([&](UnsetWeights unset) { return LanguageModel<float>(found.config, unset); },
                      found.read);
 }
 
-Translator<float> load_pretrained_translator(const std::string& folder, std::string_view read_as) {
+Translator<float> load_pretrained_translator(const std::string& given, std::string_view read_as) {
+  const std::string folder = folder_of_files(given);
   const Pretrained found = open(folder, read_as);
   check_kind(folder, found.config, true);
   return make_filled([&](UnsetWeights unset) { return Translator<float>(found.config, unset); },
                      found.read);
 }
 
-ModelFolder open_model(const std::string& folder, std::string_view read_as) {
+ModelFolder open_model(const std::string& given, std::string_view read_as) {
+  const std::string folder = folder_of_files(given);
   if (!is_published(folder)) {
     if (!read_as.empty()) {
       throw Error(

@@ -24,6 +24,9 @@ namespace sextant {
 // of another shape or not floating-point numbers (before memory is taken for the model), and
 // numbers that are not finite. Pickled weights (pytorch_model.bin) are not read.
 //
+// `folder` may be one of the cache of huggingface_hub: a snapshot, whose links lead to blobs, or
+// models--ORG--NAME, of which the snapshot of the main revision is read.
+//
 // `read_as`: a model type, as load_model_config() takes it: a folder of a type that is not known is
 // read as one of this type, with all that is checked of those.
 LanguageModel<float> load_pretrained(const std::string& folder, std::string_view read_as = {});

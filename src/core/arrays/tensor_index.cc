@@ -20,7 +20,18 @@ bool is_inside(const fs::path& name) {
          std::ranges::none_of(name, [](const fs::path& part) { return part == ".."; });
 }
 
-// The path of a file that an index says; its target too has to lie in the folder.
+// Whether a file is where a folder's links may lead: in it, or, for a snapshot in the cache of
+// huggingface_hub (blobs, refs, snapshots/<revision>), among that model's blobs.
+bool is_of_folder(const fs::path& file, const fs::path& folder) {
+  const auto is_below = [&](const fs::path& place) {
+    return is_inside(file.lexically_relative(place));
+  };
+  const fs::path snapshots = folder.parent_path();
+  return is_below(folder) ||
+         (snapshots.filename() == "snapshots" && is_below(snapshots.parent_path() / "blobs"));
+}
+
+// The path of a file that an index says; its target too has to be of the folder.
 std::string path_of(const fs::path& folder, const std::string& name, const std::string& tensor,
                     const std::string& index) {
   const auto fail = [&](const std::string& what) {
@@ -35,7 +46,7 @@ std::string path_of(const fs::path& folder, const std::string& name, const std::
     fail("must name files that are there, got " + quoted_text(name) + " (" + problem.message() +
          ")");
   }
-  if (!is_inside(target.lexically_relative(fs::canonical(folder)))) outside();
+  if (!is_of_folder(target, fs::canonical(folder))) outside();
   return file.string();
 }
 
