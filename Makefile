@@ -15,6 +15,9 @@ SYSTEM_PYTHON = $(or $(PYTHON),python3)
 VENV := build/venv
 MODULE = $(if $(PYTHON),-DSEXTANT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python,-DSEXTANT_PYTHON=OFF)
 
+# Those that are written by hand, but for the first page of the site.
+DOCUMENTS = git ls-files '*.md' ':!docs/site' ':!examples/notebooks'
+
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 18
 
@@ -190,13 +193,15 @@ bench-peers:     ## attention, training and Python compared with PyTorch, ONNX R
 	build/peers/venv/bin/pip install --quiet --force-reinstall --no-deps build/peers/wheels/sextant-*.whl
 	build/peers/venv/bin/python bench/peers/compare.py --bench build/release/bench --out build/peers $(PEERS)
 
-format:          ## format every source file
+format:          ## format every source file and fill the paragraphs of the documents
 	@scripts/setup.sh format
 	git ls-files '*.h' '*.cc' | xargs clang-format -i
+	$(DOCUMENTS) | xargs scripts/wrap_documents.py
 
 check-format:    ## whether `make format` would change a file
 	@scripts/setup.sh format
 	git ls-files '*.h' '*.cc' | xargs -n 40 -P 2 clang-format --dry-run --Werror
+	$(DOCUMENTS) | xargs scripts/wrap_documents.py --check
 
 tidy:            ## clang and clang-tidy on each source file by itself
 	@scripts/setup.sh tidy
