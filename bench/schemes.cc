@@ -1,5 +1,5 @@
 // What does each scheme cost inside attention, against the same call without positions?
-// docs/benchmarks-method.md says how it is measured.
+// docs/benchmarks.md says how it is measured.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

@@ -1,5 +1,5 @@
 // How fast do models learn, as a share of what the machine can do, and where does the time go?
-// docs/benchmarks-method.md says how it is measured.
+// docs/benchmarks.md says how it is measured.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -112,7 +112,7 @@ CALLS = [
          [("schemes", "Sequence[PositionNames] | None", "None",
            "names, or dicts from names to parameters; None: none, sinusoidal, learned, rotary, alibi, t5, kerple_log"),
           ("folder", "str | os.PathLike[str] | None", "None",
-           "of the experiment: the same call goes on where it was stopped, and trains further schemes; None: nothing is kept"),
+           "of the experiment: the same call continues where it was stopped, and trains further schemes; None: nothing is kept"),
           ("on_step", "OnScore | None", "None",
            "called with the scheme's label (\"rotary, seed 1\" of several), what is done (\"measuring\", \"training\", \"scoring\"), the length that is scored, and "
            "StepMetrics after a step, else None; False stops the experiment"), RUN[2]],

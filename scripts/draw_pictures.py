@@ -25,8 +25,8 @@ FROM_ELSEWHERE = {
     "attention-kernel": "drawn by hand",
     "extrapolation": "trains for hours, see docs/extrapolate.md",
     "extrapolation-seeds": "trains for hours, see docs/extrapolate.md",
-    "ranks-links": "measured, see docs/ranks.md",
-    "ranks-model": "measured, see docs/ranks.md",
+    "ranks-links": "measured, see docs/parallel.md",
+    "ranks-model": "measured, see docs/parallel.md",
     "ratios": "measured; bench/peers/draw_ratios.py draws it",
     "shakespeare-copy": "trains for hours, see docs/shakespeare.md",
 }

@@ -1,7 +1,7 @@
 # Every relative link of the documents leads to a file.
 file(GLOB_RECURSE pages RELATIVE ${ROOT} ${ROOT}/docs/*.md)
 list(FILTER pages EXCLUDE REGEX "^docs/site/")  # its links are those of the site, which checks them itself
-file(GLOB more RELATIVE ${ROOT} ${ROOT}/*.md ${ROOT}/tests/hostile/*.md)
+file(GLOB more RELATIVE ${ROOT} ${ROOT}/*.md ${ROOT}/bench/*.md ${ROOT}/tests/hostile/*.md)
 set(broken)
 foreach(page ${pages} ${more})
   file(READ ${ROOT}/${page} text)

@@ -104,7 +104,7 @@ def header_page(header: Path) -> str:
 
 def table(rows: list[tuple[str, str, str]], what: str) -> str:
     """Of (page, name, purpose)."""
-    return "\n".join([f"| {what} | what it is for |", "|---|---|", *(f"| [{name}]({page}.md) | {purpose} |" for page, name, purpose in rows), ""])
+    return "\n".join([f"| {what} | purpose |", "|---|---|", *(f"| [{name}]({page}.md) | {purpose} |" for page, name, purpose in rows), ""])
 
 
 def add_component(stage: Stage, umbrella: Path) -> None:
@@ -126,6 +126,6 @@ def add_cpp_reference(stage: Stage) -> None:
     for umbrella in components:
         add_component(stage, umbrella)
     intro = ("Everything is in the namespace `sextant`. A component is a folder of headers, a header that includes all of them, and a library to "
-             "link: `sextant::attention` with what it stands on; `sextant::sextant` is all. [Install and link](../install.md).")
+             "link: `sextant::attention` with its dependencies; `sextant::sextant` is all. [Install and link](../install.md).")
     stage.write("cpp/index.md", f"# C++ reference\n\n{include_line('sextant.h')}{intro}\n\n"
                 + table([(path.stem, path.stem, purpose(path)) for path in components], "component") + contents(path.stem for path in components))

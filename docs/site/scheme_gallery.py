@@ -14,7 +14,7 @@ KINDS = {
     "rotated": "Rotations of queries and keys",
     "distance_bias": "A number per head and distance, added to the score",
     "indexed_bias": "A number per query and key, added to the score",
-    "content": "Terms that depend on what the tokens hold",
+    "content": "Terms that depend on the content of the tokens",
     "none": "Nothing at all",
 }
 
@@ -37,7 +37,7 @@ def add_gallery(stage: Stage, program: Path) -> None:
     names = [scheme["name"] for scheme in schemes]
     subprocess.run([ROOT / "scripts" / "draw_pictures.py", "--into", stage.folder / "images", program, *names], check=True,
                    stdout=subprocess.DEVNULL)
-    lines = ["# Gallery of schemes", "", f"All {len(schemes)} schemes, by what they do to attention. A card leads to the scheme's page: parameters, models that "
+    lines = ["# Gallery of schemes", "", f"All {len(schemes)} schemes, by their place in attention. A card leads to the scheme's page: parameters, models that "
              "use it, traps, the command that draws its picture. [The list with the papers](index.md).", ""]
     for kind, title in KINDS.items():
         cards = []

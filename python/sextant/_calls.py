@@ -104,24 +104,25 @@ def lm(
             model so far as its attribute `model`
         progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
             notebook
-        documents (none | file | paragraph | line | endoftext): what <eos> ends, so that the model
-            learns to end. none: texts follow each other without a sign; file: each file; paragraph:
-            what empty lines divide; line: each line; endoftext: what lines that are GPT-2's
-            end-of-text token divide
+        documents (none | file | paragraph | line | endoftext): the documents, each of which ends
+            with <eos>. none: no <eos> between texts; file: each file; paragraph: each part between
+            empty lines; line: each line; endoftext: each part between lines with GPT-2's
+            end-of-text token
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
             text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
-        accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
-        document_mask (True | False): tokens see those of their own document alone (a sequence may
-            hold several)
+        accumulation_steps (1 .. 2^20): batches per step whose gradients are summed: less memory,
+            the same sums
+        document_mask (True | False): tokens see only tokens of the same document (a sequence may
+            contain several)
         label_smoothing (>= 0, < 1): of the targets
-        tokenizer (word | character | subword): what a token is. word: a whole word; character: one
-            character; subword: a part of a word, learned from the text
+        tokenizer (word | character | subword): type of the tokens. word: a whole word; character:
+            one character; subword: a part of a word, learned from the text
         lower_case (True | False): lower-case the text first
         split_punctuation (True | False): punctuation marks are words of their own
-        min_count (>= 1): rarer words and characters are unknown
-        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size
+        min_count (>= 1): words and characters with a smaller count become <unk>
+        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size of the vocabulary
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         kv_heads (0 .. 2^16): of keys and values; 0: the heads
@@ -137,18 +138,19 @@ def lm(
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
-        output_norm (True | False): norms of what each block gives, before it is added: beside those
-            before, as in Gemma 2, or in place of those after the sum, as in OLMo 2
-        parallel_blocks (none | one_norm | two_norms): attention and feed-forward layer of what the
-            layer reads, side by side. none: one after the other; one_norm: with one norm before
-            both, as in GPT-J; two_norms: each with a norm, as in GPT-NeoX
+        output_norm (True | False): norms of each block's output, before it is added: in addition to
+            those before the block, as in Gemma 2, or instead of those after the sum, as in OLMo 2
+        parallel_blocks (none | one_norm | two_norms): attention and feed-forward block both read
+            the layer's input. none: one after the other; one_norm: with one norm before both, as in
+            GPT-J; two_norms: each with a norm, as in GPT-NeoX
         first_norm (True | False): a norm before the first attention; no: it reads the embedding as
             it is, as in ModernBERT
-        embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
+        embedding_norm (True | False): a norm of the first layer's input, as in BERT and BLOOM
         bias (True | False): of linear maps
-        qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
-        out_bias (True | False): of attention's result where the others have none
-        ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        qkv_bias (True | False): biases of the maps to q, k and v if other maps have none, as in
+            Qwen 2
+        out_bias (True | False): bias of the map after attention if other maps have none
+        ffn_bias (True | False): biases of feed-forward layers if other maps have none, as in GPT-J
         qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
             each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
         attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
@@ -163,7 +165,7 @@ def lm(
             as in BERT
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
-        patience (>= 0): end after so many validations without a new best loss; 0: no limit
+        patience (>= 0): end after this number of validations without a new best loss; 0: no limit
         validate_every (>= 0): steps; 0: only at the end
         checkpoint_every (>= 0): steps; 0: every five minutes, at the best validations and at the
             end
@@ -289,25 +291,26 @@ def mlm(
             model so far as its attribute `model`
         progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
             notebook
-        documents (none | file | paragraph | line | endoftext): what <eos> ends, so that the model
-            learns to end. none: texts follow each other without a sign; file: each file; paragraph:
-            what empty lines divide; line: each line; endoftext: what lines that are GPT-2's
-            end-of-text token divide
+        documents (none | file | paragraph | line | endoftext): the documents, each of which ends
+            with <eos>. none: no <eos> between texts; file: each file; paragraph: each part between
+            empty lines; line: each line; endoftext: each part between lines with GPT-2's
+            end-of-text token
         held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
             text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
-        accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
+        accumulation_steps (1 .. 2^20): batches per step whose gradients are summed: less memory,
+            the same sums
         mask_probability (> 0, <= 1): fraction of the tokens to predict
-        document_mask (True | False): tokens see those of their own document alone (a sequence may
-            hold several)
+        document_mask (True | False): tokens see only tokens of the same document (a sequence may
+            contain several)
         label_smoothing (>= 0, < 1): of the targets
-        tokenizer (word | character | subword): what a token is. word: a whole word; character: one
-            character; subword: a part of a word, learned from the text
+        tokenizer (word | character | subword): type of the tokens. word: a whole word; character:
+            one character; subword: a part of a word, learned from the text
         lower_case (True | False): lower-case the text first
         split_punctuation (True | False): punctuation marks are words of their own
-        min_count (>= 1): rarer words and characters are unknown
-        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size
+        min_count (>= 1): words and characters with a smaller count become <unk>
+        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size of the vocabulary
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         kv_heads (0 .. 2^16): of keys and values; 0: the heads
@@ -323,18 +326,19 @@ def mlm(
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
-        output_norm (True | False): norms of what each block gives, before it is added: beside those
-            before, as in Gemma 2, or in place of those after the sum, as in OLMo 2
-        parallel_blocks (none | one_norm | two_norms): attention and feed-forward layer of what the
-            layer reads, side by side. none: one after the other; one_norm: with one norm before
-            both, as in GPT-J; two_norms: each with a norm, as in GPT-NeoX
+        output_norm (True | False): norms of each block's output, before it is added: in addition to
+            those before the block, as in Gemma 2, or instead of those after the sum, as in OLMo 2
+        parallel_blocks (none | one_norm | two_norms): attention and feed-forward block both read
+            the layer's input. none: one after the other; one_norm: with one norm before both, as in
+            GPT-J; two_norms: each with a norm, as in GPT-NeoX
         first_norm (True | False): a norm before the first attention; no: it reads the embedding as
             it is, as in ModernBERT
-        embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
+        embedding_norm (True | False): a norm of the first layer's input, as in BERT and BLOOM
         bias (True | False): of linear maps
-        qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
-        out_bias (True | False): of attention's result where the others have none
-        ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        qkv_bias (True | False): biases of the maps to q, k and v if other maps have none, as in
+            Qwen 2
+        out_bias (True | False): bias of the map after attention if other maps have none
+        ffn_bias (True | False): biases of feed-forward layers if other maps have none, as in GPT-J
         qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
             each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
         attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
@@ -349,7 +353,7 @@ def mlm(
             as in BERT
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
-        patience (>= 0): end after so many validations without a new best loss; 0: no limit
+        patience (>= 0): end after this number of validations without a new best loss; 0: no limit
         validate_every (>= 0): steps; 0: only at the end
         checkpoint_every (>= 0): steps; 0: every five minutes, at the best validations and at the
             end
@@ -485,16 +489,17 @@ def translate(
             text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
-        accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
+        accumulation_steps (1 .. 2^20): batches per step whose gradients are summed: less memory,
+            the same sums
         label_smoothing (>= 0, < 1): of the targets
         subword_dropout (>= 0, < 1): fraction of the sub-words that are split into smaller ones,
             different in each epoch
-        tokenizer (word | character | subword): what a token is. word: a whole word; character: one
-            character; subword: a part of a word, learned from the text
+        tokenizer (word | character | subword): type of the tokens. word: a whole word; character:
+            one character; subword: a part of a word, learned from the text
         lower_case (True | False): lower-case the text first
         split_punctuation (True | False): punctuation marks are words of their own
-        min_count (>= 1): rarer words and characters are unknown
-        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size
+        min_count (>= 1): words and characters with a smaller count become <unk>
+        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size of the vocabulary
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         kv_heads (0 .. 2^16): of keys and values; 0: the heads
@@ -511,13 +516,14 @@ def translate(
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
-        output_norm (True | False): norms of what each block gives, before it is added: beside those
-            before, as in Gemma 2, or in place of those after the sum, as in OLMo 2
-        embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
+        output_norm (True | False): norms of each block's output, before it is added: in addition to
+            those before the block, as in Gemma 2, or instead of those after the sum, as in OLMo 2
+        embedding_norm (True | False): a norm of the first layer's input, as in BERT and BLOOM
         bias (True | False): of linear maps
-        qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
-        out_bias (True | False): of attention's result where the others have none
-        ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        qkv_bias (True | False): biases of the maps to q, k and v if other maps have none, as in
+            Qwen 2
+        out_bias (True | False): bias of the map after attention if other maps have none
+        ffn_bias (True | False): biases of feed-forward layers if other maps have none, as in GPT-J
         qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
             each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
         attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
@@ -531,7 +537,7 @@ def translate(
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
-        patience (>= 0): end after so many validations without a new best loss; 0: no limit
+        patience (>= 0): end after this number of validations without a new best loss; 0: no limit
         validate_every (>= 0): steps; 0: only at the end
         checkpoint_every (>= 0): steps; 0: every five minutes, at the best validations and at the
             end
@@ -651,14 +657,15 @@ def dates(
             text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
-        accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
+        accumulation_steps (1 .. 2^20): batches per step whose gradients are summed: less memory,
+            the same sums
         label_smoothing (>= 0, < 1): of the targets
-        tokenizer (word | character | subword): what a token is. word: a whole word; character: one
-            character; subword: a part of a word, learned from the text
+        tokenizer (word | character | subword): type of the tokens. word: a whole word; character:
+            one character; subword: a part of a word, learned from the text
         lower_case (True | False): lower-case the text first
         split_punctuation (True | False): punctuation marks are words of their own
-        min_count (>= 1): rarer words and characters are unknown
-        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size
+        min_count (>= 1): words and characters with a smaller count become <unk>
+        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size of the vocabulary
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         kv_heads (0 .. 2^16): of keys and values; 0: the heads
@@ -675,13 +682,14 @@ def dates(
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
-        output_norm (True | False): norms of what each block gives, before it is added: beside those
-            before, as in Gemma 2, or in place of those after the sum, as in OLMo 2
-        embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
+        output_norm (True | False): norms of each block's output, before it is added: in addition to
+            those before the block, as in Gemma 2, or instead of those after the sum, as in OLMo 2
+        embedding_norm (True | False): a norm of the first layer's input, as in BERT and BLOOM
         bias (True | False): of linear maps
-        qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
-        out_bias (True | False): of attention's result where the others have none
-        ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        qkv_bias (True | False): biases of the maps to q, k and v if other maps have none, as in
+            Qwen 2
+        out_bias (True | False): bias of the map after attention if other maps have none
+        ffn_bias (True | False): biases of feed-forward layers if other maps have none, as in GPT-J
         qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
             each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
         attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
@@ -695,7 +703,7 @@ def dates(
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
-        patience (>= 0): end after so many validations without a new best loss; 0: no limit
+        patience (>= 0): end after this number of validations without a new best loss; 0: no limit
         validate_every (>= 0): steps; 0: only at the end
         checkpoint_every (>= 0): steps; 0: every five minutes, at the best validations and at the
             end
@@ -815,14 +823,15 @@ def copy(
             text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
-        accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
+        accumulation_steps (1 .. 2^20): batches per step whose gradients are summed: less memory,
+            the same sums
         label_smoothing (>= 0, < 1): of the targets
-        tokenizer (word | character | subword): what a token is. word: a whole word; character: one
-            character; subword: a part of a word, learned from the text
+        tokenizer (word | character | subword): type of the tokens. word: a whole word; character:
+            one character; subword: a part of a word, learned from the text
         lower_case (True | False): lower-case the text first
         split_punctuation (True | False): punctuation marks are words of their own
-        min_count (>= 1): rarer words and characters are unknown
-        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size
+        min_count (>= 1): words and characters with a smaller count become <unk>
+        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size of the vocabulary
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         kv_heads (0 .. 2^16): of keys and values; 0: the heads
@@ -839,13 +848,14 @@ def copy(
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
-        output_norm (True | False): norms of what each block gives, before it is added: beside those
-            before, as in Gemma 2, or in place of those after the sum, as in OLMo 2
-        embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
+        output_norm (True | False): norms of each block's output, before it is added: in addition to
+            those before the block, as in Gemma 2, or instead of those after the sum, as in OLMo 2
+        embedding_norm (True | False): a norm of the first layer's input, as in BERT and BLOOM
         bias (True | False): of linear maps
-        qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
-        out_bias (True | False): of attention's result where the others have none
-        ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        qkv_bias (True | False): biases of the maps to q, k and v if other maps have none, as in
+            Qwen 2
+        out_bias (True | False): bias of the map after attention if other maps have none
+        ffn_bias (True | False): biases of feed-forward layers if other maps have none, as in GPT-J
         qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
             each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
         attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
@@ -859,7 +869,7 @@ def copy(
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
-        patience (>= 0): end after so many validations without a new best loss; 0: no limit
+        patience (>= 0): end after this number of validations without a new best loss; 0: no limit
         validate_every (>= 0): steps; 0: only at the end
         checkpoint_every (>= 0): steps; 0: every five minutes, at the best validations and at the
             end
@@ -979,14 +989,15 @@ def reverse(
             text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
-        accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
+        accumulation_steps (1 .. 2^20): batches per step whose gradients are summed: less memory,
+            the same sums
         label_smoothing (>= 0, < 1): of the targets
-        tokenizer (word | character | subword): what a token is. word: a whole word; character: one
-            character; subword: a part of a word, learned from the text
+        tokenizer (word | character | subword): type of the tokens. word: a whole word; character:
+            one character; subword: a part of a word, learned from the text
         lower_case (True | False): lower-case the text first
         split_punctuation (True | False): punctuation marks are words of their own
-        min_count (>= 1): rarer words and characters are unknown
-        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size
+        min_count (>= 1): words and characters with a smaller count become <unk>
+        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size of the vocabulary
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         kv_heads (0 .. 2^16): of keys and values; 0: the heads
@@ -1003,13 +1014,14 @@ def reverse(
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
-        output_norm (True | False): norms of what each block gives, before it is added: beside those
-            before, as in Gemma 2, or in place of those after the sum, as in OLMo 2
-        embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
+        output_norm (True | False): norms of each block's output, before it is added: in addition to
+            those before the block, as in Gemma 2, or instead of those after the sum, as in OLMo 2
+        embedding_norm (True | False): a norm of the first layer's input, as in BERT and BLOOM
         bias (True | False): of linear maps
-        qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
-        out_bias (True | False): of attention's result where the others have none
-        ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        qkv_bias (True | False): biases of the maps to q, k and v if other maps have none, as in
+            Qwen 2
+        out_bias (True | False): bias of the map after attention if other maps have none
+        ffn_bias (True | False): biases of feed-forward layers if other maps have none, as in GPT-J
         qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
             each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
         attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
@@ -1023,7 +1035,7 @@ def reverse(
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
-        patience (>= 0): end after so many validations without a new best loss; 0: no limit
+        patience (>= 0): end after this number of validations without a new best loss; 0: no limit
         validate_every (>= 0): steps; 0: only at the end
         checkpoint_every (>= 0): steps; 0: every five minutes, at the best validations and at the
             end
@@ -1143,14 +1155,15 @@ def sort(
             text, the last documents, random pairs
         length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
         batch_size (1 .. 2^20): sequences or pairs per step
-        accumulation_steps (1 .. 2^20): batches that a step is made in: less memory, the same sums
+        accumulation_steps (1 .. 2^20): batches per step whose gradients are summed: less memory,
+            the same sums
         label_smoothing (>= 0, < 1): of the targets
-        tokenizer (word | character | subword): what a token is. word: a whole word; character: one
-            character; subword: a part of a word, learned from the text
+        tokenizer (word | character | subword): type of the tokens. word: a whole word; character:
+            one character; subword: a part of a word, learned from the text
         lower_case (True | False): lower-case the text first
         split_punctuation (True | False): punctuation marks are words of their own
-        min_count (>= 1): rarer words and characters are unknown
-        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size
+        min_count (>= 1): words and characters with a smaller count become <unk>
+        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size of the vocabulary
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         kv_heads (0 .. 2^16): of keys and values; 0: the heads
@@ -1167,13 +1180,14 @@ def sort(
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
         pre_norm (True | False): norms before each block; no: after it and none after the last, as
             in Vaswani et al. 2017
-        output_norm (True | False): norms of what each block gives, before it is added: beside those
-            before, as in Gemma 2, or in place of those after the sum, as in OLMo 2
-        embedding_norm (True | False): a norm of what the first layer reads, as in BERT and BLOOM
+        output_norm (True | False): norms of each block's output, before it is added: in addition to
+            those before the block, as in Gemma 2, or instead of those after the sum, as in OLMo 2
+        embedding_norm (True | False): a norm of the first layer's input, as in BERT and BLOOM
         bias (True | False): of linear maps
-        qkv_bias (True | False): of the maps to q, k and v where the others have none, as in Qwen 2
-        out_bias (True | False): of attention's result where the others have none
-        ffn_bias (True | False): of feed-forward layers where the others have none, as in GPT-J
+        qkv_bias (True | False): biases of the maps to q, k and v if other maps have none, as in
+            Qwen 2
+        out_bias (True | False): bias of the map after attention if other maps have none
+        ffn_bias (True | False): biases of feed-forward layers if other maps have none, as in GPT-J
         qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
             each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
         attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
@@ -1187,7 +1201,7 @@ def sort(
         pointer (True | False): a translator may copy tokens of the source
         steps (>= 0): how many; 0: no limit
         minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
-        patience (>= 0): end after so many validations without a new best loss; 0: no limit
+        patience (>= 0): end after this number of validations without a new best loss; 0: no limit
         validate_every (>= 0): steps; 0: only at the end
         checkpoint_every (>= 0): steps; 0: every five minutes, at the best validations and at the
             end
@@ -1257,8 +1271,8 @@ def resume(
         steps (>= 0; None: as the run has it): how many; 0: no limit
         minutes (>= 0; None: as the run has it): wall time across resumed runs; 0: no limit. With
             steps: whichever ends first
-        patience (>= 0; None: as the run has it): end after so many validations without a new best
-            loss; 0: no limit
+        patience (>= 0; None: as the run has it): end after this number of validations without a new
+            best loss; 0: no limit
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
         epochs (0 .. 1000000000; None: as the run has it): passes over the data; 0: no limit. With
             steps: whichever ends first
@@ -1312,7 +1326,7 @@ def extrapolate(
         text: files of text: paths, or what has read(), one or a list of them
         schemes: names, or dicts from names to parameters; None: none, sinusoidal, learned, rotary,
             alibi, t5, kerple_log
-        folder: of the experiment: the same call goes on where it was stopped, and trains further
+        folder: of the experiment: the same call continues where it was stopped, and trains further
             schemes; None: nothing is kept
         on_step: called with the scheme's label ("rotary, seed 1" of several), what is done
             ("measuring", "training", "scoring"), the length that is scored, and StepMetrics after a
@@ -1326,11 +1340,11 @@ def extrapolate(
         minutes (>= 0): time for all schemes and seeds together, scoring included; it determines the
             number of steps
         steps (>= 0): steps of each model, instead of minutes
-        seeds (1 .. 1000): models of each scheme, with consecutive seeds; shown are their mean and
-            standard deviation
-        stride (>= 1): how far a sliding window moves, and how many of its tokens are scored; 1:
-            full context for every token, slow
-        scored (>= 1): at most so many tokens of the held-out text
+        seeds (1 .. 1000): models of each scheme, with consecutive seeds; the table shows their mean
+            and standard deviation
+        stride (>= 1): step of the sliding window and number of its tokens that are scored; 1: full
+            context for every token, slow
+        scored (>= 1): largest number of scored tokens of the held-out text
         rate (> 0): highest learning rate; it falls by a cosine to a tenth
         dropout (>= 0, < 1): fraction of the activations
         threads (0 .. 1024): 0: all cores; results have the same bits for any number
@@ -1338,9 +1352,9 @@ def extrapolate(
         width (1 .. 2^16): of embeddings and layers
         heads (1 .. 2^16): of attention
         layers (1 .. 1000): of the decoder, or of the only stack
-        tokenizer (word | character | subword): what a token is. word: a whole word; character: one
-            character; subword: a part of a word, learned from the text
-        vocabulary (>= 0; None: 0; 2000 sub-words): largest size
+        tokenizer (word | character | subword): type of the tokens. word: a whole word; character:
+            one character; subword: a part of a word, learned from the text
+        vocabulary (>= 0; None: 0; 2000 sub-words): largest size of the vocabulary
 
     Returns:
         the perplexities of every scheme at every length
@@ -1377,9 +1391,9 @@ class _Generates:
             prompt: at least one token
             stop: ends the text and is no part of it
             on_text: called with every part of the text as it is made
-            max_tokens (1 .. 2^20): how many at most
-            slide (True | False): where the table of the model's positions ends (learned), go on with
-                its last tokens
+            max_tokens (1 .. 2^20): largest number of new tokens
+            slide (True | False): beyond the end of the model's table of positions (learned), continue
+                with the last tokens
             seed (0 .. 2^32 - 1): of the random choices
             threads (0 .. 1024): 0: all cores
             temperature (>= 0): divides the logits; 0: always the most probable token
@@ -1512,8 +1526,7 @@ class _ScoresText:
         Args:
             text: a path, or what has read()
             length (0 .. 2^24): tokens per window; 0: the length in the model's config
-            stride (>= 0): slide the window by so many tokens and score only those; 0: windows do not
-                overlap
+            stride (>= 0): slide the window by N tokens and score only those; 0: windows do not overlap
             batch_tokens (>= 1): tokens of one pass, about
             threads (0 .. 1024): 0: all cores
 

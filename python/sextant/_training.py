@@ -106,7 +106,7 @@ def carry_out(
         return model
     error.model = model
     if hasattr(error, "add_note"):
-        saved = f"is saved in {folder}: sextant.train.resume({folder!r}) goes on" if folder else "is the attribute `model` of this exception"
+        saved = f"is saved in {folder}: sextant.train.resume({folder!r}) continues" if folder else "is the attribute `model` of this exception"
         error.add_note(f"The training stopped at step {model.training.steps}; the model so far {saved}")
     raise error
 

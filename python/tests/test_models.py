@@ -88,7 +88,7 @@ def test_generation_is_a_function_of_the_seed(model: sextant.LanguageModel) -> N
 def test_a_table_of_positions_that_ends_is_said_and_slides() -> None:
     model = tiny.language_model(scheme="learned")
     length = model.config["length"]
-    with pytest.warns(UserWarning, match=f"positions of the model .learned. end: {length} tokens .* slide=True goes on"):
+    with pytest.warns(UserWarning, match=f"positions of the model .learned. end: {length} tokens .* slide=True continues"):
         text = model.generate("the ", max_tokens=10 * length, temperature=0)
     assert len(model.tokenizer.encode("the " + text)) <= length + 1
     with warnings.catch_warnings():

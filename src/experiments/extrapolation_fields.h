@@ -20,14 +20,14 @@ inline constexpr auto kFields<ExtrapolationOptions> = std::tuple{
     field(&ExtrapolationOptions::steps, "steps", at_least(0),
           "steps of each model, instead of minutes"),
     field(&ExtrapolationOptions::seeds, "seeds", kSeedCount,
-          "models of each scheme, with consecutive seeds; shown are their mean and standard "
+          "models of each scheme, with consecutive seeds; the table shows their mean and standard "
           "deviation"),
     field(&ExtrapolationOptions::stride, "stride", at_least(1),
-          "how far a sliding window moves, and how many of its tokens are scored; 1: full context "
+          "step of the sliding window and number of its tokens that are scored; 1: full context "
           "for every token, slow")
         .with_condition("at most the shortest test length"),
     field(&ExtrapolationOptions::scored, "scored", at_least(1),
-          "at most so many tokens of the held-out text"),
+          "largest number of scored tokens of the held-out text"),
     field(&ExtrapolationOptions::learning_rate, "learning_rate", kAboveZero,
           "highest learning rate; it falls by a cosine to a tenth"),
     field(&ExtrapolationOptions::dropout, "dropout", kShare, "fraction of the activations"),

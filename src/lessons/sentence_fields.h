@@ -25,18 +25,17 @@ inline constexpr auto kFields<SentenceAttentionOptions> = std::tuple{
     field(&SentenceAttentionOptions::causal, "causal",
           "causal mask: no word attends to later ones"),
     field(&SentenceAttentionOptions::window, "window", TextRange{"two whole numbers >= -1"},
-          "visible keys to the left and right of a query's own, which is not counted; -1: no "
-          "limit"),
+          "visible keys before and after the query's position, which is not counted; -1: no limit"),
     field(&SentenceAttentionOptions::temperature, "temperature", kAboveZero,
-          "divides q k^T / sqrt(head_dim): small gives one word all, large makes all equal"),
+          "softmax temperature, divides q k^T / sqrt(head_dim): low is peaked, high is flat"),
     field(&SentenceAttentionOptions::softcap, "softcap", kNotNegative,
-          "C replaces each score by C tanh(score / C), before biases; 0: off"),
+          "c: scores become c tanh(score / c), before biases; 0: off"),
     field(&SentenceAttentionOptions::sinks, "sinks", ListRange{kFinite},
-          "a logit that takes part in the softmax but has no value")
+          "attention sink: a logit in the softmax that has no value")
         .unset("none")
         .with_condition("one, or one per head"),
     field(&SentenceAttentionOptions::hidden, "hidden", TextRange{"pairs such as 3:1,*:0"},
-          "pairs that are hidden, query and key counted from 0; * is all of them")
+          "hidden pairs of a query and a key, counted from 0; * is all of them")
         .unset("none")};
 
 }  // namespace sextant

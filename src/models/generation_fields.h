@@ -24,12 +24,14 @@ inline constexpr auto kFields<SamplingOptions> =
                      NumberRange{0.001, 1000}, "above 1: earlier tokens become less probable")};
 
 template <>
-inline constexpr auto kFields<GenerateOptions> = std::tuple{
-    field(&GenerateOptions::max_tokens, "max_tokens", IntegerRange{1, 1 << 20}, "how many at most"),
-    field(&GenerateOptions::slide, "slide",
-          "where the table of the model's positions ends (learned), go on with its last tokens"),
-    field(&GenerateOptions::seed, "seed", kSeeds, "of the random choices"),
-    field(&GenerateOptions::threads, "threads", kThreads, kAllCores)};
+inline constexpr auto kFields<GenerateOptions> =
+    std::tuple{field(&GenerateOptions::max_tokens, "max_tokens", IntegerRange{1, 1 << 20},
+                     "largest number of new tokens"),
+               field(&GenerateOptions::slide, "slide",
+                     "beyond the end of the model's table of positions (learned), continue with "
+                     "the last tokens"),
+               field(&GenerateOptions::seed, "seed", kSeeds, "of the random choices"),
+               field(&GenerateOptions::threads, "threads", kThreads, kAllCores)};
 
 template <>
 inline constexpr auto kFields<BeamSearchOptions> = std::tuple{
@@ -57,7 +59,7 @@ inline constexpr auto kFields<TextWindows> = std::tuple{
     field(&TextWindows::length, "length", IntegerRange{0, 1 << 24},
           "tokens per window; 0: the length in the model's config"),
     field(&TextWindows::stride, "stride", at_least(0),
-          "slide the window by so many tokens and score only those; 0: windows do not overlap")
+          "slide the window by N tokens and score only those; 0: windows do not overlap")
         .with_condition("at most the length"),
     field(&TextWindows::batch_tokens, "batch_tokens", at_least(1), "tokens of one pass, about"),
     field(&TextWindows::threads, "threads", kThreads, kAllCores)};

@@ -14,15 +14,15 @@ namespace sextant {
 inline const std::vector<Wording> kSearchWords = {{.field = "bos", .hidden = true},
                                                   {.field = "eos", .hidden = true}};
 
-// What a person is told of a text that ended with the model's positions; `slide` is the option that
-// goes on, as it is written.
+// The message for a text that ended with the model's positions; `slide` is the option that
+// continues, as it is written.
 inline std::string end_of_positions(const LanguageModel<float>& model, std::size_t made,
                                     std::string_view slide) {
   const std::string end = std::to_string(model.positions.max_length());
   return "the text ends after " + std::to_string(made) + (made == 1 ? " token" : " tokens") +
          ", where the positions of the model (" + names_of(model.config.schemes) + ") end: " + end +
-         " tokens with the prompt; " + std::string(slide) + " goes on, each token from the " +
-         "last " + end;
+         " tokens with the prompt; " + std::string(slide) +
+         " continues with each token from the last " + end;
 }
 
 // Of text that a person reads: a little less random than the model's own distribution.

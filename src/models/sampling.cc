@@ -25,7 +25,7 @@ void check_logits(std::span<const float> logits) {
     }
     any = any || logits[i] > -std::numeric_limits<float>::infinity();
   }
-  if (!any) throw Error("sampling.logits", "must leave a token possible, got -inf for all");
+  if (!any) throw Error("sampling.logits", "must have a finite number, got -inf for all");
 }
 
 // The logits of the tokens in `previous`, each changed once.

@@ -69,10 +69,10 @@ inline constexpr auto kFields<TransformerConfig> = std::tuple{
         &TransformerConfig::pre_norm, "pre_norm",
         "norms before each block; no: after it and none after the last, as in Vaswani et al. 2017"),
     field(&TransformerConfig::output_norm, "output_norm",
-          "norms of what each block gives, before it is added: beside those before, as in Gemma 2, "
-          "or in place of those after the sum, as in OLMo 2"),
+          "norms of each block's output, before it is added: in addition to those before the "
+          "block, as in Gemma 2, or instead of those after the sum, as in OLMo 2"),
     field(&TransformerConfig::parallel_blocks, "parallel_blocks",
-          "attention and feed-forward layer of what the layer reads, side by side")
+          "attention and feed-forward block both read the layer's input")
         .with_condition("with norms before the blocks alone"),
     field(&TransformerConfig::final_norm, "final_norm", "a norm after the last block"),
     field(
@@ -80,14 +80,14 @@ inline constexpr auto kFields<TransformerConfig> = std::tuple{
         "a norm before the first attention; no: it reads the embedding as it is, as in ModernBERT")
         .with_condition("no only with norms before the blocks"),
     field(&TransformerConfig::embedding_norm, "embedding_norm",
-          "a norm of what the first layer reads, as in BERT and BLOOM"),
+          "a norm of the first layer's input, as in BERT and BLOOM"),
     field(&TransformerConfig::bias, "bias", "of linear maps"),
     field(&TransformerConfig::qkv_bias, "qkv_bias",
-          "of the maps to q, k and v where the others have none, as in Qwen 2"),
+          "biases of the maps to q, k and v if other maps have none, as in Qwen 2"),
     field(&TransformerConfig::out_bias, "out_bias",
-          "of attention's result where the others have none"),
+          "bias of the map after attention if other maps have none"),
     field(&TransformerConfig::ffn_bias, "ffn_bias",
-          "of feed-forward layers where the others have none, as in GPT-J"),
+          "biases of feed-forward layers if other maps have none, as in GPT-J"),
     field(&TransformerConfig::qk_norm, "qk_norm", "norms of q and k, before they are rotated"),
     field(&TransformerConfig::attention_scale, "attention_scale", NumberRange{0, 1e6},
           "factor of the scores; 0: 1 / root of head_dim"),

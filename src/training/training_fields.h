@@ -45,7 +45,7 @@ inline constexpr auto kLimitFields = std::tuple{
     field(&TrainerOptions::minutes, "minutes", kNotNegative,
           "wall time across resumed runs; 0: no limit. With steps: whichever ends first"),
     field(&TrainerOptions::patience, "patience", at_least(0),
-          "end after so many validations without a new best loss; 0: no limit"),
+          "end after this number of validations without a new best loss; 0: no limit"),
     field(&TrainerOptions::validate_every, "validate_every", at_least(0),
           "steps; 0: only at the end"),
     field(&TrainerOptions::checkpoint_every, "checkpoint_every", at_least(0),

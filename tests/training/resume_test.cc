@@ -207,7 +207,7 @@ TEST_F(Resume, HasNoBestUntilTheNextValidation) {
   EXPECT_EQ(train(task, options).step, 12);
 }
 
-// What docs/training.md advises.
+// What docs/models.md advises.
 TEST_F(Resume, GoesOnFromThePreviousCheckpointWhereADamagedOneIsRemoved) {
   train_until(7);
   write("run/checkpoint-000000007/model.safetensors", "damaged");

@@ -374,7 +374,7 @@ TEST_F(Training, RefusesWhatIsOutOfRangeBeforeItMakesTheFolder) {
   refuses([](O& o) { o.word_dropout = -1; },
           "[trainer.word_dropout] must be at least 0 and below 1, got -1");
   refuses([](O& o) { o.steps = -1; }, "[trainer.steps] must be at least 0, got -1");
-  refuses([](O& o) { o.steps = 0; }, "[trainer.steps] must be above 0 when there are no minutes");
+  refuses([](O& o) { o.steps = 0; }, "[trainer.steps] must be above 0 unless minutes are given");
   refuses([](O& o) { o.minutes = NAN; },
           "[trainer.minutes] must be finite and at least 0, got nan");
   refuses([](O& o) { o.checkpoint_minutes = -1; },

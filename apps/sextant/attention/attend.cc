@@ -110,7 +110,7 @@ void add_attend(CLI::App& program, Job& job) {
       "attention maps of a text\n"
       "Shows the attention weights of a text, softmax(q k^T / sqrt(head width)), of a model with "
       "seeded random weights. A word's vector depends on the word and the seed only, so only the "
-      "positional scheme tells two equal words apart. With --model the attention is that of a "
+      "positional scheme tells two equal words apart. With --model it shows the attention of a "
       "trained model, by part and layer; a page (-o x.html) has all of them.");
   auto attend = std::make_shared<Attend>();
   attend->text.add_to(command,
@@ -132,24 +132,23 @@ void add_attend(CLI::App& program, Job& job) {
                   "language model: self")
       ->type_name("P")
       ->check(one_of("attend.part", {"encoder", "decoder", "cross", "copy", "self"}));
-  input_file(command.add_option(
-                 "--vectors", attend->vectors,
-                 "the words' vectors attend to each other without learned weights and positions, "
-                 "y = W x; the words that each y is nearest to are listed"),
+  input_file(command.add_option("--vectors", attend->vectors,
+                                "self-attention of the words' vectors without learned weights and "
+                                "positions, y = W x; lists the words nearest to each y"),
              "FILE.vec");
   add_integer(command, "--layer", attend->layer, 0, kMaxInteger,
               "layer of a trained model, from 0 (default: the last)");
   attend->splitting.add_to(command);
   add_fields(command, attend->options, "", kSentenceWords);
-  add_integer(command, "--head", attend->head, 0, kMaxInteger, "only this one, 0 .. heads - 1");
+  add_integer(command, "--head", attend->head, 0, kMaxInteger, "only this head, 0 .. heads - 1");
   add_steps(command, *attend);
-  command.add_flag("--overview", attend->overview,
-                   "of a trained model: all heads of all layers, sorted by what they look at: the "
-                   "token before, after or the same, the first or last token, a distance, or the "
-                   "words");
+  command.add_flag(
+      "--overview", attend->overview,
+      "of a trained model: all heads of all layers, sorted by the tokens they attend to: the token "
+      "before, after or the same, the first or last token, a distance, or the words");
   command.add_flag("--lines", attend->lines, "svg, png: lines between the words instead of maps");
   add_integer(command, "--max-width", attend->max_width, 280, 4000,
-              "svg, png: the picture is no wider, in pixels; 350 suits a phone (default 950)");
+              "svg, png: largest width of the picture in pixels; 350 suits a phone (default 950)");
   attend->output.add_to(
       command, kAttendFormats,
       "save as .svg .png .html (maps and lines) .json .csv or .npy, by the extension");

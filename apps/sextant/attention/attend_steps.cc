@@ -35,7 +35,7 @@ void write_all(const Attend& attend, const AttentionSteps& steps) {
 void add_steps(CLI::App& command, Attend& attend) {
   auto* step = command.add_option(
       "--step", attend.step,
-      "shows one step of the computation: " + joined(step_names(), " | ") + " (all: --json only)");
+      "show one step of the computation: " + joined(step_names(), " | ") + " (all: --json only)");
   offer(step->type_name("NAME"), step_names());
 }
 

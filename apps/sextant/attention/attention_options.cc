@@ -76,7 +76,7 @@ void add_visibility(CLI::App& program, AttentionCommand& command) {
       [&command](const std::string& text, const std::string& where) {
         std::tie(command.window.left, command.window.right) = parse_pair(text, where, -1);
       },
-      "visible keys to the left and right of a query's own, which is not counted; -1: no limit")
+      "visible keys before and after the query's position, which is not counted; -1: no limit")
       ->group(kPositions);
   auto* segments =
       add_input(program, command, "--segments",
@@ -89,11 +89,11 @@ void add_visibility(CLI::App& program, AttentionCommand& command) {
       ->needs(segments);
   add_input(program, command, "--key-lengths",
             "[batch]: keys from this index on are padding; with --causal at_lengths the key before "
-            "it is the last query's own. int32 or int64")
+            "it is aligned with the last query. int32 or int64")
       ->group(kPositions)
       ->excludes(segments);
   add_input(program, command, "--query-offsets",
-            "[batch]: the key that is query 0's own, for chunks and caches; int32 or int64")
+            "[batch]: index of the key aligned with query 0, for chunks and caches; int32 or int64")
       ->group(kPositions)
       ->excludes(segments);
   auto* queries =
@@ -134,7 +134,7 @@ void add_scores(CLI::App& program, AttentionCommand& command) {
   program.add_flag("--alibi", command.alibi, "the slopes of the ALiBi paper for the heads of q")
       ->group(kScores);
   add_input(program, command, "--sinks",
-            "[heads]: a logit per head that takes part in the softmax but has no value")
+            "[heads]: attention sinks, a logit per head in the softmax that has no value")
       ->group(kScores);
   add_parsed(
       program, "--rotary-base", "B",
@@ -191,17 +191,18 @@ void add_more_results(CLI::App& program, AttentionCommand& command) {
 void add_ranks(CLI::App& program, RanksChoice& ranks) {
   auto* algorithm =
       program
-          .add_option("--ranks", ranks.algorithm,
-                      "the processes divide the sequence; each reads and writes its part "
-                      "of the files. ring: keys are sent round; gather: each fetches all keys; "
-                      "ulysses: whole heads; auto: what --explain expects to be fastest")
+          .add_option(
+              "--ranks", ranks.algorithm,
+              "the processes divide the sequence; each reads and writes its part of the files. "
+              "ring: keys are sent in a ring; gather: each process fetches all keys; ulysses: by "
+              "whole heads; auto: the fastest by the estimate of --explain")
           ->type_name("ALGORITHM")
           ->check(one_of("attention.ranks", {"auto", "ring", "gather", "ulysses"}))
           ->group(kRanks);
   program
       .add_option("--divide", ranks.divide,
-                  "which positions a process has: contiguous (default), zigzag: early and late "
-                  "ones, for causal calls; striped: every R-th")
+                  "positions of a process: contiguous (default); zigzag: early and late ones, for "
+                  "causal calls; striped: every R-th")
       ->type_name("NAME")
       ->check(one_of("attention.divide", {"contiguous", "zigzag", "striped"}))
       ->group(kRanks)
@@ -209,15 +210,14 @@ void add_ranks(CLI::App& program, RanksChoice& ranks) {
   program
       .add_option(
           "--wire-type", ranks.wire_type,
-          "keys and values are rounded before they are sent: unchanged (default) | float16 | "
-          "bfloat16")
+          "type in which keys and values are sent: unchanged (default) | float16 | bfloat16")
       ->type_name("T")
       ->check(one_of("attention.wire-type", {"unchanged", "float16", "bfloat16"}))
       ->group(kRanks)
       ->needs(algorithm);
   program
       .add_flag("--reproducible", ranks.reproducible,
-                "the bits of one process, by gather or ulysses")
+                "give the bits of one process, by gather or ulysses")
       ->group(kRanks)
       ->needs(algorithm);
 }

@@ -21,8 +21,8 @@ void add_completion(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "completion",
       "completions of commands and options for a shell\n"
-      "Prints what completes the commands, options and names of this program in bash, zsh or fish. "
-      "An installed sextant has it in the folders where these shells look.");
+      "Prints the script that completes commands, options and names of this program in bash, zsh "
+      "or fish. An installed sextant has it in the folders of these shells.");
   std::vector<std::string> names;
   for (const Shell& shell : kShells) names.emplace_back(shell.name);
   auto* shell = command.add_option("SHELL", "bash | zsh | fish")

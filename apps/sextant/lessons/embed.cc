@@ -145,10 +145,9 @@ void add_embed(CLI::App& program, Job& job) {
       "weights) times sqrt(width), plus its position, sines and then cosines. Shorter sentences "
       "are filled with <pad>, "
       "whose vector is zero and which the mask leaves out.\n"
-      "With --model a vector for each text, of the model's last hidden states as "
-      "sentence-transformers makes them (the mean over tokens where the folder does not say), and "
-      "the "
-      "cosine similarity of each two texts: as a table, as a picture, or the vectors as .npy.");
+      "With --model it computes a vector per text from the model's last hidden states, as "
+      "sentence-transformers does (the mean over tokens unless the folder says otherwise), and the "
+      "cosine similarity of each pair of texts: as a table, as a picture, or the vectors as .npy.");
   auto embed = std::make_shared<Embed>();
   command.add_option("TEXT", embed->sentences, "one or more sentences, split at white space");
   input_file(command.add_option("--file", embed->file, "with --model: texts, one a line"), "FILE");

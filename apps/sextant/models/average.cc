@@ -38,7 +38,7 @@ void add_average(CLI::App& program, Job& job) {
   input_file(
       command.add_option(
           "--model", average->models,
-          "the folder of a model, or of a training run, whose best model is used; two or more"),
+          "the folder of a model or of a training run (its best model is used); two or more"),
       "DIR")
       ->allow_extra_args(false)
       ->required();

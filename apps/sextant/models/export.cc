@@ -38,9 +38,9 @@ void add_export(CLI::App& program, Job& job) {
       "export",
       "save a model as a Hugging Face folder\n"
       "Writes config.json, model.safetensors and tokenizer.json as transformers reads them. The "
-      "model type is the first that has all of the model; what the nearest one lacks is an error. "
-      "Words that are split at punctuation, and sub-words that were learned here, have no "
-      "tokenizer.json.");
+      "model type is the first that has all parts of the model; if none has, the error names the "
+      "parts that the nearest one lacks. Words that are split at punctuation, and sub-words "
+      "learned by `sextant train`, have no tokenizer.json.");
   auto given = std::make_shared<Export>();
   given->model.add_folder(command)->required();
   command
@@ -49,8 +49,8 @@ void add_export(CLI::App& program, Job& job) {
       ->type_name("NAME")
       ->check(one_of("export.model-type", written_model_types()));
   input_file(command.add_option("--like", given->form.like,
-                                "the Hugging Face folder that the model was trained further from: "
-                                "its config.json is taken, of any model type that is read"),
+                                "the Hugging Face folder of the model that was fine-tuned: its "
+                                "config.json is used, of any supported type"),
              "DIR")
       ->excludes("--model-type");
   command

@@ -119,14 +119,12 @@ void add_generate(CLI::App& program, Job& job) {
   add_fields(command, generate->options.sampling);
   command.add_flag("--greedy", generate->greedy, "the same as --temperature 0")
       ->excludes(command.get_option("--temperature"));
-  command
-      .add_option("--stop", generate->stop,
-                  "stop before this text, which is not part of the result")
+  command.add_option("--stop", generate->stop, "stop before this text, which is left out")
       ->type_name("TEXT");
-  auto* alternatives = add_integer(
-      command, "--alternatives", generate->alternatives, 1, kMaxInteger,
-      "with --json: so many of the most probable tokens at every step, with the model's "
-      "probability and the one that they were drawn with");
+  auto* alternatives =
+      add_integer(command, "--alternatives", generate->alternatives, 1, kMaxInteger,
+                  "with --json: list the N most probable tokens of each step, with the model's "
+                  "probability and the probability after sampling options");
   for (const char* other : {"--alternatives", "--max-tokens", "--slide", "--temperature", "--top-p",
                             "--repetition-penalty", "--greedy", "--seed", "--stop"}) {
     fill->excludes(command.get_option(other));

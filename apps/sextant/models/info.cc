@@ -122,10 +122,9 @@ void add_info(CLI::App& program, Job& job) {
       "info",
       "version, compiler, instruction sets, threads; or a trained model\n"
       "Prints the version, the compiler, the compiled instruction sets and the one in use on this "
-      "processor, and the number of threads of a call (set by OMP_NUM_THREADS). With --model: what "
-      "kind of model it is, its sizes and its positions, and how far these are from the true "
-      "values "
-      "where they are computed in float32, as frameworks do; its files are read and checked.");
+      "processor, and the number of threads of a call (set by OMP_NUM_THREADS). With --model: the "
+      "kind of the model, its sizes and positions, and the error of the positions if they are "
+      "computed in float32, as in frameworks; its files are read and checked.");
   auto info = std::make_shared<Info>();
   info->model.add_folder(command);
   info->output.add_to(command, kTextOrJson, "save as .json");

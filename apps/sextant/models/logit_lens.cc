@@ -133,10 +133,10 @@ void add_logit_lens(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "logit-lens",
       "what each layer of a trained model would write next\n"
-      "After every token, the most probable next ones as each layer sees them: the final norm and "
-      "the map to the vocabulary (and the pointer, where there is one) read the sum of the layers "
-      "up to there, as if the model ended there (the logit lens). The last layer's are the model's "
-      "own. A masked model guesses the token itself.");
+      "Prints the most probable next tokens after each layer (the logit lens): the final norm, the "
+      "map to the vocabulary and the pointer, if there is one, read the sum of the layers up to "
+      "this one. The last layer gives the model's output. A masked model predicts the token "
+      "itself.");
   auto lens = std::make_shared<LensCommand>();
   lens->model.add_to(command)->required();
   lens->text.add_to(command, "the text that is read; for a translator, the source");

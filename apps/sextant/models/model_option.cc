@@ -25,20 +25,21 @@ CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
   add_threads(command, threads);
   auto* without = command.add_flag_callback(
       "--without-positions", [this] { other_schemes = {"none"}; },
-      "take the positions out of the trained model, to see what it does without");
-  scheme_list(command.add_option_function<std::string>(
-                  "--replace-scheme",
-                  [this, where = command.get_name() + ".replace-scheme"](const std::string& text) {
-                    auto lists = parse_position_lists(text, where);
-                    if (lists.size() != 1) {
-                      throw Error(where, "must be one scheme, or several joined by +, got " + text);
-                    }
-                    other_schemes = std::move(lists.front());
-                    check_replacement(other_schemes, where);
-                  },
-                  "give the trained model these positions instead of its own, such as "
-                  "rotary:base=500000, alibi or rotary+temperature; schemes that learn nothing"),
-              "NAME", scheme_names())
+      "remove the positions from the trained model");
+  scheme_list(
+      command.add_option_function<std::string>(
+          "--replace-scheme",
+          [this, where = command.get_name() + ".replace-scheme"](const std::string& text) {
+            auto lists = parse_position_lists(text, where);
+            if (lists.size() != 1) {
+              throw Error(where, "must be one scheme, or several joined by +, got " + text);
+            }
+            other_schemes = std::move(lists.front());
+            check_replacement(other_schemes, where);
+          },
+          "replace the positions of the trained model by these, such as rotary:base=500000, alibi "
+          "or rotary+temperature; schemes without learned weights"),
+      "NAME", scheme_names())
       ->excludes(without);
   command
       .add_option_function<std::string>(
@@ -48,7 +49,7 @@ CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
             if (!replaced_layers.empty()) return;
             throw Error(where, "must be one layer or more, as 0,2..5");
           },
-          "with --replace-scheme or --without-positions: in these layers alone, from 0: 0,2..5 "
+          "with --replace-scheme or --without-positions: only in these layers, from 0: 0,2..5 "
           "(default: all)")
       ->type_name("LAYERS");
   return add_folder(command, several);
@@ -58,9 +59,8 @@ CLI::Option* ModelOption::add_folder(CLI::App& command, bool several) {
   command_ = command.get_name();
   where_ = command_ + ".model";
   std::string text =
-      "the folder of a model, of a training run, whose best model is used, or of a model of the "
-      "Hugging Face hub; 'shipped': the "
-      "translator that is part of the program, taught " +
+      "the folder of a model, of a training run (its best model is used) or of a model of the "
+      "Hugging Face hub; 'shipped': the translator in the program, trained on " +
       std::string(kDatesTaught);
   if (several) text += "; repeat it for an ensemble";
   // One value each, or the words behind it would be folders too.

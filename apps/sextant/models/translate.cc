@@ -74,7 +74,7 @@ void tell_taught(const std::string& taught, std::span<const double> sure) {
   if (taught.empty() || sure.empty() || !stderr_is_terminal()) return;
   const double least = *std::ranges::min_element(sure);
   note((sure.size() == 1 ? "" : "at least ") + fixed(100 * least, 1) + " % sure" +
-       (sure.size() == 1 ? "" : " of each line") + "; it was taught " + taught +
+       (sure.size() == 1 ? "" : " of each line") + "; it was trained on " + taught +
        ": other texts it gets wrong, however sure it is");
 }
 

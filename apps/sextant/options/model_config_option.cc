@@ -12,8 +12,8 @@ namespace sextant::app {
 CLI::Option* add_read_as(CLI::App& command, std::string& read_as) {
   return command
       .add_option("--read-as", read_as,
-                  "read a model of the Hugging Face hub as this model type, where its own is not "
-                  "known: llama, qwen3, bert, ...")
+                  "read a model of the Hugging Face hub of an unknown type as this model type: "
+                  "llama, qwen3, bert, ...")
       ->type_name("TYPE")
       ->check(one_of(command.get_name() + ".read-as", interop::model_types()));
 }

@@ -232,8 +232,8 @@ void add_compare(CLI::App& program, Job& job) {
     lab->excludes(command.get_option(name));  // the toy model has its own
   }
   compare->output.add_to(command, kCompareFormats,
-                         "save as .json, or the sum that the last token gets, word by word, as "
-                         ".svg .png .html (both orders as walks) or .csv");
+                         "save as .json, or the sum of the last token, word by word, as .svg .png "
+                         ".html (both orders as walks) or .csv");
   compare->choice.add_to(command, "none", nullptr, true);
   compare->call.add_to(command);
   for (const char* name : {"--scheme-weights", "--print-call"}) {

@@ -159,7 +159,7 @@ void add_list(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "list",
       "the positional schemes\n"
-      "Lists every scheme with one sentence, grouped by what it does to attention. With NAME: also "
+      "Lists every scheme with one sentence, grouped by its place in attention. With NAME: also "
       "its paper, its parameters, which are options of the other commands, and its weights. --json "
       "has all of that for every scheme.");
   auto list = std::make_shared<List>();

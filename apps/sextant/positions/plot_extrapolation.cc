@@ -48,7 +48,7 @@ void add_plot_extrapolation(CLI::App& plot, Job& job) {
   CLI::App& command = *plot.add_subcommand(
       "extrapolation",
       "perplexities by length, from results.json\n"
-      "Draws what `sextant extrapolate` measured: perplexity by length, a line per scheme, in "
+      "Draws the results of `sextant extrapolate`: perplexity by length, a line per scheme, in "
       "segments and in sliding windows.");
   auto options = std::make_shared<PlotExtrapolation>();
   input_file(
@@ -56,7 +56,7 @@ void add_plot_extrapolation(CLI::App& plot, Job& job) {
       ->required();
   command
       .add_option("--token", options->token,
-                  "what a token is called: character, sub-word, word (default token)")
+                  "the word for a token: character, sub-word, word (default token)")
       ->type_name("NAME");
   options->output.add_to(command, kResultFormats,
                          "save the picture (.svg .png .html) or its numbers (.csv .json .txt)");

@@ -84,7 +84,7 @@ void add_resize_grid(CLI::App& program, Job& job) {
   add_size("old-size", resize->options.old_size,
            "rows and columns of the table (default: a square)");
   add_integer(command, "--prefix", resize->options.prefix, 0, 1 << 20,
-              "rows in front of the grid that stay: of a class token, of registers (default 0)");
+              "rows before the grid that are kept: of a class token, of registers (default 0)");
   const auto add_choice = [&](const std::string& name, auto& value, const std::string& meaning) {
     using Choice = std::remove_reference_t<decltype(value)>;
     command
@@ -98,8 +98,8 @@ void add_resize_grid(CLI::App& program, Job& job) {
   };
   add_choice("method", resize->options.method, " (default bicubic)");
   add_choice("convention", resize->options.convention,
-             ": whose weights: F.interpolate() as it is, with antialias=True, with "
-             "align_corners=True, or jax.image.resize() (default torch)");
+             ": library whose result is computed: F.interpolate() with its defaults, with "
+             "antialias=True, with align_corners=True, or jax.image.resize() (default torch)");
   command.footer(
       "Examples:\n"
       "  sextant resize-grid positions.npy --new-size 24x24 --prefix 1 -o larger.npy");

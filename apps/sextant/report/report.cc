@@ -49,7 +49,7 @@ void add_report(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "report",
       "one page about a text, from words to attention\n"
-      "Writes one self-contained page that tells with this text why order needs positions: the "
+      "Writes one self-contained page that explains with this text why order needs positions: the "
       "same words in two orders, without and with positions; addresses; clock hands; attention "
       "maps to explore; rotation; a trained model. The page loads nothing from the network.");
   auto report = std::make_shared<Report>();
@@ -68,11 +68,11 @@ void add_report(CLI::App& program, Job& job) {
       ->default_str(report->path);
   output_file(
       command.add_option("--card", report->card,
-                         "also write the picture that a link to the page shows, 1200 x 630 pixels"),
+                         "also write the preview picture for links to the page, 1200 x 630 pixels"),
       "FILE.png");
   command
       .add_option("--url", report->options.url,
-                  "where the page will stand, for what a link to it shows")
+                  "the address of the published page, for the preview of links")
       ->type_name("URL");
   command.footer(
       "Examples:\n"

@@ -241,14 +241,15 @@ void add_tokenize(CLI::App& program, Job& job) {
   command.add_flag("--eos", tokenize->eos, "end with the model's [EOS] or <eos>")
       ->excludes(vocabulary);
   add_integer(command, "--length", tokenize->length, 1, kMaxSize,
-              "of the result: cut, where the end token stays and a note on stderr says how much is "
-              "left out, or filled with [PAD] or <pad>")
+              "length of the result: cut, keeping the end token, with a note on stderr, or filled "
+              "with [PAD] or <pad>")
       ->excludes(vocabulary);
   std::vector<std::string> units;
   for (const std::string_view name : names_of<DocumentUnit>()) units.emplace_back(name);
   command
-      .add_option("--documents", tokenize->documents,
-                  "with -o NAME.safetensors: what <eos> ends, as in `sextant train`")
+      .add_option(
+          "--documents", tokenize->documents,
+          "with -o NAME.safetensors: the documents that end with <eos>, as in `sextant train`")
       ->type_name("NAME")
       ->check(one_of("tokenize.documents", units));
   tokenize->output.add_to(

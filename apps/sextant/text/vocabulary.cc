@@ -45,8 +45,8 @@ void add_vocabulary(CLI::App& program, Job& job) {
       "vocabulary",
       "the words of a text and their numbers\n"
       "Lower-cases the text, splits it at white space, and numbers the words in the order of "
-      "their letters, with a token for words that are not in it. The saved .json is what "
-      "`sextant tokenize --vocabulary` reads.");
+      "their letters, with a token for words that are not in it. `sextant tokenize --vocabulary` "
+      "reads the saved .json.");
   auto words = std::make_shared<WordList>();
   input_file(command.add_option("--file", words->files, "one or more files of text; - reads stdin"),
              "FILE ...")

@@ -13,10 +13,9 @@ void add_train(CLI::App& program, Job& job) {
       "train",
       "train a small transformer on your text\n"
       "Trains a language model (lm), a masked language model (mlm) or a translator (translate) on "
-      "your files, or a translator on built-in data: dates in words (dates), letters that are "
-      "copied, "
-      "reversed or sorted (copy, reverse, sort). The folder holds the best "
-      "and the last model with their tokenizer, the metrics of every step and a picture of them. A "
+      "your files, or a translator on built-in data: English dates (dates), letters that are "
+      "copied, reversed or sorted (copy, reverse, sort). The folder contains the best and the last "
+      "model with their tokenizer, the metrics of every step and a picture of them. A "
       "stopped run continues with --resume, bit for bit as if it had not stopped.");
   auto options = std::make_shared<TrainOptions>();
   options->add_to(command);

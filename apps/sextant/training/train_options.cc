@@ -66,10 +66,9 @@ void TrainOptions::add_to(CLI::App& command) {
         {std::begin(kTrainingKinds), std::end(kTrainingKinds)});
   output_file(command.add_option("-o,--output", folder, "the run's folder, created if needed"),
               "DIR");
-  command.add_flag(
-      "--resume", resume,
-      "continue the run in -o with its settings; only --steps, --epochs, --minutes and "
-      "--patience may change, and where its data is");
+  command.add_flag("--resume", resume,
+                   "continue the run in -o with its settings; only --steps, --epochs, --minutes, "
+                   "--patience and the paths of its data may change");
   command.add_flag("--json", json, "the result as one JSON object");
   command.add_flag(
       "--json-lines", json_lines,
@@ -120,8 +119,8 @@ void TrainOptions::add_to(CLI::App& command) {
       ->group(kModel);
   each_part([this, &command](const auto& part) { add(command, part); });
   add_integer(command, "--context-parallel", context_parallel, 1, kMaxInteger,
-              "lm, mlm, under mpirun: so many neighbouring ranks hold a part of each sequence, "
-              "for texts whose activations do not fit one (a divisor of the ranks; default 1)")
+              "lm, mlm, under mpirun: divide each sequence among N neighbouring ranks, for texts "
+              "whose activations do not fit on one (a divisor of the ranks; default 1)")
       ->group(kSteps);
   choice_.add_to(command, "rotary", why_it_cannot_learn, true);
   command

@@ -118,7 +118,7 @@ void tell_end(const TrainOptions& options, TrainingPlan& plan, const PlannedTask
   }
   if (signal == 0) return;
   note("stopped at step " + std::to_string(result.step) + ", which is saved; `sextant train " +
-       "--resume -o " + result.folder + "` goes on");
+       "--resume -o " + result.folder + "` continues");
 }
 
 }  // namespace

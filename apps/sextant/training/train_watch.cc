@@ -28,7 +28,7 @@ void on_signal(int number) {
   caught_signal = number;
   restore_actions();
   constexpr std::string_view kLine =
-      "\nsextant: stopping after this step, to save; once more ends at once\n";
+      "\nsextant: saving after this step; press Ctrl-C again to quit at once\n";
   if (tells_of_it) {
     [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, kLine.data(), kLine.size());
   }

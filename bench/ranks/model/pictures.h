@@ -1,4 +1,4 @@
-// The two pictures of docs/ranks.md.
+// The two pictures of docs/parallel.md.
 #pragma once
 
 #include "ranks/model/points.h"

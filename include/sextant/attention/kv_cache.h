@@ -1,4 +1,4 @@
-// The keys and values of the tokens so far, for generating token by token. docs/kv-cache.md shows
+// The keys and values of the tokens so far, for generating token by token. docs/attention.md shows
 // the loop.
 #pragma once
 

@@ -42,7 +42,7 @@ struct Identification {
 // and at most 2^-6). Rows are consecutive and may start anywhere within +-2^31 (a slice of a longer
 // table). When only the first columns of a wider interleaved table are given, options.width is that
 // of the whole. A table with damaged values (up to 2 %) is still named, with half the confidence.
-// docs/identify.md says which result is preferred when several options give the same numbers. Up to
+// docs/tables.md says which result is preferred when several options give the same numbers. Up to
 // `threads` threads (0: default_threads()); the result does not depend on them. Throws Error for
 // values that are not finite, a shape that cannot be a table or a number out of its range.
 Identification identify_table(View<const double> table, double unit_roundoff, int threads = 0);

@@ -1,5 +1,5 @@
 // The attention operator over a sequence that is divided among ranks, and its gradients.
-// docs/ranks.md says when to use which algorithm.
+// docs/parallel.md says when to use which algorithm.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@
 namespace sextant::ranks {
 
 // The ranks of a communicator, for TrainerOptions::group and ExtrapolationOptions::group. All of
-// them make the same call with the same options; docs/ranks.md says what each does.
+// them make the same call with the same options; docs/parallel.md says what each does.
 class TrainingRanks final : public TrainingGroup {
  public:
   // `context_parallel_size` neighbours hold a part of each sequence, divided as zigzag: for texts

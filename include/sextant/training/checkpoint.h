@@ -1,5 +1,5 @@
 // Run folders: the settings of a training run, and checkpoints from which it resumes.
-// docs/training.md shows one.
+// docs/models.md shows one.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // The decode kernel: a few queries of the heads that share one key head, over many keys, in one
-// pass over keys and values. docs/kv-cache.md says when it is used.
+// pass over keys and values. docs/attention-kernel.md says when it is used.
 #pragma once
 
 #include <cstdint>

@@ -66,7 +66,7 @@ void check_options(const TrainerOptions& options) {
   }
   check_kept(options);
   if (options.steps == 0 && options.minutes == 0) {
-    throw Error("trainer.steps", "must be above 0 when there are no minutes");
+    throw Error("trainer.steps", "must be above 0 unless minutes are given");
   }
   if (options.patience > 0 && options.validate_every == 0) {
     throw Error("trainer.patience",

@@ -58,7 +58,7 @@ inline const std::vector<Wording> kTokenizerWords = {
     {.field = "kind", .option = "--tokenizer"},
     {.field = "split_punctuation",
      .option = "--no-split-punctuation",
-     .meaning = "words are what stands between white space"},
+     .meaning = "split words at white space only"},
     {.field = "minimum_count", .option = "--min-count"},
     {.field = "vocabulary_size",
      .option = "--vocabulary",

@@ -30,13 +30,13 @@ inline constexpr auto kFields<TranslationDataOptions> =
 
 template <>
 inline constexpr auto kMeanings<DocumentUnit> =
-    meanings("texts follow each other without a sign", "each file", "what empty lines divide",
-             "each line", "what lines that are GPT-2's end-of-text token divide");
+    meanings("no <eos> between texts", "each file", "each part between empty lines", "each line",
+             "each part between lines with GPT-2's end-of-text token");
 
 template <>
 inline constexpr auto kFields<TrainingSettings> = std::tuple{
     field(&TrainingSettings::documents, "documents",
-          "what <eos> ends, so that the model learns to end"),
+          "the documents, each of which ends with <eos>"),
     field(&TrainingSettings::reverse, "reverse", "translate from the second column to the first"),
     field(&TrainingSettings::held_out, "held_out", kPortion,
           "fraction of the data that is held out for validation: the end of each text, the last "
@@ -61,13 +61,13 @@ inline constexpr auto kTaskFields = std::tuple{
     field(&TaskOptions::batch_size, "batch_size", kBatches, "sequences or pairs per step")
         .renamed_from("batch"),
     field(&TaskOptions::accumulation_steps, "accumulation_steps", kBatches,
-          "batches that a step is made in: less memory, the same sums")
+          "batches per step whose gradients are summed: less memory, the same sums")
         .renamed_from("parts"),
     field(&TaskOptions::mask_probability, "mask_probability", NumberRange{0, 1, true},
           "fraction of the tokens to predict")
         .renamed_from("masked"),
     field(&TaskOptions::document_mask, "document_mask",
-          "tokens see those of their own document alone (a sequence may hold several)"),
+          "tokens see only tokens of the same document (a sequence may contain several)"),
     field(&TaskOptions::label_smoothing, "label_smoothing", kShare, "of the targets")
         .renamed_from("smoothing"),
     field(&TaskOptions::subword_dropout, "subword_dropout", kShare,

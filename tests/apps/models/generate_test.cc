@@ -63,7 +63,7 @@ TEST(GenerateCommand, EndsWithTheTableOfPositionsUnlessItSlides) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(ended.out.size(), 3U + 18U + 1U);  // 17 are read after the prompt, and one follows
   EXPECT_THAT(ended.err, HasSubstr("ends after 18 tokens, where the positions of the model "
-                                   "(learned) end: 20 tokens with the prompt; --slide goes on"));
+                                   "(learned) end: 20 tokens with the prompt; --slide continues"));
   EXPECT_EQ(sextant(command + " --prompt cde --json").json()["ended_by"], "positions");
   const Outcome slides = sextant(command + " --prompt cde --slide --max-tokens 40");
   EXPECT_EQ(slides.err, "");

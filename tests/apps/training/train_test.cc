@@ -214,7 +214,7 @@ TEST_F(Train, ASignalSavesTheStepAndEndsWithItsCode) {
             "until [ -e " + (folder_ / "stopped/last") +
             " ]; do sleep 0.01; done\nkill -TERM $pid; wait $pid");
   ASSERT_EQ(stopped.code, 128 + 15) << stopped.err;
-  EXPECT_THAT(stopped.err, AllOf(HasSubstr("stopping after this step"), HasSubstr("goes on")));
+  EXPECT_THAT(stopped.err, AllOf(HasSubstr("saving after this step"), HasSubstr("continues")));
   EXPECT_EQ(stopped.json()["end"], "stopped");
   const std::string steps = stopped.json()["step"].dump();
   ASSERT_EQ(sextant(lm("straight", options + "--steps " + steps)).code, 0);

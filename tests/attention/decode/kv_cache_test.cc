@@ -293,7 +293,7 @@ TEST(KvCache, ErrorsNameTheArgument) {
               HasSubstr("attention.q"));
 }
 
-// docs/kv-cache.md shows this, with a model's layers in place of random numbers.
+// docs/attention.md shows this, with a model's layers in place of random numbers.
 TEST(KvCache, TheLoopOfTheDocumentation) {
   NumpyRandom random(9);
   const std::int64_t batch = 1, heads = 32, kv_heads = 8, head_dim = 128, most = 64;

@@ -174,7 +174,7 @@ TEST_F(TrainOnRanks, SavesAndEndsAsOneProcessDoesWhenItIsInterrupted) {
     started.tell(1, SIGINT);
     Ended ended = started.end();
     EXPECT_EQ(ended.code, 130) << ended.text;
-    EXPECT_EQ(count_of(ended.text, "sextant: stopping after this step"), all ? 1 : 0);
+    EXPECT_EQ(count_of(ended.text, "sextant: saving after this step"), all ? 1 : 0);
     EXPECT_EQ(count_of(ended.text, "which is saved"), 1) << ended.text;
     const std::string last = fs::read_symlink(path(run) + "/last").string();
     const std::int64_t step = std::stoll(last.substr(last.rfind('-') + 1));
