@@ -140,6 +140,13 @@ pictures:        ## draw the pictures of the documents again, docs/images
 	scripts/draw_pictures.py build/release/bin/sextant
 	bench/peers/draw_ratios.py > docs/images/ratios.svg
 
+sheets:          ## exercise sheets with blanks, and their solutions with outputs, as notebooks: out/sheets
+	@scripts/setup.sh build python
+	@$(MAKE) --no-print-directory $(VENV)/ready
+	cmake --preset release $(MODULE) $(CONFIGURE)
+	cmake --build --preset release --target sextant_python
+	PYTHONPATH=$(CURDIR)/build/release/python PYTHONDONTWRITEBYTECODE=1 $(VENV)/bin/python examples/notebooks/sheets/make_sheets.py --into out/sheets
+
 site:            ## the documentation as one offline, searchable site: build/site/html/index.html
 	@scripts/setup.sh build python site
 	@$(MAKE) --no-print-directory $(VENV)/site-ready
