@@ -14,9 +14,10 @@
       fields: {text: {label: 'Sentence', start: 'I am a robot'}, columns: {label: 'Columns', start: '0,1,20,21,40,41', help: 'of 100; an even one is a sine, the next one the cosine of the same pair'}},
       of: ({text, columns}) => ({commands: [['plot', 'sinusoids', '--split', 'spaces', '--columns', columns, '--', text]], draws: true})},
     vocabulary: {title: 'A vocabulary, and words that it does not have', at: 'A5',
-      says: 'The words of some sentences get numbers in the order of the alphabet. Another sentence becomes these numbers; what is not known is OOV. Sub-words need SentencePiece, which this page is without: `sextant tokenize` of a whole build has them.',
+      says: 'The words of some sentences get numbers in the order of the alphabet. Another sentence becomes these numbers; what is not known is OOV. Sub-words need SentencePiece, which this page is without; the command line has it.',
       fields: {known: {label: 'Known sentences', start: 'I am a robot\nWhat is this? This is a sentence', rows: 3}, text: {label: 'Another sentence', start: 'What is a sextant'}},
-      of: ({known, text}) => ({files: {'sentences.txt': known + '\n'}, commands: [['vocabulary', '--file', 'sentences.txt'], ['vocabulary', '--file', 'sentences.txt', '-o', 'vocabulary.json'],
+      of: ({known, text}) => ({files: {'sentences.txt': known + '\n'},
+        commands: [['vocabulary', '--file', 'sentences.txt'], ['vocabulary', '--file', 'sentences.txt', '-o', 'vocabulary.json'],
         ['tokenize', '--vocabulary', 'vocabulary.json', '--', text]]})},
     similarity: {title: 'Two words, two places, and their mixture', at: 'B3, B6', says: 'How alike two words are, how alike their places, and what is left of both when the place is added to the word. The vectors are given: to train some needs fastText, which this page is without.',
       fields: {vectors: words(kColours), first: {label: 'A word', start: 'black'}, second: {label: 'Another word', start: 'brown'}, positions: {label: 'Their places', start: '2,10', help: 'counted from 0'},
@@ -39,6 +40,10 @@
   };
   const kFirst = 'curves';
   const kFiles = /^[\w]+\.(txt|vec|csv|json)$/;
+  const with_options = (command, ...options) => {
+    const at = command.includes('--') ? command.indexOf('--') : command.length;
+    return [...command.slice(0, at), ...options, ...command.slice(at)];
+  };
   const printing = new Set(['attend', 'embed', 'recommend', 'similarity', 'tokenize', 'vocabulary']);  // as text; the others only draw
 
   explorer.views.documents = {
@@ -52,16 +57,16 @@
 
       async function run() {
         const mine = ++asked, {files = {}, commands, draws = false} = kSteps[name()].of(values());
-        // In the program's own folder, the root.
-        const line = ([command, ...more]) => [command, ...more.map((word) => kFiles.test(word) ? '/' + word : word)];
+        // Files stand in the program's root; texts come after "--".
+        const line = (command) => command.map((word) => kFiles.test(word) ? '/' + word : word);
         const given = {files: Object.fromEntries(Object.entries(files).map(([file, text]) => ['/' + file, text]))};
-        const last = commands.at(-1), drawing = [last[0], ...last.slice(1, last[0] === 'plot' ? 2 : 1), '-o', '/picture.svg', ...last.slice(last[0] === 'plot' ? 2 : 1)];
+        const drawing = with_options(commands.at(-1), '-o', '/picture.svg');
         picture.hidden = !draws;
         picture.setAttribute('aria-busy', 'true');
         const texts = [];
         let failed = null;
         for (const one of commands.filter(([command]) => printing.has(command))) {
-          const answer = await explorer.engine.run([one[0], ...(one[0] === 'attend' ? ['--format', 'text'] : []), ...line(one).slice(1)], given);
+          const answer = await explorer.engine.run(line(one[0] === 'attend' ? with_options(one, '--format', 'text') : one), given);
           if (mine !== asked) return;
           if (answer.code !== 0) failed = answer;
           texts.push(answer.out);
