@@ -26,7 +26,8 @@ struct Report {
   std::string path = "report.html", card, pictures;
 };
 
-constexpr double kSlideWidth = 1920;  // pixels, of a projector
+// Pixels, of a projector. A picture's width is rounded up, so that it is a little less.
+constexpr double kSlideWidth = 1919.99;
 
 // "3-columns-of-sinusoidal-positions": the section and what the picture shows.
 std::string file_name(const figures::ReportPicture& made) {
