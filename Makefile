@@ -3,6 +3,8 @@
 PAGE_TESTS ?=
 SENTENCE ?= The black cat sat on the couch and the brown dog slept on the rug.
 SEXTANT := build/release/bin/sextant
+ZEBRA := "the zebra chased the lion ." "the lion chased the zebra ."
+LESSON := "the dog chased the cat" --split spaces --width 8 --heads 2 --seed 9
 FUZZ_SECONDS ?= 20
 PEERS ?=
 # More for CMake, as in `make test CONFIGURE=-DSEXTANT_WERROR=ON`.
@@ -143,6 +145,30 @@ pictures:        ## draw the pictures of the documents again, docs/images
 	cmake --build --preset release --target sextant_app
 	scripts/draw_pictures.py build/release/bin/sextant
 	bench/peers/draw_ratios.py > docs/images/ratios.svg
+
+slides:          ## the pictures of the report and of the lesson as .svg and .png, named by topic: out/slides
+	@$(MAKE) --no-print-directory program
+	rm -rf out/slides
+	$(SEXTANT) report "$(SENTENCE)" --pictures out/slides -o out/slides/report.html
+	for kind in svg png; do \
+	  $(SEXTANT) compare $(ZEBRA) -o out/slides/1-what-the-last-word-gets-without-positions.$$kind && \
+	  $(SEXTANT) compare $(ZEBRA) --scheme sinusoidal -o out/slides/1-what-the-last-word-gets-with-positions.$$kind && \
+	  $(SEXTANT) attend $(LESSON) -o out/slides/5-two-heads-of-the-lesson.$$kind && \
+	  $(SEXTANT) attend $(LESSON) --causal -o out/slides/5-two-heads-of-the-lesson-with-a-causal-mask.$$kind && \
+	  $(SEXTANT) plot offset-matrix --shift 5 -o out/slides/6-a-shift-is-a-matrix.$$kind && \
+	  $(SEXTANT) attend --model shipped "the fourth of July 1999" -o out/slides/7-the-date-of-the-lesson.$$kind && \
+	  $(SEXTANT) plot extrapolation web/data/extrapolation/results.json --token character -o out/slides/9-beyond-the-trained-length.$$kind || exit 1; \
+	done
+
+teaching: sheets slides ## what a release has for teachers: out/teaching.zip
+	cd out && $(SYSTEM_PYTHON) -m zipfile -c teaching.zip sheets slides
+
+sheets:          ## exercise sheets with blanks, and their solutions with outputs, as notebooks: out/sheets
+	@scripts/setup.sh build python
+	@$(MAKE) --no-print-directory $(VENV)/ready
+	cmake --preset release $(MODULE) $(CONFIGURE)
+	cmake --build --preset release --target sextant_python
+	PYTHONPATH=$(CURDIR)/build/release/python PYTHONDONTWRITEBYTECODE=1 $(VENV)/bin/python examples/notebooks/sheets/make_sheets.py --into out/sheets
 
 site:            ## the documentation as one offline, searchable site: build/site/html/index.html
 	@scripts/setup.sh build python site

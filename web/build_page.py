@@ -22,7 +22,7 @@ SCRIPTS = ["state.js", "elements.js", "exports.js", "progress.js", "maps.js", "c
            "views/order_words.js", "views/toy_model.js", "views/order.js", "views/positions_parts.js", "views/positions.js",
            "views/attention_options.js", "views/attention.js",
            "models.js", "drop.js", "views/diagram.js", "views/model_text.js", "views/model_tokens.js", "views/model_folder.js", "views/model_looks.js", "views/model.js",
-           "views/train_words.js", "views/train.js", "views/lengths.js", "app.js"]
+           "views/train_words.js", "views/train.js", "views/lengths.js", "views/documents.js", "app.js"]
 
 
 def engine_script(program: pathlib.Path) -> str:

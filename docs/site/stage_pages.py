@@ -36,7 +36,7 @@ def page_of(path: PurePosixPath) -> PurePosixPath:
         if (ROOT / readme).exists():
             return page_of(readme)
         return (path.relative_to("docs") if path.is_relative_to("docs") else "source" / path) / "index.md"
-    if path.is_relative_to(NOTEBOOKS) and path.suffix in (".md", ".ipynb"):
+    if path.parent == NOTEBOOKS and path.suffix in (".md", ".ipynb"):
         return PurePosixPath("notebooks", "index.md" if path.name == "README.md" else path.stem + ".md")
     if path.suffix == ".md":
         if path.is_relative_to("docs"):

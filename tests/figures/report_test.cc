@@ -4,10 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "figures/report/parts.h"
 #include "figures/report/weights_text.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -73,6 +76,54 @@ TEST(ReportPage, ShowsTheWeightsOfTheLastTokenInBothOrders) {
   }
 }
 
+TEST(ReportPage, TwoLayersTellTheOrderByTheMaskAlone) {
+  const LayersApart apart = layers_apart(read_report_text(kDemo, {}));
+  EXPECT_LT(apart.causal[0], 1e-12);
+  EXPECT_GT(apart.causal[1], 1e-3);
+  EXPECT_LT(apart.unmasked[0], 1e-12);
+  EXPECT_LT(apart.unmasked[1], 1e-12);
+  const std::string page = report_page(kDemo);
+  EXPECT_THAT(page, HasSubstr("<td>" + fixed(100 * apart.causal[1], 1) + " % apart</td>"));
+  EXPECT_THAT(page, HasSubstr("a second layer can read order from the causal mask"));
+}
+
+TEST(ReportPage, MatricesStandBetweenTwoAddresses) {
+  const std::string page = report_page("Dog bites man!");
+  const auto row = [&page](const std::string& name) {
+    const std::size_t at = page.find("<td>" + name + "</td>");
+    return at == std::string::npos ? "" : page.substr(at, page.find("</tr>", at) - at);
+  };
+  // The last two cells of a row: the same distance at two places.
+  const auto cells = [&row](const std::string& name) {
+    const std::string text = row(name);
+    const std::size_t last = text.rfind('>', text.rfind("</td>") - 1),
+                      before = text.rfind("</td>", last), first = text.rfind('>', before - 1);
+    return std::pair(text.substr(first + 1, before - first - 1),
+                     text.substr(last + 1, text.rfind("</td>") - last - 1));
+  };
+  EXPECT_EQ(cells("the addresses").first, cells("the addresses").second);
+  EXPECT_NE(cells("random matrices").first, cells("random matrices").second);
+  EXPECT_EQ(cells("M_5 for the keys"), std::pair(fixed(32, 2), fixed(32, 2)));
+}
+
+TEST(ReportPage, HandsOnEveryPicture) {
+  ReportOptions options;
+  std::vector<int> sections;
+  std::size_t bytes = 0;
+  options.picture = [&](const ReportPicture& made) {
+    sections.push_back(made.section);
+    bytes += made.picture.svg.size();
+    EXPECT_FALSE(made.heading.empty());
+  };
+  const std::string page = report_page(kDemo, options);
+  std::size_t figures = 0;
+  for (std::size_t at = 0; (at = page.find("<figure>", at)) != std::string::npos; ++at) ++figures;
+  EXPECT_EQ(sections.size(), figures);
+  EXPECT_TRUE(std::ranges::is_sorted(sections));
+  EXPECT_GT(sections.front(), 1);
+  EXPECT_LT(bytes, page.size());
+}
+
 // A number of the section, to four digits, as the steps of the same attention have it.
 TEST(ReportPage, OneWeightIsComputedByHand) {
   const std::vector<std::string> words = {"the", "zebra", "chased", "the", "lion", "."};
@@ -107,6 +158,9 @@ TEST(ReportPage, TheTrainedModelReadsTheMonthAndNeedsItsPositions) {
   ASSERT_NE(at, std::string::npos);
   EXPECT_GT(std::stoi(page.substr(at + before.size())), 60);
   EXPECT_THAT(page, Not(HasSubstr("without positions write &#39;1999-03-03&#39;")));
+  // Beside it one that was trained without positions, which is not broken and less good.
+  EXPECT_THAT(page, HasSubstr("the model was trained with them"));
+  EXPECT_THAT(page, HasSubstr(">18 %<"));
 }
 
 TEST(ReportPage, ClaimsAboutRepeatedWordsNeedOne) {

@@ -14,7 +14,7 @@ PROGRAM = ROOT / "build" / "release" / "bin" / "sextant"
 BENCH = ROOT / "build" / "web" / "bench" / "browser"  # and its .js and .wasm
 VIEWS = ["", "lesson=7", "view=order", "view=positions", "view=positions&plot=difference&beside1=sinusoidal&p1.exponent=doubled", "view=attention",
          "view=attention&scheme=rotary&step=rotated_q", "view=attention&step=tokens", "view=model", "view=model&model=plays&max-tokens=12",
-         "view=train", "view=lengths"]
+         "view=train", "view=lengths", "view=documents"]
 READY = ".stage .question, .picture:not([aria-busy]) svg, .tokens, button.start"  # one of them stands in each view
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 

@@ -330,8 +330,8 @@ def test_two_schemes_race_with_the_steps_of_the_native_program(explorer, tmp_pat
         page.get_by_role("button", name="CSV").click()
     saved = pathlib.Path(download.value.path()).read_text().splitlines()
     for scheme in ("none", "alibi"):
-        sextant("train", "sort", "--scheme", scheme, "--steps", "8", "--width", "16", "--layers", "1", "--rate", "0.003", "--seed", "0",
-                "--validate-every", "25", "--checkpoint-every", "25", "-o", str(tmp_path / scheme))
+        sextant("train", "sort", "--scheme", scheme, "--steps", "8", "--batch-size", "24", "--width", "16", "--layers", "1", "--rate", "0.01", "--seed", "0",
+                "--validate-every", "50", "--checkpoint-every", "50", "-o", str(tmp_path / scheme))
         lines = [json.loads(line) for line in (tmp_path / scheme / "metrics.jsonl").read_text().splitlines()]
         expected = [",".join([scheme, *(json.dumps(line[key]) if key in line else "" for key in ("step", "loss", "mean_loss", "validation_loss"))]) for line in lines]
         ours = [line for line in saved if line.startswith(scheme + ",")]
@@ -344,6 +344,15 @@ def test_two_schemes_race_with_the_steps_of_the_native_program(explorer, tmp_pat
         assert section.locator("svg").count() == 1
         assert section.locator(".written").inner_text() == sextant("translate", "--model", str(tmp_path / scheme / "last"), "dbcaf").strip()
     assert one.problems == []
+
+
+def test_the_race_that_the_page_offers_has_a_winner(explorer):
+    page = explorer().open("view=train")
+    page.get_by_role("button", name="Train", exact=True).click()
+    page.locator(".verdict:not([hidden])").wait_for(timeout=240000)
+    right = dict(re.findall(r"(no positions|rotary): ([\d.]+) % right", page.locator(".verdict").inner_text(), re.IGNORECASE))
+    shares = {name.lower(): float(share) for name, share in right.items()}
+    assert shares["rotary"] >= 90 and shares["no positions"] < 10, shares
 
 
 def test_a_training_can_be_stopped_and_its_model_looked_at(explorer):

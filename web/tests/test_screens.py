@@ -8,7 +8,8 @@ pytestmark = pytest.mark.slow
 SCREENS = {"lesson": "", "lesson-output": "lesson=7&answers=0.0.0.0.0.0.0", "order": "view=order", "positions": "view=positions&length=32&width=32", "positions-beside": "view=positions&length=32&width=32&beside1=sinusoidal&p1.exponent=doubled",
            "attention": "view=attention&text=the+black+cat+sat+on+the+couch", "attention-scores": "view=attention&text=the+black+cat+sat+on+the+couch&scheme=alibi&step=biased&causal=yes",
            "model": "view=model", "model-off": "view=model&off=yes", "plays": "view=model&model=plays&max-tokens=12",
-           "train": "view=train", "trained": "view=train&task=sort&steps=50&a=none&b=alibi&width=16", "lengths": "view=lengths"}
+           "train": "view=train", "trained": "view=train&task=sort&steps=50&a=none&b=alibi&width=16", "lengths": "view=lengths",
+           "documents": "view=documents&part=unlearned"}
 
 
 def settle(page, name):

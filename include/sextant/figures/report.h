@@ -11,12 +11,20 @@
 
 namespace sextant::figures {
 
+struct ReportPicture {
+  int section = 0;      // its number, from 1
+  std::string heading;  // of the section
+  const Picture& picture;
+};
+
 struct ReportOptions {
   // Two words of the text to compare; they are swapped where both are in the sentences that are
   // drawn. Unset: the two longest words there.
   std::optional<std::pair<std::string, std::string>> words;
   // Told what is computed next ("attention ..."): a report takes seconds. May be empty.
   std::function<void(std::string_view)> progress;
+  // Given every picture of the page as it is drawn. May be empty.
+  std::function<void(const ReportPicture&)> picture;
   // What a link to the page shows: the address of the page, and that of its card, which may be
   // relative to it. Empty: not said.
   std::string url, card;

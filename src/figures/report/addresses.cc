@@ -19,7 +19,7 @@ std::string number_and_word(std::size_t count, const char* what) {
 }
 
 // The tokens, their places and numbers, folded away.
-void token_table(Page& page, const ReportText& text, Json& numbers) {
+void token_table(ReportPage& page, const ReportText& text, Json& numbers) {
   std::vector<std::string> sentences;
   std::set<std::string> different;
   for (const auto& words : text.words.sentences) {
@@ -81,8 +81,9 @@ std::string caption_of(const ReportText& text, const SentenceAttention& made) {
 
 }  // namespace
 
-void report_addresses(Page& page, const ReportText& text, Json& numbers) {
+void report_addresses(ReportPage& page, const ReportText& text, Json& numbers) {
   page.section("Give each word an address");
+  page.paragraph(lesson_text("numbers", "says"));
   page.paragraph(
       "What attention cannot see can be put into the vectors: a second vector that depends on the "
       "place alone is added to every word. The same word in two places then is two different "

@@ -62,7 +62,8 @@ double largest_of(const Tensor<double>& values) {
 // The end of a colour scale: the next tenth.
 double scale_end(double largest) { return std::min(1.0, std::ceil(largest * 10) / 10); }
 
-void weight_maps(Page& page, const ReportText& text, const std::vector<SentenceAttention>& all) {
+void weight_maps(ReportPage& page, const ReportText& text,
+                 const std::vector<SentenceAttention>& all) {
   const Tensor<double> panels = heads_of(all, 0);
   HeatmapPanels chart = chart_of(panels, text);
   chart.title = "Attention weights of head 0, the same words and the same head";
@@ -86,12 +87,14 @@ void weight_maps(Page& page, const ReportText& text, const std::vector<SentenceA
                "the two words alone; a weight depends on all scores of its row.");
 }
 
-void causal_maps(Page& page, const ReportText& text, const std::vector<SentenceAttention>& causal) {
+void causal_maps(ReportPage& page, const ReportText& text,
+                 const std::vector<SentenceAttention>& causal) {
   const Tensor<double> panels = heads_of(causal, 0);
   HeatmapPanels chart = chart_of(panels, text);
   chart.title = "The same under a causal mask";
   chart.high = 1;
   page.fold("With a causal mask, and as lines");
+  page.paragraph(lesson_text("masks_and_heads", "says"));
   page.picture(draw(chart),
                "No word attends to a later one, as in a model that writes text: what it hides is "
                "grey, and every row still sums to one.");
@@ -106,7 +109,7 @@ void causal_maps(Page& page, const ReportText& text, const std::vector<SentenceA
 }
 
 // What the script shows for a word: weights of every head, scheme and mask.
-void explorer(Page& page, const ReportText& text, const std::vector<SentenceAttention>& all,
+void explorer(ReportPage& page, const ReportText& text, const std::vector<SentenceAttention>& all,
               const std::vector<SentenceAttention>& causal) {
   Json data;
   data["words"] = text.tokens;
@@ -125,13 +128,12 @@ void explorer(Page& page, const ReportText& text, const std::vector<SentenceAtte
 
 }  // namespace
 
-void report_attention(Page& page, const ReportText& text, Json& numbers) {
+void report_attention(ReportPage& page, const ReportText& text, Json& numbers) {
   page.section("What attention does with it");
   page.paragraph(
       "The whole table of weights of one head, without positions and with three kinds of them (" +
-      random_weights() +
-      "). Sinusoidal positions are added to the words; rotary positions turn queries and keys; "
-      "ALiBi lowers a score in proportion to the distance.");
+      random_weights() + "). " + lesson_text("add_or_rotate", "says") +
+      " ALiBi changes no vector: it lowers a score in proportion to the distance.");
   const std::vector<SentenceAttention> all = attend_all(text, false);
   const std::vector<SentenceAttention> causal = attend_all(text, true);
   weight_maps(page, text, all);

@@ -29,7 +29,7 @@ double offset_error(View<const double> table, View<const double> matrix, std::in
 }
 
 // The matrices hold: numbers to show it, and one of them written out.
-void offset_matrices(Page& page, Json& numbers) {
+void offset_matrices(ReportPage& page, Json& numbers) {
   constexpr std::int64_t kPositions = 100, kFarthest = 1000, kWidth = 128;
   const Tensor<double> table =
       sinusoidal<double>({.length = kPositions + kFarthest, .width = kWidth});
@@ -69,13 +69,13 @@ void offset_matrices(Page& page, Json& numbers) {
 
 }  // namespace
 
-void report_clock_hands(Page& page, const ReportText& text, Json& numbers) {
+void report_clock_hands(ReportPage& page, const ReportText& text, Json& numbers) {
   page.section("Sines are clock hands");
+  page.paragraph(lesson_text("addresses", "says"));
   page.paragraph(
-      "An address is made of sines and cosines of the position k: P[k, 2i] = sin(k / "
-      "10000^(2i/d)), P[k, 2i+1] = cos(k / 10000^(2i/d)). Two columns are one clock hand. The "
-      "fast hand tells neighbours apart, the slow ones tell where in the text they are, as "
-      "minutes and hours do.");
+      "In numbers, of the position k: P[k, 2i] = sin(k / 10000^(2i/d)), P[k, 2i+1] = cos(k / "
+      "10000^(2i/d)). " +
+      lesson_text("addresses", "reason"));
   constexpr std::size_t kMaxDials = 16;
   const std::size_t dials = std::min(text.tokens.size(), kMaxDials);
   const std::vector<std::string> first(text.tokens.begin(),
@@ -93,8 +93,8 @@ void report_clock_hands(Page& page, const ReportText& text, Json& numbers) {
   const PositionTable wide = position_table({.length = 100, .width = 512});
   page.picture(plot_similarity(wide).picture,
                "So the similarity of two addresses depends on their distance alone: the picture "
-               "consists of diagonal stripes. A score multiplies word plus address by learned or "
-               "random matrices first, and then depends on the places as well.");
+               "consists of diagonal stripes. What a score makes of that depends on the matrices "
+               "of query and key, see \u201cRotation turns order into distance\u201d.");
   page.fold("The whole table, three of its rows, and similarity by distance");
   page.picture(plot_heatmap(wide).picture, "100 positions, 512 columns.");
   page.picture(plot_rows(narrow, {0, 4, 10}).picture,

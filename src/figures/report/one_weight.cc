@@ -3,10 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/files/embedded_text.h"
-#include "figures/report/page_files.h"
 #include "figures/report/parts.h"
-#include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/lessons/attention_steps.h"
 
@@ -18,15 +15,6 @@ using Order = std::vector<std::size_t>;  // words by their weights, the largest 
 
 constexpr std::size_t kMostWords = 6;  // in a table; the others are one row
 constexpr int kDecimals = 4;
-
-// What the explorer's lesson says in a step, which the report says too.
-std::string lesson(const std::string& step, const std::string& part) {
-  static const Json steps = Json::parse(embedded_text(kLessonJson)).at("steps");
-  for (const Json& one : steps) {
-    if (one.at("name") == step) return one.at(part).get<std::string>();
-  }
-  throw Error("report.lesson", "must have a step " + step);
-}
 
 // The last word of the text, head 0 and sinusoidal positions.
 struct Row {
@@ -44,7 +32,7 @@ struct Row {
   std::string word(std::size_t key) const { return steps.keys[key]; }
 };
 
-void products(Page& page, const Row& row, std::int64_t key) {
+void products(ReportPage& page, const Row& row, std::int64_t key) {
   const std::int64_t channels = row.steps[AttentionStep::q].size(2);
   Rows table = {{"channel", "q", "k", "q × k"}};
   double sum = 0;
@@ -61,7 +49,7 @@ void products(Page& page, const Row& row, std::int64_t key) {
                  ". With the scores of the other words, places in brackets, it becomes a weight:");
 }
 
-void shares(Page& page, const Row& row, const Order& order) {
+void shares(ReportPage& page, const Row& row, const Order& order) {
   Rows table = {{"word", "score", "e^score", "weight"}};
   double powers = 0, rest_powers = 0, rest = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -86,7 +74,7 @@ void shares(Page& page, const Row& row, const Order& order) {
 }
 
 // Channel 0 of the sum of values.
-void mixture(Page& page, const Row& row, const Order& order) {
+void mixture(ReportPage& page, const Row& row, const Order& order) {
   std::string terms;
   double rest = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
@@ -105,7 +93,7 @@ void mixture(Page& page, const Row& row, const Order& order) {
 
 }  // namespace
 
-void report_one_weight(Page& page, const ReportText& text, Json& numbers) {
+void report_one_weight(ReportPage& page, const ReportText& text, Json& numbers) {
   const Row row{attention_steps(text.tokens, {}, report_model("sinusoidal")),
                 static_cast<std::int64_t>(text.tokens.size()) - 1};
   Order order(text.tokens.size());
@@ -114,18 +102,18 @@ void report_one_weight(Page& page, const ReportText& text, Json& numbers) {
                    [&](std::size_t a, std::size_t b) { return row.weight(a) > row.weight(b); });
   const auto key = static_cast<std::int64_t>(order.front());
   page.section("One weight by hand");
-  page.paragraph(lesson("projections", "says") + " " + lesson("projections", "more"));
-  page.paragraph(lesson("weight", "says"));
+  page.paragraph(lesson_text("projections", "says") + " " + lesson_text("projections", "more"));
+  page.paragraph(lesson_text("weight", "says"));
   page.paragraph("The last word, '" + row.steps.queries.back() + "', looks most at '" +
                  row.word(order.front()) + "', place " + std::to_string(key) +
                  ", in head 0 with sinusoidal positions (" + random_weights() +
                  "). Its query q, the key k of that word, and their products:");
   products(page, row, key);
   shares(page, row, order);
-  page.paragraph(lesson("weight", "more"));
-  page.paragraph(lesson("output", "says"));
+  page.paragraph(lesson_text("weight", "more"));
+  page.paragraph(lesson_text("output", "says"));
   mixture(page, row, order);
-  page.paragraph(lesson("output", "more"));
+  page.paragraph(lesson_text("output", "more"));
   page.paragraph("Every number, down to the matrices:");
   page.code("sextant attend \"" + sentence_of(text.tokens) + "\" --step all --json");
   numbers["one_weight"] = {{"query", row.query},

@@ -105,6 +105,24 @@ std::string marked(const ReportText& text) {
   return sentence_of(html);
 }
 
+std::string share(double distance) {
+  return distance < 1e-12 ? "identical, to rounding" : fixed(100 * distance, 1) + " % apart";
+}
+
+// The counter-example, in numbers.
+void two_layers(ReportPage& page, const ReportText& text, Json& numbers) {
+  const LayersApart apart = layers_apart(text);
+  page.paragraph(lesson_text("order", "reason") +
+                 " Here are both orders in one layer and in two, still without positions; each "
+                 "layer adds what attention makes to what came in. In the first, the words between "
+                 "the swapped two see other words, and the second reads that. Without a mask every "
+                 "word sees the same ones, so no number of layers can tell.");
+  page.table({{"the last token's outputs, without positions", "causal mask", "no mask"},
+              {"after one layer", share(apart.causal[0]), share(apart.unmasked[0])},
+              {"after two layers", share(apart.causal[1]), share(apart.unmasked[1])}});
+  numbers["layers_without_positions"] = {{"causal", apart.causal}, {"no_mask", apart.unmasked}};
+}
+
 double last_output(const OrderVerdict& verdict) {
   const View<const double> output = verdict.first.output.view();
   double largest = 0;
@@ -151,7 +169,7 @@ std::optional<Experiment> order_experiment(const ReportText& text) {
   return made;
 }
 
-void report_order(Page& page, const ReportText& text, Json& numbers) {
+void report_order(ReportPage& page, const ReportText& text, Json& numbers) {
   const std::optional<Experiment> made = order_experiment(text);
   if (!made) {
     page.section("Order matters");
@@ -184,13 +202,12 @@ void report_order(Page& page, const ReportText& text, Json& numbers) {
       "on; a head is one set of the three. A weight comes from a query and a key, the output is "
       "the sum of the values times the weights. Nothing in that asks where a word stands: a sum "
       "does not care about the order of its terms. A row has both weights of the same word, bold "
-      "where they differ as printed. Two causal layers can tell the order even without positions: "
-      "in the first, the words between the swapped two see other words, and the second reads "
-      "that." +
+      "where they differ as printed." +
       (text.stop_added ? " (A full stop was added, so that the last token is no word.)" : ""));
-  page.contents();
   numbers["order"] = {{"first", sentence_of(text.tokens)},
                       {"second", sentence_of(swapped(text.tokens, *text.swap))}};
+  two_layers(page, text, numbers);
+  page.contents();
 }
 
 }  // namespace sextant::figures

@@ -40,7 +40,7 @@ std::string report_page(const std::string& given, const ReportOptions& options) 
   };
   next("the text ...");
   const ReportText text = read_report_text(given, options.words);
-  Page page(heading_of(text));
+  ReportPage page(heading_of(text), options);
   page.insert_head(link_tags(text, options));
   constexpr std::int64_t kLongHeading = 120;  // characters
   const bool is_long = visible_length(heading_of(text)) > kLongHeading;

@@ -1,14 +1,18 @@
 // The sections of the report, each from the text to a part of the page.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "core/json/json_text.h"
 #include "figures/report/natural_swap.h"
+#include "sextant/figures/report.h"
 #include "sextant/lessons/sentence_attention.h"
 #include "sextant/pictures/page.h"
 #include "sextant/text/word_text.h"
@@ -58,19 +62,51 @@ struct Experiment {
 std::optional<Experiment> order_experiment(const ReportText& text);
 std::string apart(const OrderVerdict& verdict);  // "identical to 16 digits", "0.058 apart"
 
+// What the explorer's lesson says in a step ("order"): "says", "reason", "more". Throws Error for
+// one that it does not have.
+std::string lesson_text(const std::string& step, const std::string& part);
+
+// How far apart the last token's outputs are for the two orders, without positions, as a part of
+// their length: after one layer and after two, with a causal mask and without one.
+struct LayersApart {
+  std::array<double, 2> causal, unmasked;
+};
+LayersApart layers_apart(const ReportText& text);
+
+// A page that hands on its pictures, as ReportOptions asks.
+class ReportPage : public Page {
+ public:
+  ReportPage(const std::string& title, const ReportOptions& options)
+      : Page(title), take_(options.picture) {}
+  void section(std::string_view heading) {
+    ++number_;
+    heading_ = heading;
+    Page::section(heading);
+  }
+  void picture(const Picture& picture, std::string_view caption) {
+    if (take_) take_({number_, heading_, picture});
+    Page::picture(picture, caption);
+  }
+
+ private:
+  std::function<void(const ReportPicture&)> take_;
+  int number_ = 0;
+  std::string heading_;
+};
+
 // Each adds a section to the page and its numbers to `numbers`.
-void report_order(Page& page, const ReportText& text, Json& numbers);
-void report_addresses(Page& page, const ReportText& text, Json& numbers);
-void report_clock_hands(Page& page, const ReportText& text, Json& numbers);
-void report_one_weight(Page& page, const ReportText& text, Json& numbers);
-void report_attention(Page& page, const ReportText& text, Json& numbers);
-void report_rotation(Page& page, const ReportText& text, Json& numbers);
-void report_trained(Page& page, Json& numbers);
+void report_order(ReportPage& page, const ReportText& text, Json& numbers);
+void report_addresses(ReportPage& page, const ReportText& text, Json& numbers);
+void report_clock_hands(ReportPage& page, const ReportText& text, Json& numbers);
+void report_one_weight(ReportPage& page, const ReportText& text, Json& numbers);
+void report_attention(ReportPage& page, const ReportText& text, Json& numbers);
+void report_rotation(ReportPage& page, const ReportText& text, Json& numbers);
+void report_trained(ReportPage& page, Json& numbers);
 // What folds away: all schemes, similarities, the doubled exponent, exactness.
-void report_reference(Page& page, const ReportText& text, Json& numbers);
-void report_schemes(Page& page, const ReportText& text, Json& numbers);
-void report_similarity(Page& page, const ReportText& text, Json& numbers);
-void report_doubled_exponent(Page& page, Json& numbers);
-void report_exactness(Page& page, Json& numbers);
+void report_reference(ReportPage& page, const ReportText& text, Json& numbers);
+void report_schemes(ReportPage& page, const ReportText& text, Json& numbers);
+void report_similarity(ReportPage& page, const ReportText& text, Json& numbers);
+void report_doubled_exponent(ReportPage& page, Json& numbers);
+void report_exactness(ReportPage& page, Json& numbers);
 
 }  // namespace sextant::figures

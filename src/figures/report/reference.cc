@@ -31,7 +31,7 @@ Series profile(const char* name, std::int64_t length, std::int64_t width, Expone
 
 }  // namespace
 
-void report_doubled_exponent(Page& page, Json& numbers) {
+void report_doubled_exponent(ReportPage& page, Json& numbers) {
   page.fold("A mistake in published code: the doubled exponent");
   page.paragraph(
       "A loop that steps i over 0, 2, 4, ... and still writes the exponent 2i/d doubles every "
@@ -57,7 +57,7 @@ void report_doubled_exponent(Page& page, Json& numbers) {
   page.unfold();
 }
 
-void report_exactness(Page& page, Json& numbers) {
+void report_exactness(ReportPage& page, Json& numbers) {
   page.fold("How exact the table is");
   page.paragraph(
       "Frameworks round the angle to float32 before they take its sine. The farther the position, "
@@ -109,7 +109,7 @@ void report_exactness(Page& page, Json& numbers) {
   page.unfold();
 }
 
-void report_reference(Page& page, const ReportText& text, Json& numbers) {
+void report_reference(ReportPage& page, const ReportText& text, Json& numbers) {
   page.section("Reference");
   report_schemes(page, text, numbers);
   report_similarity(page, text, numbers);

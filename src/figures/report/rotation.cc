@@ -1,10 +1,14 @@
 // The sixth section: rotated queries and keys know distances only.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "figures/report/parts.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/random.h"
 #include "sextant/figures/scheme_profiles.h"
+#include "sextant/layers/linear.h"
+#include "sextant/schemes.h"
 
 namespace sextant::figures {
 namespace {
@@ -24,15 +28,59 @@ double change_when_moved(const ReportText& text, const std::string& scheme) {
   return largest;
 }
 
+// a . b of two rows.
+double product(const Tensor<double>& a, std::int64_t row, const Tensor<double>& b,
+               std::int64_t other) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < a.size(1); ++i) sum += a(row, i) * b(other, i);
+  return sum;
+}
+
+// The similarity of two addresses, and what the matrices between them make of it.
+void matrices_between(ReportPage& page, Json& numbers) {
+  constexpr std::int64_t kWidth = 64, kOffset = 5, kNear = 3, kMoved = 100;
+  const Tensor<double> rows =
+      sinusoidal<double>({.length = kNear + kOffset + kMoved + 1, .width = kWidth});
+  NumpyRandom random(SentenceAttentionOptions().seed);
+  const auto to_q = Linear<double>::random(kWidth, kWidth, random),
+             to_k = Linear<double>::random(kWidth, kWidth, random);
+  const Tensor<double> q = to_q(rows.view()), k = to_k(rows.view());
+  const Tensor<double> turn = offset_matrix({.width = kWidth}, kOffset);
+  Tensor<double> turned({rows.size(0), kWidth});
+  for (std::int64_t p = 0; p < rows.size(0); ++p) {
+    for (std::int64_t i = 0; i < kWidth; ++i) turned(p, i) = product(turn, i, rows, p);
+  }
+  page.paragraph(
+      "Two addresses alone know their distance, so why do added ones not? In a score the matrices "
+      "of query and key stand between them. Random matrices lose what the addresses have in "
+      "common. Training can find matrices that keep it, such as the matrix M_5 of the clock hands "
+      "for the keys and none for the queries: the score is then largest five places back, "
+      "wherever that is. Rotary positions turn after the matrices, so nothing has to be found.");
+  const auto pair = [](const Tensor<double>& a, const Tensor<double>& b) {
+    return std::array<double, 2>{product(a, kNear + kOffset, b, kNear),
+                                 product(a, kNear + kOffset + kMoved, b, kNear + kMoved)};
+  };
+  std::vector<std::vector<std::string>> table = {
+      {"query at 8 or 108, key five places back", "places 8, 3", "places 108, 103"}};
+  for (const auto& [name, two] :
+       {std::pair{"the addresses", pair(rows, rows)}, std::pair{"random matrices", pair(q, k)},
+        std::pair{"M_5 for the keys", pair(rows, turned)}}) {
+    table.push_back({name, fixed(two[0], 2), fixed(two[1], 2)});
+    numbers["between_addresses"][name] = two;
+  }
+  page.table(table);
+}
+
 }  // namespace
 
-void report_rotation(Page& page, const ReportText& text, Json& numbers) {
+void report_rotation(ReportPage& page, const ReportText& text, Json& numbers) {
   page.section("Rotation turns order into distance");
   page.paragraph(
       "An added address says where in the text a word stands, yet what matters is mostly how far "
-      "apart two words are. Rotary positions turn the clock hands of the query and of the key "
-      "themselves. Their product depends on the angle between them: the distance. ALiBi adds a "
-      "number per distance to the score, so it too knows nothing but distances.");
+      "apart two words are. Rotary positions turn the query and the key themselves, pair by pair, "
+      "like clock hands. " +
+      lesson_text("add_or_rotate", "reason") +
+      " ALiBi adds a number per distance to the score, so it too knows nothing but distances.");
   std::vector<std::vector<std::string>> rows = {
       {"positions", "largest change of a weight", "what it knows"}};
   double added = 0, rotated = 0;
@@ -56,9 +104,8 @@ void report_rotation(Page& page, const ReportText& text, Json& numbers) {
   page.picture(
       plot_profiles({{"rotary"}, {"sinusoidal"}, {"alibi"}}).picture,
       "By distance: the similarity of two sinusoidal addresses; the score of a query and a "
-      "key that are alike, rotated; what ALiBi adds to a score. Two addresses alone know "
-      "their distance; between them in a score stand the words and the matrices of query "
-      "and key, so sinusoidal positions know places.");
+      "key that are alike, rotated; what ALiBi adds to a score.");
+  matrices_between(page, numbers);
 }
 
 }  // namespace sextant::figures

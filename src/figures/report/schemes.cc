@@ -117,7 +117,7 @@ Picture maps_of(const Kind& kind, std::int64_t length) {
 
 }  // namespace
 
-void report_schemes(Page& page, const ReportText& text, Json& numbers) {
+void report_schemes(ReportPage& page, const ReportText& text, Json& numbers) {
   if (!text.swap) return;
   page.fold("Does order show? Every scheme");
   std::string idle;

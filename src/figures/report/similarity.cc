@@ -18,7 +18,7 @@ std::string caption_of(const ReportText& text) {
                                                : "No word stands twice: only the diagonal is dark.";
 }
 
-void plain_attention(Page& page, const ReportText& text) {
+void plain_attention(ReportPage& page, const ReportText& text) {
   page.paragraph(
       "softmax(x x^T / sqrt(width)) with one random vector per word, width 64, no projections and "
       "no positions: a word is most similar to itself, so it attends to itself, and equally to its "
@@ -40,7 +40,7 @@ void plain_attention(Page& page, const ReportText& text) {
 
 }  // namespace
 
-void report_similarity(Page& page, const ReportText& text, Json& numbers) {
+void report_similarity(ReportPage& page, const ReportText& text, Json& numbers) {
   page.fold("Two words, with and without their positions");
   if (text.pair.first.empty()) {
     page.paragraph("The text has no two different words to compare.");

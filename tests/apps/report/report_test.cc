@@ -99,6 +99,31 @@ TEST(Report, WritesTheCardBesideThePage) {
   EXPECT_EQ(sextant("report 'a b' -o - --card " + folder / "card.svg").code, 2);
 }
 
+TEST(Report, SavesItsPicturesForSlides) {
+  const Folder folder;
+  const Outcome made = sextant("report 'Dog bites man!' -o " + folder / "page.html" +
+                               " --pictures " + folder / "a/slides");
+  ASSERT_EQ(made.code, 0) << made.err;
+  std::size_t svg = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "a/slides")) {
+    if (entry.path().extension() != ".svg") continue;
+    ++svg;
+    const std::string png =
+        contents(entry.path().string().replace(entry.path().string().size() - 3, 3, "png"));
+    ASSERT_THAT(png, StartsWith("\x89PNG")) << entry.path();
+    const auto width = [&png](std::size_t at) { return static_cast<unsigned char>(png[at]); };
+    EXPECT_EQ(width(18) * 256 + width(19), 1920) << entry.path();
+  }
+  EXPECT_EQ(svg, count(contents(folder / "page.html"), "<figure>"));
+  EXPECT_TRUE(
+      std::filesystem::exists(folder / "a/slides/6-rotation-turns-order-into-distance.svg"));
+  put(folder / "file", "");
+  const Outcome refused = sextant("report 'a b' -o - --pictures " + folder / "file/slides");
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_THAT(refused.err, StartsWith("sextant: [report.pictures]"));
+  EXPECT_EQ(refused.out, "");
+}
+
 TEST(Report, StdinIsADash) {
   EXPECT_THAT(shell("echo 'Dog bites man!' | sextant report - -o -").out, HasSubstr("bites"));
 }

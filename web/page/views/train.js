@@ -7,9 +7,9 @@
   const kTasks = {copy: ['copy: write the letters again', 'dbcaf'], reverse: ['reverse: write them backwards', 'dbcaf'],
     sort: ['sort: write them in order', 'dbcaf'], dates: ['dates: "3 March 1999" is 1999-03-03', '3 March 1999']};
   const kParts = {cross: 'cross: what is written looks at what is read', encoder: 'encoder: what is read looks at itself', decoder: 'decoder: what is written looks at what was written'};
-  const kStart = {task: 'reverse', a: 'none', b: 'rotary', steps: '400', rate: '0.003', width: '32', layers: '1', seed: '0', part: 'cross'};
-  const settings = explorer.command_options('train', ['steps', 'width', 'layers', 'rate', 'seed'], kStart);
-  const kOften = 25;  // steps between two checkpoints, whose maps are shown
+  const kStart = {task: 'reverse', a: 'none', b: 'rotary', steps: '1200', 'batch-size': '24', rate: '0.01', width: '32', layers: '1', seed: '0', part: 'cross'};
+  const settings = explorer.command_options('train', ['steps', 'batch-size', 'width', 'layers', 'rate', 'seed'], kStart);
+  const kOften = 50;  // steps between two checkpoints, whose maps are shown
 
   const value = (name) => state.get(name, kStart[name]);
   const schemes = () => [...new Set([value('a'), value('b')].filter((name) => name !== ''))];
