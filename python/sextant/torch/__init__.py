@@ -11,7 +11,7 @@ try:
 except ImportError as error:
     raise ImportError("sextant.torch needs PyTorch (pip install torch)") from error
 
-from . import nn
+from . import _batches, _products, nn  # noqa: F401  # rules of the operator
 from ._attention import scaled_dot_product_attention
 from ._transformers import patch
 
