@@ -40,7 +40,7 @@ def as_code(self: Any) -> tuple[str, dict[str, Any]]:
 
 
 for each in (_core.RotationTable, _core.DistanceBias, _core.ScoreTerm):
-    each.__fx_repr__ = as_code
+    setattr(each, "__fx_repr__", as_code)  # what register_opaque_type() asks for
     register_opaque_type(each, typ="value")
 
 
@@ -190,7 +190,8 @@ def backward(dout: Any, query: Any, key: Any, value: Any, out: Any, sums: Any, *
     names = [name for name, is_wanted in zip(("dq", "dk", "dv", *("d" + name for name in LEARNED)), wanted) if is_wanted]
     tensors = readable((dout, query, key, value, out, sums), "grad_outputs", "query", "key", "value", "out", "sums")
     with in_words_of_torch():
-        arrays = _core.attention_backward(*tensors, in_words_of_core(options), frozenset(names))
+        dout, query, key, value, out, sums = tensors
+        arrays = _core.attention_backward(dout, query, key, value, out, sums, in_words_of_core(options), frozenset(names))
     like = [tensor for tensor, is_wanted in zip(inputs, wanted) if is_wanted]
     return [arrays[name].to(tensor.dtype).contiguous().view(tensor.shape) for name, tensor in zip(names, like)]
 

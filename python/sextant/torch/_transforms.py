@@ -26,7 +26,7 @@ class Transformed(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        return derive(ctx, *gradients, call=TransformedGradient.apply)
+        return derive(ctx, gradients[0], gradients[1], TransformedGradient.apply)
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
