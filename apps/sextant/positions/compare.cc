@@ -18,8 +18,8 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kCompareFormats[] = {Format::text, Format::csv, Format::json,
-                                      Format::svg,  Format::png, Format::html};
+constexpr Format kCompareFormats[] = {Format::text, Format::csv, Format::json, Format::svg,
+                                      Format::png,  Format::pdf, Format::html};
 
 struct Compare {
   std::string first;
@@ -233,7 +233,7 @@ void add_compare(CLI::App& program, Job& job) {
   }
   compare->output.add_to(command, kCompareFormats,
                          "save as .json, or the sum that the last token gets, word by word, as "
-                         ".svg .png .html (both orders as walks) or .csv");
+                         ".svg .png .pdf .html (both orders as walks) or .csv");
   compare->choice.add_to(command, "none", nullptr, true);
   compare->call.add_to(command);
   for (const char* name : {"--scheme-weights", "--print-call"}) {
