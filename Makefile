@@ -18,7 +18,7 @@ VENV := build/venv
 MODULE = $(if $(PYTHON),-DSEXTANT_PYTHON=ON -DPython_EXECUTABLE=$(CURDIR)/$(VENV)/bin/python,-DSEXTANT_PYTHON=OFF)
 
 # Those that are written by hand, but for the first page of the site.
-DOCUMENTS = git ls-files '*.md' ':!docs/site' ':!examples/notebooks'
+DOCUMENTS = git ls-files '*.md' ':!docs/site'
 
 help:            ## this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 18

@@ -32,7 +32,7 @@ from ._core import (
     can_save_png,
     version as __version__,
 )
-from ._errors import ArgumentError, ArgumentTypeError, Error, MissingFileError
+from ._errors import ArgumentError, ArgumentTypeError, Error, MissingFileError, UnsupportedError
 from ._kv_cache import KvCache
 from ._schemes import *
 from ._tables import add_positions, resize_grid, rotate
@@ -107,6 +107,7 @@ __all__ = [
     "TensorFile",
     "Tokenizer",
     "Translator",
+    "UnsupportedError",
     "Weight",
     "WeightStatistics",
     "__version__",

@@ -15,9 +15,13 @@ class ArgumentTypeError(Error, TypeError):
     """An argument of another type or dtype, or one that there is not."""
 
 
+class UnsupportedError(Error, NotImplementedError):
+    """What is not computed here, such as a second derivative of attention."""
+
+
 class MissingFileError(ArgumentError, FileNotFoundError):
     """A file or folder that is not there."""
 
 
-for _each in (Error, ArgumentError, ArgumentTypeError, MissingFileError):
+for _each in (Error, ArgumentError, ArgumentTypeError, UnsupportedError, MissingFileError):
     _each.__module__ = "sextant"  # where users find them

@@ -69,8 +69,8 @@ def alibi(
         score(i, j) = scale <q_i, k_j> - m_h |i - j|
         m_h = 2^(-max_bias h / H),  h = 1 .. H, for a power of two H
 
-    For other H, with n the largest power of two below: the n slopes of n heads, then the first, third, ... slope of 2n heads. Press et al.
-    2021 (2108.12409). The bias is added after the scaling.
+    For other H, with n the largest power of two below: the n slopes of n heads, then the first, third, ... slope of 2n
+    heads. Press et al. 2021 (2108.12409). The bias is added after the scaling.
 
     Args:
         positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
@@ -105,8 +105,8 @@ def alibi_2d(
 
         score = scale <q, k> - m_h sqrt((r - r')^2 + (c - c')^2)
 
-    with ALiBi's slopes m_h. Fuller et al. 2023 (CROMA, 2311.00566); Press et al. 2021 (2108.12409). Patch id is r columns + c. Nothing is
-    learned.
+    with ALiBi's slopes m_h. Fuller et al. 2023 (CROMA, 2311.00566); Press et al. 2021 (2108.12409). Patch id is r columns +
+    c. Nothing is learned.
 
     Args:
         positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
@@ -263,7 +263,8 @@ def deberta(
         bucket(d) = d                                                                               |d| <= m = position_buckets / 2
                   = sign(d) (ceil(ln(|d| / m) / ln((max_position - 1) / m) (m - 1)) + m)            else
 
-    He et al. 2020 (2006.03654) and 2021 (2111.09543). The tables are the position embeddings after the projections, split into heads.
+    He et al. 2020 (2006.03654) and 2021 (2111.09543). The tables are the position embeddings after the projections, split
+    into heads.
 
     Args:
         positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
@@ -387,8 +388,8 @@ def forgetting(
         F_i = log f_0 + log f_1 + ... + log f_i
         score(i, j) = scale <q_i, k_j> + F_i - F_j
 
-    Lin et al. 2025 (2503.02130), section 3. The gates after the key up to the query count; the key's own does not. F is summed in
-    float64.
+    Lin et al. 2025 (2503.02130), section 3. The gates after the key up to the query count; the key's own does not. F is
+    summed in float64.
 
     Args:
         positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
@@ -555,7 +556,8 @@ def learned(
 ) -> NDArray[Any]:
     r"""Adds one trained vector per position; there is nothing beyond the last one.
 
-    Adds row *p + offset* of a trained table to the embedding at position *p*. Nothing is computed: the table is a parameter of the model.
+    Adds row *p + offset* of a trained table to the embedding at position *p*. Nothing is computed: the table is a parameter
+    of the model.
 
         x_p = e_p + P[p + offset]
 
@@ -593,8 +595,8 @@ def none(
 ) -> None:
     r"""Adds nothing: without a mask, attention does not depend on the order of the tokens.
 
-    No position information. Attention without positions is a function of a *set*: the output of the last token is the same for any
-    order of the earlier tokens.
+    No position information. Attention without positions is a function of a *set*: the output of the last token is the same
+    for any order of the earlier tokens.
 
     | | |
     |---|---|
@@ -674,18 +676,21 @@ def rotary(
     r"""Rotates pairs of channels of q and k by position times frequency; scores depend on distances
     only.
 
-    Rotary positions (RoPE), and the base of the other rotations: rotary_linear, rotary_ntk,
-    rotary_dynamic_ntk, rotary_yarn, rotary_longrope,
-    rotary_llama3, rotary_proportional, xpos, rotary_sections,
-    rotary_axial, rotary_mixed, temperature.
+    Rotary positions (RoPE), and the base of the other rotations: rotary_linear,
+    rotary_ntk, rotary_dynamic_ntk, rotary_yarn,
+    rotary_longrope, rotary_llama3, rotary_proportional,
+    xpos, rotary_sections, rotary_axial,
+    rotary_mixed, temperature.
 
-    Turns pairs of channels of queries and keys by an angle that grows with the position, after the projections and before the scores:
+    Turns pairs of channels of queries and keys by an angle that grows with the position, after the projections and before
+    the scores:
 
         theta_k = base^(-2k / rotary_dim)
         y1 = x1 cos(p theta_k) - x2 sin(p theta_k)
         y2 = x1 sin(p theta_k) + x2 cos(p theta_k)
 
-    A score then depends on the two positions only through their difference. Su et al. 2021 (2104.09864). Values are not rotated.
+    A score then depends on the two positions only through their difference. Su et al. 2021 (2104.09864). Values are not
+    rotated.
 
     Args:
         positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
@@ -953,7 +958,8 @@ def rotary_llama3(
         t < low_freq_factor:   theta / factor
         between:               (1 - u) theta / factor + u theta        u = (t - low) / (high - low)
 
-    Llama 3 (2407.21783), `apply_scaling` of llama-models. It is the paper's form of YaRN's ramp without the amplitude.
+    Llama 3 (2407.21783), `apply_scaling` of llama-models. It is the paper's form of YaRN's ramp without
+    the amplitude.
 
     Args:
         positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
@@ -1085,8 +1091,8 @@ def rotary_mixed(
 
         angle[head, k] = x * f[head, 0, k] + y * f[head, 1, k]
 
-    Heo et al. 2024 (rope-vit, 2403.13298). It allows diagonal directions, which rotary_axial does not have. With one id per
-    token it is rotary with learned frequencies per head.
+    Heo et al. 2024 (rope-vit, 2403.13298). It allows diagonal directions, which rotary_axial does not
+    have. With one id per token it is rotary with learned frequencies per head.
 
     Args:
         positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
@@ -1399,8 +1405,8 @@ def sandwich(
 
         score(i, j) = scale <q_i, k_j> + H / (8 h) sum_k cos((i - j) base^(-2k / dim)),  k = 0 .. dim/2 - 1,  h = 1 .. H
 
-    Chi et al. 2022 (2212.10356): with content and position separated, sinusoidal positions contribute this sum, which falls with the
-    distance much as ALiBi does. Nothing is learned.
+    Chi et al. 2022 (2212.10356): with content and position separated, sinusoidal positions contribute this sum, which falls
+    with the distance much as ALiBi does. Nothing is learned.
 
     Args:
         positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
@@ -1553,8 +1559,9 @@ def sincos_3d(
     | diffusers | frame width/4, column 3/8, row 3/8 | all sines, all cosines | a multiple of 16 |
     | tensor2tensor | frame, row, column, each 2⌊width/6⌋, then zeros | all sines, all cosines, ladder d/2-1 | 12 or more |
 
-    Each part is the sinusoidal table of its own width. Vaswani et al. 2018 (1803.07416, `add_timing_signal_nd`); Yang et al. 2024
-    (2408.06072, CogVideoX, `get_3d_sincos_pos_embed`); tatp22/multidim-positional-encoding.
+    Each part is the sinusoidal table of its own width. Vaswani et al. 2018 (1803.07416,
+    `add_timing_signal_nd`); Yang et al. 2024 (2408.06072, CogVideoX, `get_3d_sincos_pos_embed`);
+    tatp22/multidim-positional-encoding.
 
     Args:
         positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
@@ -1603,8 +1610,8 @@ def sinusoidal(
         P[p, 2k]     = sin(p / base^(2k / width))
         P[p, 2k + 1] = cos(p / base^(2k / width))          k = 0 .. width/2 - 1
 
-    Vaswani et al. 2017 (1706.03762), section 3.5. For a fixed offset the row at *p + offset* is one matrix times the row at *p*
-    (`offset_matrix`): every pair rotates by offset · frequency.
+    Vaswani et al. 2017 (1706.03762), section 3.5. For a fixed offset the row at *p + offset* is one matrix times the row at
+    *p* (`offset_matrix`): every pair rotates by offset · frequency.
 
     Args:
         positions: how many there are, 0 and up, or which: whole or real numbers [rows]

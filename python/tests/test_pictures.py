@@ -171,7 +171,7 @@ def uneven(**changes):
 @pytest.mark.parametrize("name", ["x.jpg", "x", "x.svgz", "", "x.svg/"])
 def test_other_endings_are_refused(tmp_path, monkeypatch, name):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ValueError, match=r"\[picture.path\] must end in .svg, .png or .html"):
+    with pytest.raises(ValueError, match=r"\[picture.path\] must end in .svg, .png, .pdf or .html"):
         plot.heatmap("alibi").save(name)
     assert not os.listdir(tmp_path)
 

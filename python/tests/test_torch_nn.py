@@ -244,7 +244,6 @@ Q = torch.zeros(1, 2, 3, 8)
         (lambda: nn.PositionalLayer("alibi", heads=2, max_bias=2000), ValueError, r"\[alibi.max_bias\] must be 0 .. 1000, got 2000"),
         (lambda: nn.PositionalLayer("forgetting", heads=2, head_dim=8), ValueError, r"\[PositionalLayer.scheme\] must not be forgetting"),
         (lambda: nn.PositionalLayer("t5", heads=2, dtype=torch.int32), TypeError, r"\[PositionalLayer.dtype\] must be of float32, .*, got int32"),
-        (lambda: nn.PositionalLayer("t5", heads=2).to("meta")(3), ValueError, r"\[PositionalLayer.weights\] must be in the memory of the CPU"),
         (lambda: nn.PositionalLayer("rotary", head_dim=8)(torch.zeros(3, device="meta", dtype=int)), ValueError, r"positions\] must be in the memory"),
         (lambda: nn.PositionalLayer("rotary", head_dim=8)(torch.zeros(3)), TypeError, r"positions\] must be whole numbers, got float32"),
         (lambda: nn.PositionalLayer("alibi", heads=2)(-1), ValueError, r"\[alibi.positions\] must be"),

@@ -150,15 +150,6 @@ def test_a_causal_bias_that_does_not_fit_is_refused():
 NOT_INSIDE = r"must not be inside torch.func \(vmap, grad, ...\) or gradients of a batch"
 
 
-def test_transforms_of_functions_are_refused_by_name():
-    rotary = nn.PositionalLayer("rotary", head_dim=8)
-    for call, name in ((lambda x: sdpa(x, x, x), "query"), (lambda x: sdpa(Q, Q, x), "value"), (lambda x: rotary.rotate(x, x)[0], "q")):
-        with pytest.raises(NotImplementedError, match=name + r"\] " + NOT_INSIDE):
-            torch.func.vmap(call)(Q[None])
-        with pytest.raises(NotImplementedError, match=name + r"\] " + NOT_INSIDE):
-            torch.func.grad(lambda x: call(x).sum())(Q)
-
-
 def test_gradients_of_a_batch_are_refused_by_name():
     q = Q.clone().requires_grad_()
     rotary, learned = nn.PositionalLayer("rotary", head_dim=8), nn.PositionalLayer("learned", 6, width=8)

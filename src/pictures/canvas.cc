@@ -37,18 +37,21 @@ void save_picture(const std::string& path, const Picture& picture, double scale)
     write_file(path, picture.svg);
   } else if (ending == ".png") {
     write_file(path, render_png(picture, scale));
+  } else if (ending == ".pdf") {
+    write_file(path, render_pdf(picture));
   } else if (ending == ".html" || ending == ".htm") {
     Page page(picture.title.empty() ? "Picture" : picture.title);
     page.picture(picture, "");
     write_file(path, page.html());
   } else {
-    throw Error("picture.path", "must end in .svg, .png or .html, got '" + path + "'");
+    throw Error("picture.path", "must end in .svg, .png, .pdf or .html, got '" + path + "'");
   }
 }
 
 std::string picture_warning(const std::string& path, const Picture& picture) {
-  if (ending_of(path) != ".png") return "";
-  return advice_on_glyphs(without_glyphs(characters_of(picture.svg)));
+  const std::string ending = ending_of(path);
+  if (ending != ".png" && ending != ".pdf") return "";
+  return advice_on_glyphs(without_glyphs(characters_of(picture.svg)), ending);
 }
 
 Picture stack(std::string_view title, const std::vector<Picture>& pictures) {

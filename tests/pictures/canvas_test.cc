@@ -11,11 +11,13 @@
 #include "pictures/samples.h"
 #include "pictures/svg_reader.h"
 #include "sextant/core/files.h"
+#include "sextant/core/numbers.h"
 #include "sextant/pictures/charts.h"
 
 namespace sextant {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -57,6 +59,8 @@ TEST_F(SavedPicture, IsWhatTheEndingSays) {
   EXPECT_EQ(read_file(path("a.svg")), picture.svg);
   save_picture(path("a.PNG"), picture);
   EXPECT_THAT(read_file(path("a.PNG")), StartsWith("\x89PNG\r\n\x1a\n"));
+  save_picture(path("a.pdf"), picture);
+  EXPECT_THAT(read_file(path("a.pdf")), AllOf(StartsWith("%PDF-1."), HasSubstr("%%EOF")));
   save_picture(path("a.html"), picture);
   const std::string page = read_file(path("a.html"));
   EXPECT_THAT(page, StartsWith("<!DOCTYPE html>"));
@@ -87,6 +91,19 @@ TEST(RenderPng, RefusesWhatCannotBeRendered) {
   EXPECT_THROW(render_png(picture, 1000), Error);  // beyond 16384 pixels
   EXPECT_THROW(render_png(Picture{}), Error);
   EXPECT_THROW(render_png(Picture{.svg = "<svg", .width = 10, .height = 10, .title = ""}), Error);
+}
+
+TEST(RenderPdf, IsAPageOfThePicturesSizeAndTheSameBytesEveryTime) {
+  Picture picture = small_map();
+  const std::string pdf = render_pdf(picture);
+  const auto points = [](double pixels) { return fixed(pixels * 72 / 96, 0); };
+  EXPECT_THAT(pdf, HasSubstr("MediaBox [ 0 0 " + points(picture.width)));
+  EXPECT_THAT(pdf, HasSubstr("A <map>"));
+  EXPECT_EQ(pdf, render_pdf(picture));
+  picture.width = 20000;
+  EXPECT_THROW(render_pdf(picture), Error);
+  EXPECT_THROW(render_pdf(Picture{}), Error);
+  EXPECT_THROW(render_pdf(Picture{.svg = "<svg", .width = 10, .height = 10, .title = ""}), Error);
 }
 
 TEST(Stack, KeepsEveryPictureWhole) {

@@ -19,7 +19,7 @@
 namespace sextant::app {
 
 inline constexpr Format kAttendFormats[] = {Format::text, Format::csv, Format::json, Format::npy,
-                                            Format::svg,  Format::png, Format::html};
+                                            Format::svg,  Format::png, Format::pdf,  Format::html};
 
 // The options of seeded random weights.
 inline const std::vector<Wording> kSentenceWords = {

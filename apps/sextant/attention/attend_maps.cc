@@ -87,6 +87,7 @@ void write_maps(const Attend& attend, const HeadMaps& maps,
       [[fallthrough]];
     case Format::svg:
     case Format::png:
+    case Format::pdf:
       return write_picture(attend.lines ? draw_lines(maps, static_cast<double>(attend.max_width))
                                         : draw_maps(maps, static_cast<double>(attend.max_width)),
                            maps.title, attend.output, *format);
@@ -97,7 +98,7 @@ void write_maps(const Attend& attend, const HeadMaps& maps,
   std::string shown = text_of(maps, blocks);
   if (!further.empty()) shown += "\n" + further;
   if (!blocks) return write_result(attend.output, Format::text, shown);
-  print(shown + "\nsave: -o map.svg, .png, .html, .json or .npy; numbers: --format text\n",
+  print(shown + "\nsave: -o map.svg, .png, .pdf, .html, .json or .npy; numbers: --format text\n",
         Colors::drawn);
 }
 

@@ -34,6 +34,7 @@ void show_overview(const Attend& attend, const figures::ModelAttention& part) {
       return write_result(attend.output, format, figures::head_roles_json(heads) + "\n");
     case Format::svg:
     case Format::png:
+    case Format::pdf:
     case Format::html:
       return write_picture(figures::draw_head_roles(part, heads), part.title, attend.output,
                            format);

@@ -11,8 +11,8 @@
 
 namespace sextant::app {
 
-inline constexpr Format kEmbedFormats[] = {Format::text, Format::json, Format::npy,
-                                           Format::svg,  Format::png,  Format::html};
+inline constexpr Format kEmbedFormats[] = {Format::text, Format::json, Format::npy, Format::svg,
+                                           Format::png,  Format::pdf,  Format::html};
 
 struct Embed {
   std::vector<std::string> sentences;

@@ -64,7 +64,8 @@ void embed_by_model(const Embed& embed) {
   const std::vector<std::string> texts =
       embed.file.empty() ? embed.sentences : load_texts(embed.file, TextUnit::line);
   const Format format = embed.output.format(kEmbedFormats, "embed").value_or(Format::text);
-  const bool is_picture = format == Format::svg || format == Format::png || format == Format::html;
+  const bool is_picture = format == Format::svg || format == Format::png || format == Format::pdf ||
+                          format == Format::html;
   if ((is_picture || format == Format::text) && texts.size() > kMostDrawn) {
     throw Error("embed.file", "must be at most " + std::to_string(kMostDrawn) +
                                   " texts for a table of similarities, got " +

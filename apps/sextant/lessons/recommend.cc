@@ -22,8 +22,8 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kFormats[] = {Format::text, Format::json, Format::npy,
-                               Format::svg,  Format::png,  Format::html};
+constexpr Format kFormats[] = {Format::text, Format::json, Format::npy, Format::svg,
+                               Format::png,  Format::pdf,  Format::html};
 
 struct Recommend {
   std::string users;
@@ -144,6 +144,7 @@ void run(const Recommend& recommend_) {
       return write_result(recommend_.output, format, format_npy<double>(shown.values));
     case Format::svg:
     case Format::png:
+    case Format::pdf:
     case Format::html:
       return write_picture(picture_of(shown, recommend_.show), shown.title, recommend_.output,
                            format);
@@ -177,7 +178,7 @@ void add_recommend(CLI::App& program, Job& job) {
              "FILE.csv")
       ->required();
   recommend->output.add_to(command, kFormats,
-                           "save as .json, as a picture .svg .png .html, or as .npy");
+                           "save as .json, as a picture .svg .png .pdf .html, or as .npy");
   auto* show = command
                    .add_option("--show", recommend->show,
                                "pictures and .npy: users | items | scores | weights (default "
@@ -192,7 +193,7 @@ void add_recommend(CLI::App& program, Job& job) {
   command.callback([recommend, show, &job] {
     const auto format = recommend->output.format(kFormats, "recommend").value_or(Format::text);
     if (show->count() > 0 && (format == Format::text || format == Format::json)) {
-      throw Error("recommend.show", "must be given with svg, png, html or npy, got it with " +
+      throw Error("recommend.show", "must be given with svg, png, pdf, html or npy, got it with " +
                                         std::string(name_of(format)));
     }
     job = [recommend] { run(*recommend); };

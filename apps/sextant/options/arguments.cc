@@ -38,7 +38,7 @@ struct FormatName {
 };
 constexpr FormatName kFormatNames[] = {
     {Format::text, "text"}, {Format::csv, "csv"}, {Format::json, "json"}, {Format::npy, "npy"},
-    {Format::svg, "svg"},   {Format::png, "png"}, {Format::html, "html"},
+    {Format::svg, "svg"},   {Format::png, "png"}, {Format::pdf, "pdf"},   {Format::html, "html"},
 };
 
 std::string list_of(std::span<const Format> allowed, std::string_view prefix) {

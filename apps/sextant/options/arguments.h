@@ -38,7 +38,7 @@ double parse_finite(std::string_view text, std::string_view where,
 std::pair<std::string, std::string> parse_words(std::string_view text, std::string_view where);
 
 // How a result is written.
-enum class Format { text, csv, json, npy, svg, png, html };
+enum class Format { text, csv, json, npy, svg, png, pdf, html };
 inline constexpr Format kTextOrJson[] = {Format::text, Format::json};
 std::string_view name_of(Format format) noexcept;
 // By name, or by the ending of a path. Throws Error that lists `allowed`.

@@ -159,7 +159,8 @@ std::optional<Format> Output::format(std::span<const Format> allowed,
 
 void write_result(const Output& output, Format format, std::string_view bytes) {
   if (output.to_file()) return write_file(output.path, bytes);
-  if ((format == Format::npy || format == Format::png) && stdout_is_terminal()) {
+  if ((format == Format::npy || format == Format::png || format == Format::pdf) &&
+      stdout_is_terminal()) {
     throw Error("output", "must be a file or a pipe for " + std::string(name_of(format)) +
                               ", which is no text: add -o FILE." + std::string(name_of(format)));
   }

@@ -18,8 +18,8 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kCompareFormats[] = {Format::text, Format::csv, Format::json,
-                                      Format::svg,  Format::png, Format::html};
+constexpr Format kCompareFormats[] = {Format::text, Format::csv, Format::json, Format::svg,
+                                      Format::png,  Format::pdf, Format::html};
 
 struct Compare {
   std::string first;
@@ -231,9 +231,10 @@ void add_compare(CLI::App& program, Job& job) {
   for (const char* name : {"--split", "--lower-case", "--heads"}) {
     lab->excludes(command.get_option(name));  // the toy model has its own
   }
-  compare->output.add_to(command, kCompareFormats,
-                         "save as .json, or the sum of the last token, word by word, as .svg .png "
-                         ".html (both orders as walks) or .csv");
+  compare->output.add_to(
+      command, kCompareFormats,
+      "save as .json, or the sum of the last token, word by word, as .svg .png .pdf "
+      ".html (both orders as walks) or .csv");
   compare->choice.add_to(command, "none", nullptr, true);
   compare->call.add_to(command);
   for (const char* name : {"--scheme-weights", "--print-call"}) {

@@ -143,7 +143,7 @@ void finish_table(View<const T> table, const TableNames& names, const Encode& en
   if (!stdout_is_terminal()) return write_table(table, names, encode.output, Format::csv);
   print(names.title + ", " + encode.dtype + "\n");
   if (table.count() > 0) print(blocks_of(widen(table), names), Colors::drawn);
-  print("numbers: --format text or csv; save: -o P.npy, .csv, .json, .svg, .png or .html\n");
+  print("numbers: --format text or csv; save: -o P.npy, .csv, .json, .svg, .png, .pdf or .html\n");
 }
 
 template void finish_table(View<const double>, const TableNames&, const Encode&);

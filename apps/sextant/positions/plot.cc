@@ -126,9 +126,11 @@ void run(const PlotOptions& options) {
                                                       : blocks_of(values, plot.labels);
     print(plot.labels.title + "\n");
     print(drawn, Colors::drawn);
-    return print("the picture: -o FILE.svg, .png or .html; its numbers: .npy, .csv or .json\n");
+    return print(
+        "the picture: -o FILE.svg, .png, .pdf or .html; its numbers: .npy, .csv or .json\n");
   }
-  if (*format == Format::svg || *format == Format::png || *format == Format::html) {
+  if (*format == Format::svg || *format == Format::png || *format == Format::pdf ||
+      *format == Format::html) {
     return write_picture(plot.picture, plot.labels.title, options.output, *format);
   }
   TableNames names{plot.labels, {}, about};
@@ -217,7 +219,7 @@ void add_plot(CLI::App& program, Job& job) {
       ->check(one_of("plot.dtype", {"float64", "float32", "bfloat16", "float16"}))
       ->needs(table);
   plot->output.add_to(command, kTableFormats,
-                      "save the picture (.svg .png .html) or its numbers (.npy .csv .json)");
+                      "save the picture (.svg .png .pdf .html) or its numbers (.npy .csv .json)");
   plot->choice.add_to(command, "sinusoidal");
   plot->call.add_to(command);
   command.footer(

@@ -13,8 +13,8 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kResultFormats[] = {Format::text, Format::csv, Format::json,
-                                     Format::svg,  Format::png, Format::html};
+constexpr Format kResultFormats[] = {Format::text, Format::csv, Format::json, Format::svg,
+                                     Format::png,  Format::pdf, Format::html};
 constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 24;
 
 struct PlotExtrapolation {
@@ -58,8 +58,9 @@ void add_plot_extrapolation(CLI::App& plot, Job& job) {
       .add_option("--token", options->token,
                   "the word for a token: character, sub-word, word (default token)")
       ->type_name("NAME");
-  options->output.add_to(command, kResultFormats,
-                         "save the picture (.svg .png .html) or its numbers (.csv .json .txt)");
+  options->output.add_to(
+      command, kResultFormats,
+      "save the picture (.svg .png .pdf .html) or its numbers (.csv .json .txt)");
   command.footer(
       "Examples:\n"
       "  sextant plot extrapolation lengths/results.json -o lengths.svg\n"

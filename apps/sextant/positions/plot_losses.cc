@@ -13,7 +13,8 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kLossFormats[] = {Format::json, Format::svg, Format::png, Format::html};
+constexpr Format kLossFormats[] = {Format::json, Format::svg, Format::png, Format::pdf,
+                                   Format::html};
 
 struct PlotLosses {
   std::vector<std::string> folders;
@@ -40,7 +41,7 @@ std::string losses_text(const std::vector<figures::LossRun>& runs) {
         bars_of_loss("training" + of + " (moving average)", run.curves.steps, run.curves.mean_loss);
     text += bars_of_loss("held-out" + of, run.curves.validation_steps, run.curves.validation_loss);
   }
-  return text + "the picture: -o FILE.svg, .png or .html; its numbers: .json\n";
+  return text + "the picture: -o FILE.svg, .png, .pdf or .html; its numbers: .json\n";
 }
 
 void run(const PlotLosses& options) {
@@ -78,7 +79,7 @@ void add_plot_losses(CLI::App& plot, Job& job) {
   input_file(command.add_option("DIR", options->folders, "folders of training runs"), "DIR")
       ->required();
   options->output.add_to(command, kLossFormats,
-                         "save the picture (.svg .png .html) or its numbers (.json)");
+                         "save the picture (.svg .png .pdf .html) or its numbers (.json)");
   command.footer(
       "Examples:\n"
       "  sextant plot losses run -o losses.svg\n"

@@ -161,6 +161,7 @@ void write_table(View<const T> table, const TableNames& names, const Output& out
       return write_result(output, format, text_of_table(widen(table), names));
     case Format::svg:
     case Format::png:
+    case Format::pdf:
     case Format::html:
       return write_picture(names.draw ? names.draw() : table_map(widen(table), names), names.title,
                            output, format);
@@ -288,6 +289,10 @@ void write_picture(const Picture& picture, const std::string& title, const Outpu
   if (format == Format::png) {
     write_result(output, format, render_png(picture));
     return warn_of(".png", picture);
+  }
+  if (format == Format::pdf) {
+    write_result(output, format, render_pdf(picture));
+    return warn_of(".pdf", picture);
   }
   Page page(title);
   page.picture(picture, "");

@@ -16,7 +16,7 @@
 namespace sextant::app {
 
 inline constexpr Format kTableFormats[] = {Format::text, Format::csv, Format::json, Format::npy,
-                                           Format::svg,  Format::png, Format::html};
+                                           Format::svg,  Format::png, Format::pdf,  Format::html};
 
 // What is known of a table beside its numbers.
 struct TableNames : figures::TableLabels {
@@ -52,7 +52,7 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows, bool righ
 // A line on stderr for the characters that a file of this name would not show.
 void warn_of(const std::string& path, const Picture& picture);
 
-// A finished picture as svg, png or html, with that line.
+// A finished picture as svg, png, pdf or html, with that line.
 void write_picture(const Picture& picture, const std::string& title, const Output& output,
                    Format format);
 

@@ -15,7 +15,7 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kPictureFormats[] = {Format::svg, Format::png, Format::html};
+constexpr Format kPictureFormats[] = {Format::svg, Format::png, Format::pdf, Format::html};
 
 // "kerple" is its logarithmic form, which its authors found best.
 std::string with_full_names(std::string text) {
@@ -65,9 +65,9 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
               listed_names(run.schemes) + ")"),
       "LIST", scheme_names());
   output.add_formats(command, kScoreFormats);
-  output_file(command.add_option(
-      "--picture", picture,
-      "also save the picture in this file (.svg .png .html); the folder has extrapolation.svg"));
+  output_file(command.add_option("--picture", picture,
+                                 "also save the picture in this file (.svg .png .pdf .html); the "
+                                 "folder has extrapolation.svg"));
 
   add_fields(command, run.data, "Training", kExtrapolationTaskWords);
   add_fields(command, run, "Training", kExtrapolationWords);

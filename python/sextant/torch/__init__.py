@@ -11,8 +11,9 @@ try:
 except ImportError as error:
     raise ImportError("sextant.torch needs PyTorch (pip install torch)") from error
 
-from . import nn
+from . import _batches, _products, nn  # noqa: F401  # rules of the operator
 from ._attention import scaled_dot_product_attention
+from ._record import AttentionRecord, record
 from ._transformers import patch
 
-__all__ = ["nn", "patch", "scaled_dot_product_attention"]
+__all__ = ["AttentionRecord", "nn", "patch", "record", "scaled_dot_product_attention"]

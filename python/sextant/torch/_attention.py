@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 import torch
 
+from .._errors import ArgumentError, ArgumentTypeError, Error
 from .._hints import refuse
+from . import _operator
 from ._function import attention
 from ._tensors import has_own_meaning, in_memory, refuse_tracing
+from ._words import NAME, renamed
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -17,9 +19,6 @@ if TYPE_CHECKING:
     from .._core import RotationTable
     from .._types import Array, Bias, Causal, Integers, Numbers
 
-NAME = "scaled_dot_product_attention"
-# What the operator calls them, for its errors.
-NAMES = {"q": "query", "k": "key", "v": "value", "mask": "attn_mask"}
 DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
 
 
@@ -92,7 +91,9 @@ def scaled_dot_product_attention(
         TypeError: an argument of another type or dtype, or a tensor that is nested, sparse, fake or of a class with a meaning of its own
         NotImplementedError: a second derivative, torch.func, gradients of a batch, a call that is traced
     """
-    refuse_tracing(NAME)
+    seen = _operator.is_seen(query, key, value)
+    if not seen:
+        refuse_tracing(NAME)
     if unknown:
         refuse(NAME, unknown)
     options = dict(  # by generate.py
@@ -102,13 +103,13 @@ def scaled_dot_product_attention(
     )
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if dropout_p != 0:
-        raise ValueError(f"[{NAME}.dropout_p] must be 0: weights are not dropped, got {dropout_p}")
+        raise ArgumentError(f"[{NAME}.dropout_p] must be 0: weights are not dropped, got {dropout_p}")
     if is_causal:
         if given.get("causal") is not None:
-            raise ValueError(f"[{NAME}.causal] must not be given together with is_causal")
+            raise ArgumentError(f"[{NAME}.causal] must not be given together with is_causal")
         given["causal"] = "top_left"
-    query, key, value = (readable(name, tensor) for name, tensor in (("query", query), ("key", key), ("value", value)))
-    attn_mask = without_causal_bias(attn_mask, query, key, given)
+    query, key, value = (readable(name, tensor, seen) for name, tensor in (("query", query), ("key", key), ("value", value)))
+    attn_mask = without_causal_bias(attn_mask, query, key, given, seen)
     query, key, value, attn_mask = in_autocast(query, key, value, attn_mask)
     for name, tensor in (("query", query), ("key", key), ("value", value)):
         check(name, tensor, query.dtype)
@@ -120,32 +121,30 @@ def scaled_dot_product_attention(
     if query.ndim == key.ndim == value.ndim == 4 and query.shape[0] == key.shape[0] == value.shape[0]:
         heads = {key.shape[1], value.shape[1]}
         if heads == {query.shape[1]} or (enable_gqa and len(heads) == 1):
-            return attend(query, key, value, given)
+            return attend(query, key, value, given, seen)
     lead = leading_axes(query, key, value, enable_gqa)
     query, key, value = in_four_axes(query, key, value, lead, enable_gqa, given)
-    out = attend(query, key, value, given)
+    out = attend(query, key, value, given, seen)
     return out.reshape(*lead, *out.shape[2:])
 
 
-scaled_dot_product_attention._torchdynamo_disable = True  # type: ignore[attr-defined]  # compiled graphs call it as it is
-
-
-def attend(query: Any, key: Any, value: Any, options: dict[str, Any]) -> Any:
+def attend(query: Any, key: Any, value: Any, options: dict[str, Any], seen: bool) -> Any:
     """attention(), whose errors then have torch's names."""
+    if seen:
+        return _operator.attention(query, key, value, options)
     try:
         return attention(query, key, value, options)
-    except (ValueError, TypeError, NotImplementedError) as error:
-        text = re.sub(r"\[attention\.(\w+)", lambda m: f"[{NAME}.{NAMES.get(m[1], m[1])}", str(error))
-        raise type(error)(text.replace("attention()", f"{NAME}()", 1)) from None
+    except Error as error:
+        raise renamed(error) from None
 
 
-def readable(name: str, tensor: Any) -> torch.Tensor:
+def readable(name: str, tensor: Any, seen: bool) -> torch.Tensor:
     if not isinstance(tensor, torch.Tensor):
-        raise TypeError(f"[{NAME}.{name}] must be a tensor, got {type(tensor).__name__}")
-    return in_memory(f"{NAME}.{name}", tensor)
+        raise ArgumentTypeError(f"[{NAME}.{name}] must be a tensor, got {type(tensor).__name__}")
+    return tensor if seen else in_memory(f"{NAME}.{name}", tensor)
 
 
-def without_causal_bias(mask: Any, query: torch.Tensor, key: torch.Tensor, options: dict[str, Any]) -> torch.Tensor | None:
+def without_causal_bias(mask: Any, query: torch.Tensor, key: torch.Tensor, options: dict[str, Any], seen: bool) -> torch.Tensor | None:
     """The mask as a tensor that can be read. A CausalBias, which has no numbers, becomes the option causal."""
     if mask is None:
         return None
@@ -154,28 +153,28 @@ def without_causal_bias(mask: Any, query: torch.Tensor, key: torch.Tensor, optio
 
         if isinstance(mask, CausalBias):
             if options.get("causal") is not None:
-                raise ValueError(f"[{NAME}.attn_mask] must not be a CausalBias together with is_causal or causal")
+                raise ArgumentError(f"[{NAME}.attn_mask] must not be a CausalBias together with is_causal or causal")
             sizes = [query.shape[-2], key.shape[-2]]
             if [mask.seq_len_q, mask.seq_len_kv] != sizes:
-                raise ValueError(f"[{NAME}.attn_mask] must be a CausalBias of {sizes}, got {[mask.seq_len_q, mask.seq_len_kv]}")
+                raise ArgumentError(f"[{NAME}.attn_mask] must be a CausalBias of {sizes}, got {[mask.seq_len_q, mask.seq_len_kv]}")
             options["causal"] = "top_left" if mask.variant == CausalVariant.UPPER_LEFT else "bottom_right"
             return None
-    return readable("attn_mask", mask)
+    return readable("attn_mask", mask, seen)
 
 
 def check(name: str, tensor: torch.Tensor, dtype: torch.dtype) -> None:
     if tensor.ndim < 2:
-        raise ValueError(f"[{NAME}.{name}] must be [..., length, head_dim], got the shape {list(tensor.shape)}")
+        raise ArgumentError(f"[{NAME}.{name}] must be [..., length, head_dim], got the shape {list(tensor.shape)}")
     if tensor.dtype not in DTYPES:
-        raise TypeError(f"[{NAME}.{name}] must be of float32, bfloat16, float16 or float64, got {str(tensor.dtype)[6:]}")
+        raise ArgumentTypeError(f"[{NAME}.{name}] must be of float32, bfloat16, float16 or float64, got {str(tensor.dtype)[6:]}")
     if tensor.dtype != dtype:
-        raise TypeError(f"[{NAME}.{name}] must be of {str(dtype)[6:]}, as query, got {str(tensor.dtype)[6:]}")
+        raise ArgumentTypeError(f"[{NAME}.{name}] must be of {str(dtype)[6:]}, as query, got {str(tensor.dtype)[6:]}")
 
 
 def check_mask(mask: torch.Tensor, dtype: torch.dtype) -> None:
     if mask.dtype not in (torch.bool, torch.float32, dtype):
         allowed = "bool or float32" if dtype == torch.float32 else f"bool, float32 or {str(dtype)[6:]}"
-        raise TypeError(f"[{NAME}.attn_mask] must be of {allowed}, as query, got {str(mask.dtype)[6:]}")
+        raise ArgumentTypeError(f"[{NAME}.attn_mask] must be of {allowed}, as query, got {str(mask.dtype)[6:]}")
 
 
 def in_autocast(*tensors: Any) -> tuple[Any, ...]:
@@ -194,15 +193,15 @@ def leading_axes(query: Any, key: Any, value: Any, enable_gqa: bool) -> tuple[in
     else:
         axes, shapes = "axes before the heads", [t.shape[:-3] for t in (query, key, value)]
         if min(t.ndim for t in (query, key, value)) < 3:
-            raise ValueError(f"[{NAME}.enable_gqa] needs tensors [..., heads, length, head_dim]")
+            raise ArgumentError(f"[{NAME}.enable_gqa] needs tensors [..., heads, length, head_dim]")
         if 1 != value.shape[-3] != key.shape[-3] != 1:
-            raise ValueError(f"[{NAME}.value] must have the heads of key, {key.shape[-3]}, got {value.shape[-3]}")
+            raise ArgumentError(f"[{NAME}.value] must have the heads of key, {key.shape[-3]}, got {value.shape[-3]}")
     try:
         lead = tuple(torch.broadcast_shapes(*shapes))
     except RuntimeError:
         hint = "" if enable_gqa else "; fewer heads than query's need enable_gqa=True"
         got = ", ".join(str(list(t.shape)) for t in (query, key, value))
-        raise ValueError(f"[{NAME}.key] must have {axes} that broadcast with query's and value's{hint}, got {got}") from None
+        raise ArgumentError(f"[{NAME}.key] must have {axes} that broadcast with query's and value's{hint}, got {got}") from None
     return (*lead, query.shape[-3]) if enable_gqa else lead
 
 
@@ -217,7 +216,7 @@ def in_four_axes(
             options["mask"] = mask.expand(*lead, *mask.shape[-2:]).flatten(0, -4)
         except RuntimeError:
             wanted = [*lead, query.shape[-2], key.shape[-2]]
-            raise ValueError(f"[{NAME}.attn_mask] must broadcast to {wanted}, got {list(mask.shape)}") from None
+            raise ArgumentError(f"[{NAME}.attn_mask] must broadcast to {wanted}, got {list(mask.shape)}") from None
     if not lead:
         return [tensor[None, None] for tensor in (query, key, value)]
     kv_heads = max(key.shape[-3], value.shape[-3]) if enable_gqa else lead[-1]

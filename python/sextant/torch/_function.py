@@ -9,12 +9,14 @@ import torch
 from torch.autograd import forward_ad
 
 from .. import _core
-from ._tensors import in_memory, kept, new_memory
+from .._errors import ArgumentError, UnsupportedError
+from ._tensors import functorch, in_memory, kept, new_memory
 
 # Options that may be tensors with gradients of their own, in the order of the function's arguments.
 LEARNED = ("mask", "bias", "slopes", "sinks")
 # Options that are lists of numbers to the operator.
 LISTS = ("slopes", "sinks", "segments", "key_segments", "key_lengths", "query_offsets")
+FIRST_ONLY = "[sextant.torch] attention has first derivatives only: a second one (create_graph=True) is not computed"
 
 
 @dataclass(frozen=True)
@@ -48,15 +50,15 @@ def prepared(options: dict[str, Any]) -> tuple[Call, list[torch.Tensor | None]]:
     for part in bias if isinstance(bias, (list, tuple)) else [] if bias is None else [bias]:
         if isinstance(part, torch.Tensor):
             if "bias" in learned:
-                raise ValueError("[attention.bias] must have at most one bias by distance")
+                raise ArgumentError("[attention.bias] must have at most one bias by distance")
             learned["bias"] = in_memory("attention.bias", part)
         elif isinstance(part, LearnedTerm):
             index = sum(isinstance(table, _core.ScoreTerm) for table in tables)
             tables.append(part.table)
             if term is not None:
-                raise ValueError("[attention.bias] must have one table with weights")
+                raise ArgumentError("[attention.bias] must have one table with weights")
             if part.versions != versions_of(part.weights):
-                raise ValueError("[attention.bias] must be made again: its weights have changed")
+                raise ArgumentError("[attention.bias] must be made again: its weights have changed")
             term = part
         else:
             tables.append(part)
@@ -120,6 +122,8 @@ class Attention(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
         wanted = ctx.needs_input_grad[1:]
+        if functorch.peek_interpreter_stack() is not None:
+            return None, *gradients_of_a_batch(ctx, wanted, gradients[0])
         return None, *AttentionGradient.apply(ctx.call, wanted, gradients[0], *ctx.saved_tensors)
 
 
@@ -147,7 +151,16 @@ class AttentionGradient(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        raise NotImplementedError("[sextant.torch] attention has first derivatives only: a second one (create_graph=True) is not computed")
+        raise UnsupportedError(FIRST_ONLY)
+
+
+def gradients_of_a_batch(ctx: Any, wanted: Any, dout: Any) -> Any:
+    """The backward pass by torch's operator, which knows what a batch of gradients is."""
+    from ._transforms import gradient_of_call
+
+    if ctx.call.term is not None:
+        raise UnsupportedError("[scaled_dot_product_attention.bias] with weights of its own has no gradients of a batch (is_grads_batched, vectorize)")
+    return gradient_of_call(ctx, wanted, dout)
 
 
 def new_output(query: Any, value: Any) -> Any:

@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 import torch
 from torch.utils._pytree import tree_map
+from .._errors import ArgumentError
 
 TensorFunctions = torch._C.DisableTorchFunctionSubclass
 # What asks for a tensor's place in memory, not for its values.
@@ -25,9 +26,9 @@ CONDITIONS = (
 )
 
 
-def no_interface(where: str, models: str) -> ValueError:
+def no_interface(where: str, models: str) -> ArgumentError:
     """The error for models whose attention cannot be replaced."""
-    return ValueError(f'[{where}] needs attention that goes through transformers\' AttentionInterface, which {models} does not: use "eager"')
+    return ArgumentError(f'[{where}] needs attention that goes through transformers\' AttentionInterface, which {models} does not: use "eager"')
 
 
 class ModelMask(torch.Tensor):

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from .._errors import ArgumentError, ArgumentTypeError, UnsupportedError
 
 functorch = torch._C._functorch
 # A tensor whose numbers lie in memory as its shape and strides say has one of these sets of dispatch keys.
@@ -29,15 +30,15 @@ def in_memory(where: str, tensor: torch.Tensor) -> torch.Tensor:
     if keys in ORDINARY and (type(tensor) in PLAIN_CLASSES or not has_own_meaning(tensor)):
         return tensor
     if functorch.is_functorch_wrapped_tensor(tensor) or functorch.is_legacy_batchedtensor(tensor):
-        raise NotImplementedError(
+        raise UnsupportedError(
             f"[{where}] must not be inside torch.func (vmap, grad, ...) or gradients of a batch (is_grads_batched, vectorize): "
             "these are not computed"
         )
     kind = kind_of(tensor)
     if kind is not None:
-        raise TypeError(f"[{where}] must be a tensor whose numbers are in memory, got {kind}")
+        raise ArgumentTypeError(f"[{where}] must be a tensor whose numbers are in memory, got {kind}")
     if tensor.device.type != "cpu":
-        raise ValueError(f"[{where}] must be in the memory of the CPU, got a tensor on {tensor.device}")
+        raise ArgumentError(f"[{where}] must be in the memory of the CPU, got a tensor on {tensor.device}")
     if tensor._is_zerotensor():
         return torch.zeros(tensor.shape, dtype=tensor.dtype, device="cpu")
     return tensor.resolve_conj().resolve_neg()
@@ -67,7 +68,7 @@ def kind_of(tensor: torch.Tensor) -> str | None:
 def refuse_tracing(where: str) -> None:
     """Throws where a graph is recorded: it would allocate a result, and not compute it."""
     if torch.jit.is_tracing():
-        raise NotImplementedError(f"[{where}] cannot be traced: torch.jit.trace and torch.onnx.export(dynamo=False) do not see what it computes")
+        raise UnsupportedError(f"[{where}] cannot be traced: torch.jit.trace and torch.onnx.export(dynamo=False) do not see what it computes")
 
 
 def new_memory(where: str, shape: Any, dtype: torch.dtype) -> torch.Tensor:

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 
 import torch
 
+from .._errors import ArgumentError, ArgumentTypeError
+from . import _record
 from ._attention import scaled_dot_product_attention
 from ._model_mask import ModelMask, no_interface
 from ._on_import import on_import
@@ -23,6 +25,10 @@ UNKNOWN = ("cache", "indices", "block_indices", "sinks")
 OWN_CLASSES = re.compile(r"\b\w+_CLASSES\[[\w.]*_attn_implementation\]")
 
 Model = TypeVar("Model")
+
+# Models of which a part computes attention itself, which a compiled graph does not notice.
+OWN_PARTS = ("bigbird_pegasus", "git")
+collector: Any = None  # of transformers: what a call of a model collects
 
 
 def attention_forward(
@@ -39,14 +45,14 @@ def attention_forward(
     s_aux: torch.Tensor | None = None,
     position_bias: torch.Tensor | None = None,
     **others: Any,
-) -> tuple[torch.Tensor, None]:
+) -> tuple[torch.Tensor, torch.Tensor | None]:
     """What models call: query [batch, heads, q_len, head_dim], key and value [batch, kv_heads, k_len, ...] -> [batch, q_len, heads,
-    v_dim], and no weights. The mask is model_mask()'s, one of the model's own, or None."""
+    v_dim], and the weights where output_attentions asks for them. The mask is model_mask()'s, one of the model's own, or None."""
     for name in UNKNOWN:
         if others.get(name) is not None:
-            raise ValueError(f"[sextant.{name}] is an argument of {type(module).__name__} that this attention does not know")
+            raise ArgumentError(f"[sextant.{name}] is an argument of {type(module).__name__} that this attention does not know")
     if dropout:
-        raise ValueError(
+        raise ArgumentError(
             f"[sextant.dropout] must be 0: weights are not dropped, got {dropout}; the model's config has it (attention_dropout, "
             "attn_pdrop, dropout_rate)"
         )
@@ -63,7 +69,25 @@ def attention_forward(
     if position_bias is not None:
         attention_mask = with_bias(position_bias, attention_mask)
     out = scaled_dot_product_attention(query, key, value, attention_mask, scale=scaling, enable_gqa=True, **options)
-    return out.transpose(1, 2).contiguous(), None
+    weights = None
+    if _record.active or wants_weights(others):
+        weights = recorded(module, query, key, {**options, "mask": attention_mask, "scale": scaling}, others)
+    return out.transpose(1, 2).contiguous(), weights
+
+
+def wants_weights(others: dict[str, Any]) -> bool:
+    """Whether output_attentions=True was asked of the model: models pass it on, or collect what comes back."""
+    if others.get("output_attentions"):
+        return True
+    collected = None if collector is None else collector.get()
+    return collected is not None and any(name.endswith("attentions") for name in collected)
+
+
+def recorded(module: torch.nn.Module, query: Any, key: Any, options: dict[str, Any], others: dict[str, Any]) -> torch.Tensor | None:
+    """The weights for the records that run, and those that output_attentions wants."""
+    for each in _record.active:
+        each.take(module, query, key, options)
+    return _record.weights_of(query, key, options) if wants_weights(others) else None
 
 
 def with_bias(bias: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
@@ -78,6 +102,10 @@ def model_mask(*, q_length: int, kv_length: int, batch_size: int, config: Any = 
     from transformers.masking_utils import sdpa_mask
 
     make = functools.partial(sdpa_mask, q_length=q_length, kv_length=kv_length, batch_size=batch_size, config=config, **options)
+    if torch.compiler.is_compiling():
+        if getattr(config, "model_type", None) in OWN_PARTS:
+            raise no_interface("attn_implementation", f"the model of this {type(config).__name__}")
+        return make(allow_is_causal_skip=allow_is_causal_skip)
     made = make(allow_is_causal_skip=allow_is_causal_skip)
     model = f"the model of this {type(config).__name__}"
     if made is not None:
@@ -87,8 +115,6 @@ def model_mask(*, q_length: int, kv_length: int, batch_size: int, config: Any = 
     empty = torch.empty_strided((batch_size, 1, q_length, kv_length), (0, 0, 0, 0), dtype=torch.bool, device=options.get("device", "cpu"))
     return ModelMask.of(empty, model, functools.partial(make, allow_is_causal_skip=False))
 
-
-model_mask._torchdynamo_disable = True  # type: ignore[attr-defined]  # the mask of a compiled model too is made here
 
 
 def patch(model: Model) -> Model:
@@ -112,7 +138,7 @@ def patch(model: Model) -> Model:
     if lacks := lacking(PreTrainedModel):
         raise unknown_version(lacks)
     if not isinstance(model, PreTrainedModel):
-        raise TypeError(f"[patch.model] must be a model of transformers, got {type(model).__name__}")
+        raise ArgumentTypeError(f"[patch.model] must be a model of transformers, got {type(model).__name__}")
     parts = [part for part in model.modules() if isinstance(part, PreTrainedModel)]
     before = [part.config._attn_implementation for part in parts]
     model.set_attn_implementation(NAME)
@@ -141,6 +167,13 @@ def register(modeling_utils: ModuleType) -> None:
         return
     modeling_utils.AttentionInterface.register(NAME, attention_forward)
     AttentionMaskInterface.register(NAME, model_mask)
+    global collector
+    try:
+        from transformers.utils.output_capturing import _active_collector
+
+        collector = _active_collector
+    except ImportError:
+        pass  # models of that version pass output_attentions on
     choose = base.get_correct_attn_implementation
 
     @functools.wraps(choose)

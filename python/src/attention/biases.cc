@@ -60,7 +60,7 @@ nb::object all_numbers(const PyScoreTerm& self) {
 
 void bind_biases(nb::module_& module) {
   nb::class_<PyDistanceBias> distance(
-      module, "DistanceBias",
+      module, "DistanceBias", nb::is_weak_referenceable(),
       "A number per head and distance (key - query) that is added to the "
       "scores: values[head, distance + origin]; -inf hides the pair. Slopes "
       "add -slopes[head] * |distance|.");
@@ -111,7 +111,7 @@ void bind_biases(nb::module_& module) {
   show_as_heatmap(distance);
 
   nb::class_<PyScoreTerm> term(
-      module, "ScoreTerm",
+      module, "ScoreTerm", nb::is_weak_referenceable(),
       "A term of the scores that is generated in tiles while attention() runs: a bias by the "
       "positions of query and key, or a term that depends on q and k as well; for "
       "attention(bias=...).");

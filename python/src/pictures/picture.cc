@@ -24,11 +24,12 @@ constexpr const char* kSaveDoc =
     "Writes a file, by the ending of its name; under a temporary name first, so that nothing "
     "half-written remains.\n\n"
     "Args:\n"
-    "    path: ends in .svg, .html (one page that needs no network) or .png (where the build has "
-    "librsvg: can_save_png())\n"
+    "    path: ends in .svg, .html (one page that needs no network), .png or .pdf (where the build "
+    "has librsvg: can_save_png())\n"
     "    scale: of .png, pixels per CSS pixel, above 0\n\n"
     "Raises:\n"
-    "    ValueError: another ending, a file that cannot be written, and .png in a build without "
+    "    ValueError: another ending, a file that cannot be written, and .png or .pdf in a build "
+    "without "
     "librsvg";
 
 // With the interpreter's lock.
@@ -125,7 +126,7 @@ void bind_picture(nb::module_& module) {
       },
       nb::arg("path"), nb::arg("html"));
   module.def("can_save_png", &can_render_png,
-             "Whether this build has librsvg, which makes PNG files.");
+             "Whether this build has librsvg, which makes PNG and PDF files.");
 }
 
 }  // namespace sextant::python

@@ -81,7 +81,7 @@ template SharedRotation<bfloat16> rounded(const RotationTable<double>&);
 
 void bind_tables(nb::module_& module) {
   nb::class_<PyRotation> rotation(
-      module, "RotationTable",
+      module, "RotationTable", nb::is_weak_referenceable(),
       "Cosines and sines that rotate pairs of channels of queries and keys: "
       "[positions, pairs], or [heads, positions, pairs].\n\n"
       "rotate() applies it, attention(rotation=...) does so inside the call.");

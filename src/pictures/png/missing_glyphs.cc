@@ -65,7 +65,7 @@ std::u32string characters_of(std::string_view svg) {
   return found;
 }
 
-std::string advice_on_glyphs(std::u32string_view missing) {
+std::string advice_on_glyphs(std::u32string_view missing, std::string_view ending) {
   if (missing.empty()) return "";
   constexpr std::size_t kShown = 8;
   std::vector<std::string> packages;
@@ -77,7 +77,8 @@ std::string advice_on_glyphs(std::u32string_view missing) {
   }
   const std::string install = joined(packages, " ");
   return "no installed font has glyphs for " + encode(missing.substr(0, kShown)) +
-         (missing.size() > kShown ? " and others" : "") + ", which a .png shows as boxes: " +
+         (missing.size() > kShown ? " and others" : "") + ", which a " + std::string(ending) +
+         " shows as boxes: " +
          (install.empty() ? "" : "install a font that has them (Debian: " + install + "), or ") +
          "save as .svg";
 }

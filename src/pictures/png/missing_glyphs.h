@@ -1,4 +1,5 @@
-// Characters of a picture that a PNG file of it cannot show, because no installed font has them.
+// Characters of a picture that a PNG or PDF file of it cannot show, because no installed font has
+// them.
 #pragma once
 
 #include <string>
@@ -9,10 +10,11 @@ namespace sextant::pictures {
 // The visible characters of the texts of an SVG picture, each once, ascending.
 std::u32string characters_of(std::string_view svg);
 
-// Those without a glyph in any installed font; none in a build without librsvg, which makes no PNG.
+// Those without a glyph in any installed font; none in a build without librsvg, which makes
+// neither.
 std::u32string without_glyphs(std::u32string_view characters);
 
-// What to do about them, where there are any.
-std::string advice_on_glyphs(std::u32string_view missing);
+// What to do about them in a file of this ending, where there are any.
+std::string advice_on_glyphs(std::u32string_view missing, std::string_view ending = ".png");
 
 }  // namespace sextant::pictures

@@ -92,12 +92,13 @@ TEST(Attend, SavesEveryFormatByItsEnding) {
   const std::string command =
       "attend 'the cat sat on the mat' --heads 4 --causal --scheme rotary "
       "--seed 7 --width 64 -o ";
-  for (const char* ending : {"svg", "png", "html", "json", "npy"}) {
+  for (const char* ending : {"svg", "png", "pdf", "html", "json", "npy"}) {
     const Outcome saved = sextant(command + folder / "map." + ending);
     EXPECT_EQ(saved.code, 0) << ending << saved.err;
   }
   EXPECT_THAT(contents(folder / "map.svg"), StartsWith("<svg"));
   EXPECT_THAT(contents(folder / "map.png"), StartsWith("\x89PNG"));
+  EXPECT_THAT(contents(folder / "map.pdf"), StartsWith("%PDF-1."));
   EXPECT_EQ(load_npy(folder / "map.npy").shape, (Shape{4, 6, 6}));
   EXPECT_EQ(Json::parse(contents(folder / "map.json"))["heads"], 4);
   // One page with maps and lines.
@@ -117,7 +118,7 @@ TEST(Attend, PicturesAreNoWiderThanAskedFor) {
     EXPECT_LE(width_of(sextant(command + " --max-width 350").out), 350) << kind;
   }
   EXPECT_THAT(sextant("attend 'a b' --max-width 350 --json").err,
-              StartsWith("sextant: [attend.max-width] must be given with svg or png"));
+              StartsWith("sextant: [attend.max-width] must be given with svg, png or pdf"));
   EXPECT_THAT(sextant("attend 'a b' --max-width 200 --format svg").err,
               StartsWith("sextant: [attend.max-width] must be"));
 }
@@ -199,7 +200,8 @@ TEST(Attend, LinesAreRefusedWhereNoneAreDrawn) {
         " -o " + folder / "a.html", " -o " + folder / "a.npy"}) {
     const Outcome outcome = sextant("attend 'a b' --lines" + wrong);
     EXPECT_EQ(outcome.code, 2) << wrong;
-    EXPECT_THAT(outcome.err, StartsWith("sextant: [attend.lines] must be given with svg or png"))
+    EXPECT_THAT(outcome.err,
+                StartsWith("sextant: [attend.lines] must be given with svg, png or pdf"))
         << wrong;
   }
   EXPECT_EQ(sextant("attend 'a b' --lines --format svg").code, 0);

@@ -78,7 +78,8 @@ TEST_F(RecommendCommand, ShowDrawsTheTableThatIsAskedFor) {
   EXPECT_EQ(saved.as<double>()(0, 1), sextant(command() + " --json").json()["scores"][0][1]);
   const Outcome ignored = sextant(command() + " --show users");
   EXPECT_EQ(ignored.code, 2);
-  EXPECT_THAT(ignored.err, HasSubstr("[recommend.show] must be given with svg, png, html or npy"));
+  EXPECT_THAT(ignored.err,
+              HasSubstr("[recommend.show] must be given with svg, png, pdf, html or npy"));
   EXPECT_EQ(sextant(command() + " --show films -o x.svg").code, 2);
 }
 

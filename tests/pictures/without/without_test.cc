@@ -51,6 +51,7 @@ TEST_F(WithoutLibrsvg, APngFileIsAnErrorThatSaysWhatToDoAndLeavesNothing) {
     EXPECT_THAT(error.what(), HasSubstr("[picture.png] needs librsvg"));
     EXPECT_THAT(error.what(), HasSubstr("save .svg or .html"));
   }
+  EXPECT_THROW(saved("a.pdf"), Error);
   EXPECT_TRUE(std::filesystem::is_empty(folder_));
 }
 

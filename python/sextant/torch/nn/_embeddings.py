@@ -7,7 +7,9 @@ from typing import Any
 import torch
 
 from ... import _core
+from ..._errors import ArgumentError
 from ..._registry import find_scheme
+from .._operator import is_seen
 from .._tensors import in_memory, new_memory
 from ._layer import checked_parameters
 from ._tables import check_float, checked_positions
@@ -28,12 +30,17 @@ def positions_of_mask(attention_mask: torch.Tensor, past: int = 0) -> torch.Tens
 
 def rows_of(where: str, positions: Any, offset: int, end: int | None) -> torch.Tensor:
     """Rows of a table where position 0 is in row `offset`; `end`: how many positions from 0 on it has, None: any number."""
+    if isinstance(positions, torch.Tensor) and is_seen(positions):
+        return positions + offset  # a graph has no numbers: embedding() says what is out of its range
     positions = checked_positions(where, positions)
     ids = torch.arange(positions) if isinstance(positions, int) else torch.as_tensor(positions)
-    low, high = (int(x) for x in ids.aminmax()) if ids.numel() else (0, 0)
+    if isinstance(positions, int):
+        low, high = 0, max(positions - 1, 0)
+    else:
+        low, high = (int(x) for x in ids.aminmax()) if ids.numel() else (0, 0)
     if low < -offset or (end is not None and high >= max(end, 1)):
         allowed = f"{-offset} or more" if end is None else f"{-offset} .. {end - 1}"
-        raise ValueError(f"[{where}] must be {allowed}, got {low if low < -offset else high}")
+        raise ArgumentError(f"[{where}] must be {allowed}, got {low if low < -offset else high}")
     return ids + offset
 
 
@@ -52,7 +59,7 @@ class LearnedPositionalEmbedding(torch.nn.Embedding):
 
     def __init__(self, num_embeddings: int, embedding_dim: int, *, offset: int = 0, **others: Any):
         if offset < 0:
-            raise ValueError(f"[LearnedPositionalEmbedding.offset] must be 0 or more, got {offset}")
+            raise ArgumentError(f"[LearnedPositionalEmbedding.offset] must be 0 or more, got {offset}")
         self.offset = offset
         super().__init__(num_embeddings + offset, embedding_dim, **others)
 
@@ -101,7 +108,7 @@ class SinusoidalPositionalEmbedding(torch.nn.Module):
     ):
         super().__init__()
         if offset < 0:
-            raise ValueError(f"[SinusoidalPositionalEmbedding.offset] must be 0 or more, got {offset}")
+            raise ArgumentError(f"[SinusoidalPositionalEmbedding.offset] must be 0 or more, got {offset}")
         self.parameters_of_rows = checked_parameters(find_scheme("sinusoidal"), parameters)
         self.offset, self.padding_idx, self.width = offset, padding_idx, embedding_dim
         dtype = dtype or torch.get_default_dtype()
@@ -122,11 +129,22 @@ class SinusoidalPositionalEmbedding(torch.nn.Module):
 
     def forward(self, positions: Any) -> torch.Tensor:
         """[..., embedding_dim] of a length, or of ids of any shape."""
+        if is_seen(self.weight):
+            return torch.nn.functional.embedding(self.numbers_seen(positions), self.weight)
         weight = in_memory("SinusoidalPositionalEmbedding.weight", self.weight)
         numbers = rows_of("SinusoidalPositionalEmbedding.positions", positions, self.offset, None)
         if numbers.numel() and int(numbers.max()) >= len(weight):
             return self.rows(numbers.flatten(), weight.dtype).unflatten(0, numbers.shape)
         return torch.nn.functional.embedding(numbers, weight)
+
+    def numbers_seen(self, positions: Any) -> torch.Tensor:
+        """Rows of the table, of which a graph cannot make more."""
+        if not isinstance(positions, torch.Tensor):
+            if isinstance(positions, int) and positions + self.offset > len(self.weight):
+                end = len(self.weight) - self.offset
+                raise ArgumentError(f"[SinusoidalPositionalEmbedding.positions] must be up to {end} where it is compiled, got {positions}")
+            positions = torch.arange(positions, device=self.weight.device) if isinstance(positions, int) else torch.as_tensor(positions)
+        return positions + self.offset
 
     def extra_repr(self) -> str:
         return f"{len(self.weight) - self.offset}, {self.width}, offset={self.offset}"

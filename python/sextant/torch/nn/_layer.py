@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from ... import _core
+from ..._errors import ArgumentError, ArgumentTypeError, UnsupportedError
 from ..._registry import Scheme, scheme_named
+from .._operator import is_seen
 from .._tensors import in_memory, refuse_tracing
+from ._operators import as_text, seen_rotation, seen_table
 from ._rotate import rotated
 from ._tables import (
     LearnedTable,
@@ -34,6 +37,14 @@ SIZES = {
     "indexed_bias": (("heads",), ()),
     "content": (("heads", "head_dim"), ()),
 }
+
+
+class RotationForm(NamedTuple):
+    """What a rotation's tables have in common, whatever the positions."""
+
+    layout: str
+    first_channel: int
+    has_one_table: bool  # for queries and keys
 
 
 class PositionalLayer(torch.nn.Module):
@@ -91,7 +102,10 @@ class PositionalLayer(torch.nn.Module):
         check_float(self.named("dtype"), dtype)
         self.first_positions = checked_positions(self.named("positions"), positions)
         weights = self.recipe.initial_weights(self.first_positions)
-        self.recipe.make(self.first_positions, "float32")  # what is wrong with the parameters is said now
+        made = self.recipe.make(self.first_positions, "float32")  # what is wrong with the parameters is said now
+        self.recipe_text = as_text(self.recipe)
+        if self.recipe.kind == "rotated":
+            self.form = RotationForm(made.layout, made.first_channel, np.may_share_memory(made.cos, made.keys.cos))
         for name in self.recipe.weights:
             self.register_parameter(name, torch.nn.Parameter(torch.from_numpy(weights[name]).to(dtype)))
         # Follows .to(): the dtype of tables, and the device, which must be the CPU.
@@ -116,6 +130,8 @@ class PositionalLayer(torch.nn.Module):
         return checked_positions(self.named("positions"), positions)
 
     def forward(self, positions: Any) -> Any:
+        if is_seen(self.like):
+            return self.seen(positions)
         positions, recipe, weights = self.checked(positions), self.recipe, self.weights()
         if recipe.kind == "rotated":
             return self.cos_sin(positions)
@@ -127,12 +143,27 @@ class PositionalLayer(torch.nn.Module):
             return None
         return learned_term(recipe, positions, weights) if weights else recipe.make(positions, "float32")
 
+    def seen(self, positions: Any) -> Any:
+        """forward() by torch's operators."""
+        kind = self.recipe.kind
+        if kind not in ("none", "added", "rotated", "distance_bias"):
+            raise UnsupportedError(f"[{self.named('scheme')}] {self.scheme} cannot be compiled, exported or inside torch.func: make its table outside")
+        if kind == "none":
+            return None
+        if kind == "rotated" and not self.form.has_one_table:
+            raise self.two_tables()
+        made = seen_table(self.recipe_text, positions, self.like.dtype, [getattr(self, name) for name in self.recipe.weights], like=self.like)
+        return made[0] if len(made) == 1 else tuple(for_channels(each, self.form.layout) for each in made)
+
+    def two_tables(self) -> ArgumentError:
+        return ArgumentError(f"[{self.named('scheme')}] {self.scheme} has other tables for keys than for queries: use rotate(q, k)")
+
     def cos_sin(self, positions: Any) -> tuple[torch.Tensor, torch.Tensor]:
         """Cosines and sines of every rotated channel."""
         recipe, weights = self.recipe, self.weights()
         made = rotation(recipe, positions, self.like.dtype, weights)
         if not np.may_share_memory(made.cos, made.keys.cos):
-            raise ValueError(f"[{self.named('scheme')}] {self.scheme} has other tables for keys than for queries: use rotate(q, k)")
+            raise self.two_tables()
         cos, sin = LearnedWaves.apply(recipe, positions, *weights) if weights else waves(made, self.like.dtype)
         return for_channels(cos, made.layout), for_channels(sin, made.layout)
 
@@ -146,7 +177,7 @@ class PositionalLayer(torch.nn.Module):
 
     def rotation_of(self, positions: Any, dtype: torch.dtype) -> _core.RotationTable:
         if self.recipe.kind != "rotated":
-            raise TypeError(f"[{self.named('scheme')}] must be a rotation, got {self.scheme}")
+            raise ArgumentTypeError(f"[{self.named('scheme')}] must be a rotation, got {self.scheme}")
         return rotation(self.recipe, self.checked(positions), dtype, self.weights())
 
     def rotate(self, q: torch.Tensor, k: torch.Tensor, positions: Any = None) -> tuple[torch.Tensor, torch.Tensor]:
@@ -156,6 +187,8 @@ class PositionalLayer(torch.nn.Module):
             q, k: [batch, heads, length, head_dim]; k may have fewer heads
             positions: of both: a length, or ids [length] or [length, axes]; None: 0 .. length - 1
         """
+        if is_seen(q, k) and self.recipe.kind == "rotated":
+            return self.rotate_seen(q, k, q.shape[-2] if positions is None else positions)
         q, k = in_memory(self.named("q"), q), in_memory(self.named("k"), k)
         for name, tensor in (("q", q), ("k", k)):
             check_float(self.named(name), tensor.dtype)
@@ -166,6 +199,14 @@ class PositionalLayer(torch.nn.Module):
         cos, sin = (x.to(q.dtype) for x in LearnedWaves.apply(self.recipe, self.checked(positions), *self.weights()))
         return rotated(q, made, (cos, sin)), rotated(k, made, (cos, sin))
 
+    def rotate_seen(self, q: torch.Tensor, k: torch.Tensor, positions: Any) -> tuple[torch.Tensor, torch.Tensor]:
+        """rotate() by torch's operators."""
+        text, weights = self.recipe_text, [getattr(self, name) for name in self.recipe.weights]
+        if not weights:
+            return seen_rotation(q, text, positions, False), seen_rotation(k, text, positions, True)
+        cos, sin = (each.to(q.dtype) for each in seen_table(text, positions, weights[0].dtype, weights))
+        return rotated(q, self.form, (cos, sin)), rotated(k, self.form, (cos, sin))
+
     def extra_repr(self) -> str:
         given = {**self.recipe.sizes, **self.recipe.parameters}
         return ", ".join([repr(self.scheme), *(f"{name}={value!r}" for name, value in given.items())])
@@ -175,9 +216,9 @@ def checked_sizes(scheme: Scheme, given: dict[str, int | None]) -> dict[str, int
     needed, allowed = SIZES[scheme.kind]
     for name, value in given.items():
         if value is None and name in needed:
-            raise TypeError(f"[PositionalLayer.{name}] is needed by {scheme.name}")
+            raise ArgumentTypeError(f"[PositionalLayer.{name}] is needed by {scheme.name}")
         if value is not None and name not in needed + allowed:
-            raise TypeError(f"[PositionalLayer.{name}] is not needed by {scheme.name}, got {value}")
+            raise ArgumentTypeError(f"[PositionalLayer.{name}] is not needed by {scheme.name}, got {value}")
     return {name: value for name, value in given.items() if value is not None}
 
 
@@ -185,10 +226,10 @@ def checked_parameters(scheme: Scheme, given: dict[str, Any]) -> dict[str, Any]:
     names = [parameter.name for parameter in scheme.parameters]
     for name in given:
         if name not in names:
-            raise TypeError(f"[PositionalLayer.{name}] must be one of {', '.join(names) or 'no parameters'}, those of {scheme.name}")
+            raise ArgumentTypeError(f"[PositionalLayer.{name}] must be one of {', '.join(names) or 'no parameters'}, those of {scheme.name}")
     for parameter in scheme.parameters:
         if parameter.required and parameter.name not in given:
-            raise TypeError(f"[PositionalLayer.{parameter.name}] is needed by {scheme.name}")
+            raise ArgumentTypeError(f"[PositionalLayer.{parameter.name}] is needed by {scheme.name}")
     if scheme.name == "forgetting":
-        raise ValueError("[PositionalLayer.scheme] must not be forgetting, whose gates a model makes of its tokens: use sextant.forgetting()")
+        raise ArgumentError("[PositionalLayer.scheme] must not be forgetting, whose gates a model makes of its tokens: use sextant.forgetting()")
     return given

@@ -6,7 +6,9 @@ from typing import Any
 
 import torch
 
+from .._operator import is_seen
 from ._layer import PositionalLayer
+from ._operators import as_text, seen_table
 from ._tables import Recipe, distances
 
 
@@ -30,11 +32,14 @@ class T5RelativeBias(torch.nn.Module):
         options = {"num_buckets": num_buckets, "max_distance": max_distance, "bidirectional": bidirectional}
         layer = PositionalLayer("t5", heads=heads, dtype=dtype, **options)
         self.buckets_recipe = Recipe("t5", "distance_bias", {"heads": 1}, options, ("table",))
+        self.buckets_text = as_text(self.buckets_recipe)
         self.relative_attention_bias = torch.nn.Embedding.from_pretrained(layer.table.detach(), freeze=False)
 
     def buckets(self, length: int) -> torch.Tensor:
         """The bucket of each distance key - query, [2 * length - 1]: the bias of a table whose rows are numbered."""
         rows = torch.arange(self.relative_attention_bias.num_embeddings, dtype=torch.float64)
+        if is_seen(self.relative_attention_bias.weight):
+            return seen_table(self.buckets_text, length, torch.float32, [rows[:, None].to(self.relative_attention_bias.weight.device)])[0][0].long()
         return distances(self.buckets_recipe, length, (rows[:, None],))[0].long()
 
     def forward(self, length: int) -> torch.Tensor:
@@ -63,4 +68,5 @@ class ALiBi(PositionalLayer):
     @property
     def head_slopes(self) -> torch.Tensor:
         """[heads], of float32."""
-        return -distances(self.recipe, 2)[:, 0]
+        made = seen_table(self.recipe_text, 2, torch.float32, like=self.like)[0] if is_seen(self.like) else distances(self.recipe, 2)
+        return -made[:, 0]

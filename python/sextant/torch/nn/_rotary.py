@@ -8,10 +8,13 @@ import numpy as np
 import torch
 
 from ... import _core
+from ..._errors import ArgumentError
 from ..._interop import from_config
 from ..._registry import find_scheme, scheme_named
+from .._operator import is_seen
 from .._tensors import in_memory, refuse_tracing
 from ._layer import PositionalLayer
+from ._operators import seen_table
 from ._tables import check_float, checked_positions, for_channels, rotation, waves
 
 KEPT_ROWS = 1 << 16
@@ -38,12 +41,12 @@ class RotaryEmbedding(PositionalLayer):
     def __init__(self, head_dim: int, scheme: str = "rotary", *, dtype: torch.dtype | None = None, **parameters: Any):
         found = scheme_named(scheme, "RotaryEmbedding.scheme")
         if found.kind != "rotated" or found.weights:
-            raise ValueError(f"[RotaryEmbedding.scheme] must be a rotation without weights, got {scheme}")
+            raise ArgumentError(f"[RotaryEmbedding.scheme] must be a rotation without weights, got {scheme}")
         super().__init__(scheme, head_dim=head_dim, dtype=dtype, **parameters)
         keys = self.rotation_of([0, 1000], torch.float64).keys
         first, later = np.hypot(keys.cos, keys.sin)
         if not np.allclose(first, later, rtol=1e-12):
-            raise ValueError(f"[RotaryEmbedding.scheme] must turn keys and not scale them, got {scheme}: use PositionalLayer.rotate()")
+            raise ArgumentError(f"[RotaryEmbedding.scheme] must turn keys and not scale them, got {scheme}: use PositionalLayer.rotate()")
         self.has_classes = _core.length_class(scheme, self.recipe.sizes, self.recipe.parameters, 1) is not None
         self.kept: tuple[torch.Tensor, torch.Tensor] | None = None
         inv_freq, self.attention_scaling = _core.frequencies(scheme, 1, self.recipe.sizes, self.recipe.parameters)
@@ -64,17 +67,19 @@ class RotaryEmbedding(PositionalLayer):
         positions = from_config(config.to_dict() if hasattr(config, "to_dict") else config, layer=layer)
         if find_scheme(positions.scheme).kind != "rotated":
             model = f"{positions.model_type} with {positions.scheme}"
-            raise ValueError(f"[RotaryEmbedding.config] must be of a model with rotary positions, got {model}")
+            raise ArgumentError(f"[RotaryEmbedding.config] must be of a model with rotary positions, got {model}")
         return cls(positions.head_dim, positions.scheme, dtype=dtype, **positions.parameters)
 
     def forward(self, x: torch.Tensor, position_ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:  # type: ignore[override]
         """Cosines and sines of position_ids [length], [batch, length], or [axes, batch, length] with sections."""
+        if is_seen(x, position_ids):
+            return self.forward_seen(x, position_ids)
         refuse_tracing("RotaryEmbedding")
         x = in_memory("RotaryEmbedding.x", x)
         check_float("RotaryEmbedding.x", x.dtype)
         ids = checked_positions("RotaryEmbedding.position_ids", position_ids)
         if not isinstance(ids, torch.Tensor) or ids.ndim > 3:
-            raise ValueError("[RotaryEmbedding.position_ids] must be a tensor [length], [batch, length] or [axes, batch, length]")
+            raise ArgumentError("[RotaryEmbedding.position_ids] must be a tensor [length], [batch, length] or [axes, batch, length]")
         if ids.ndim == 3:
             ids = ids.movedim(0, -1)
         batch, texts = ids.shape[0] if ids.ndim > 1 else 1, 1
@@ -85,6 +90,13 @@ class RotaryEmbedding(PositionalLayer):
         shape = (batch, position_ids.shape[-1], -1)
         sizes = (texts, position_ids.shape[-1])
         return cos.unflatten(0, sizes).expand(shape), sin.unflatten(0, sizes).expand(shape)
+
+    def forward_seen(self, x: torch.Tensor, position_ids: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        """forward() by torch's operators."""
+        ids = position_ids[None] if position_ids.ndim == 1 else position_ids.movedim(0, -1) if position_ids.ndim == 3 else position_ids
+        made = seen_table(self.recipe_text, ids.flatten(0, 1), x.dtype, keys=True)
+        cos, sin = (for_channels(each, self.form.layout).unflatten(0, ids.shape[:2]) for each in made)
+        return cos, sin
 
     def rows(self, positions: Any, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
         made = rotation(self.recipe, positions, dtype).keys  # queries may have a temperature, which models apply themselves

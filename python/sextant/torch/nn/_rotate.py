@@ -24,7 +24,7 @@ class Rotate(torch.autograd.Function):
         return Rotate.apply(gradient, ctx.table, not ctx.inverse), None, None
 
 
-def rotated(x: torch.Tensor, table: _core.RotationTable, learned: tuple[torch.Tensor, torch.Tensor] | None = None) -> torch.Tensor:
+def rotated(x: torch.Tensor, table: Any, learned: tuple[torch.Tensor, torch.Tensor] | None = None) -> torch.Tensor:
     """x [batch, heads, length, head_dim] rotated by the table, or by learned cosines and sines of the table's form."""
     if learned is None:
         return Rotate.apply(x, table, False)

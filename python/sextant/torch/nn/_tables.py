@@ -9,6 +9,7 @@ import numpy as np
 import torch
 
 from ... import _core
+from ..._errors import ArgumentTypeError
 from .._function import LearnedTerm, versions_of
 from .._tensors import in_memory, kept, new_memory
 
@@ -42,7 +43,7 @@ class Recipe:
 
 def check_float(where: str, dtype: torch.dtype) -> None:
     if dtype not in FLOATS:
-        raise TypeError(f"[{where}] must be of float32, bfloat16, float16 or float64, got {str(dtype).removeprefix('torch.')}")
+        raise ArgumentTypeError(f"[{where}] must be of float32, bfloat16, float16 or float64, got {str(dtype).removeprefix('torch.')}")
 
 
 def checked_positions(where: str, positions: Any) -> Any:
@@ -51,7 +52,7 @@ def checked_positions(where: str, positions: Any) -> Any:
         return positions
     positions = in_memory(where, positions)
     if positions.is_floating_point() or positions.is_complex() or positions.dtype == torch.bool:
-        raise TypeError(f"[{where}] must be whole numbers, got {str(positions.dtype).removeprefix('torch.')}")
+        raise ArgumentTypeError(f"[{where}] must be whole numbers, got {str(positions.dtype).removeprefix('torch.')}")
     return int(positions) if positions.ndim == 0 else positions
 
 

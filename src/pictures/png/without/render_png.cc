@@ -1,4 +1,4 @@
-// What SVG to PNG is in a build without librsvg (SEXTANT_PNG=OFF): an error that says so.
+// What SVG to PNG and PDF is in a build without librsvg (SEXTANT_PNG=OFF): an error that says so.
 #include "sextant/core/error.h"
 #include "sextant/pictures/canvas.h"
 
@@ -6,11 +6,22 @@ namespace sextant {
 
 bool can_render_png() { return false; }
 
+namespace {
+
+[[noreturn]] void refuse(const char* where, const char* kind, const char* command) {
+  throw Error(where, std::string("needs librsvg, and this build of sextant is without it "
+                                 "(SEXTANT_PNG=OFF); save .svg or .html instead, or make the ") +
+                         kind + " of the .svg: rsvg-convert " + command);
+}
+
+}  // namespace
+
 std::string render_png(const Picture&, double) {
-  throw Error(
-      "picture.png",
-      "needs librsvg, and this build of sextant is without it (SEXTANT_PNG=OFF); save .svg "
-      "or .html instead, or make the PNG of the .svg: rsvg-convert -z 2 FILE.svg -o FILE.png");
+  refuse("picture.png", "PNG", "-z 2 FILE.svg -o FILE.png");
+}
+
+std::string render_pdf(const Picture&) {
+  refuse("picture.pdf", "PDF", "-f pdf FILE.svg -o FILE.pdf");
 }
 
 }  // namespace sextant
