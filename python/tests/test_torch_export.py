@@ -63,6 +63,6 @@ def test_words_are_the_same_tokens(tmp_path):
 def test_what_no_model_type_has_is_an_error(tmp_path):
     (tmp_path / "text.txt").write_text(TEXT)
     model = sextant.train.lm(tmp_path / "text.txt", steps=1, width=8, heads=1, layers=1, length=16, scheme="t5")
-    with pytest.raises(ValueError, match=r"\[save_pretrained.model\] .* positions must be .*t5"):
+    with pytest.raises(ValueError, match=r"\[save_pretrained.model\] .* schemes must be .*t5"):
         model.save_pretrained(tmp_path / "hf")
     assert not (tmp_path / "hf").exists()
