@@ -59,8 +59,11 @@
           event.target.textContent = 'Copied';
         })),
       ...Object.keys(names).filter((kind) => code[kind]).map((kind) => block(kind, code[kind])));
+    // Until all of them are there the place is busy: the page grows once more.
+    if (code.calls) place.setAttribute('aria-busy', 'true'); else place.removeAttribute('aria-busy');
     if (code.calls) Promise.all(['python', 'c++'].map((language) => printed_calls(code.calls, language))).then(([python, cpp]) => {
       if (mine !== place.asked) return;  // something newer is shown
+      place.removeAttribute('aria-busy');
       place.append(...[['python', python], ['cpp', cpp]].filter(([, text]) => text !== '').map(([kind, text]) => block(kind, text)));
     });
   };
