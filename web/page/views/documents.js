@@ -111,7 +111,7 @@
         show_step();
       });
       place.replaceChildren(
-        make('p', {}, 'Steps of the teaching documents that the other views do not have. A file that a command below names holds what stands in its box.'),
+        make('p', {}, 'Steps of the teaching documents that the other views do not have. In the page, a box of text is the file that the command below reads.'),
         make('div', {class: 'parameters'}, explorer.field('Step', step)), says, form, picture, printed, exports);
       await show_step();
     },
