@@ -1,4 +1,4 @@
-// What the explorer's lesson says in a step, which the report says too.
+// The text of a step of the explorer's lesson, for the report.
 #include "core/files/embedded_text.h"
 #include "figures/report/page_files.h"
 #include "figures/report/parts.h"
