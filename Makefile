@@ -229,11 +229,14 @@ check-format:    ## whether `make format` would change a file
 	git ls-files '*.h' '*.cc' | xargs -n 40 -P 2 clang-format --dry-run --Werror
 	$(DOCUMENTS) | xargs scripts/wrap_documents.py --check
 
-tidy:            ## clang and clang-tidy on each source file by itself
+tidy:            ## clang on each source file by itself, clang-tidy on the library and the command line
 	@scripts/setup.sh tidy
 	cmake --preset clang -B build/alone -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DSEXTANT_ONE_TARGET=ON
 	cmake --build build/alone --target sextant_embedded
 	scripts/each_file_alone.py build/alone
+	cmake --preset clang -B build/tidy -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DSEXTANT_ONE_TARGET=ON -DSEXTANT_UNITY=ON
+	cmake --build build/tidy --target sextant_embedded
+	run-clang-tidy -quiet -p build/tidy '$(CURDIR)/(build/tidy/)?(src|apps)/'
 
 check-all:       ## the checks that CI leaves out: all instruction sets and tests under the sanitizers, clang, benchmarks, fuzzing, clang-tidy
 	scripts/check_all.sh

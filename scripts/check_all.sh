@@ -1,18 +1,21 @@
 #!/usr/bin/env bash
-# What .ci/run has no time for (about three hours on two cores): scripts/check_all.sh. Two lanes of steps run at once, because many
-# of them keep one core busy. Every step runs, whatever became of the others; the last lines say what failed. Comments say what a step
-# adds to CI and to the steps before it.
+# What .ci/run has no time for (two to three hours on two cores): scripts/check_all.sh. Two lanes of steps run at once, because many
+# of them keep one core busy. Every step runs, whatever became of the others; the last lines say what failed. Started again on the same
+# commit after an interruption, it leaves out the steps that passed. Comments say what a step adds to CI and to the steps before it.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export CI=1
 scripts/setup.sh ci build asan tsan fuzz pages peers site format tidy web-test firefox ranks || exit 1
 
-logs=build/check-all
-rm -rf "$logs" && mkdir -p "$logs"
+logs=build/check-all/$(git rev-parse HEAD)
+[[ -z $(git status --porcelain) ]] || { logs=build/check-all/changed; rm -rf "$logs"; }
+mkdir -p "$logs"
+rm -f "$logs/failed"
 step() {  # NAME COMMAND...: its output in a file of its own, for two lanes of steps run at once
   local name=$1 start=$SECONDS log="$logs/${1//[^[:alnum:]]/-}.log"; shift
+  grep -qs "^check-all: $name: passed" "$logs/passed" && return
   if "$@" > "$log" 2>&1; then
-    echo "check-all: $name: passed, $((SECONDS - start)) s"
+    echo "check-all: $name: passed, $((SECONDS - start)) s" | tee -a "$logs/passed"
   else
     { tail -n 40 "$log"; echo "check-all: $name: FAILED after $((SECONDS - start)) s, see $log"; } | tee -a "$logs/failed"
   fi
@@ -66,7 +69,7 @@ other_builds() {
     -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON -DSEXTANT_FUZZ=OFF
   step "threads" build_and_test tsan build/tsan-all \
     'core|kernels|tables|schemes|attention|layers|models|training|hub|figures|experiments|identify|interop|lessons|pictures|text'
-  step "fuzz" make fuzz FUZZ_SECONDS=60
+  step "fuzz" make fuzz FUZZ_SECONDS=20
   step "64-bit Arm" make arm
 }
 
@@ -77,4 +80,4 @@ if [[ -e $logs/failed ]]; then
   grep '^check-all:' "$logs/failed"
   exit 1
 fi
-echo "check-all: everything passed"
+echo "check-all: everything passed, commit $(git rev-parse --short HEAD)"

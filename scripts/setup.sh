@@ -39,10 +39,12 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   exit 1
 fi
 
+# Where a package is there for two architectures, its name alone has two states.
+is_installed() { [[ $(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null) == installed ]]; }
+native=$(dpkg --print-architecture)
 missing=()
 for name in "${wanted[@]}"; do
-  status=$(dpkg-query -W -f '${db:Status-Status}' "$name" 2>/dev/null || true)
-  [[ $status == installed ]] || missing+=("$name")
+  is_installed "$name" || is_installed "$name:$native" || missing+=("$name")
 done
 [[ ${#missing[@]} -gt 0 ]] || exit 0
 

@@ -1,4 +1,5 @@
-# scripts/setup.sh with an apt that is not there: it waits for apt's lock and says so, and shows any other complaint at once.
+# scripts/setup.sh with an apt that is not there: it installs g++ alone where all else is there, a library for two architectures too;
+# it waits for apt's lock and says so, and shows any other complaint at once.
 # Given with -D: ROOT (our sources), WORK (a folder).
 function(write_program name text)
   file(WRITE ${WORK}/bin/${name} "#!/bin/sh\n${text}")
@@ -9,7 +10,8 @@ endfunction()
 function(run apt)
   file(REMOVE_RECURSE ${WORK})
   write_program(apt-get "${apt}")
-  write_program(dpkg-query "[ \"$4\" != g++ ] && printf installed\n")
+  write_program(dpkg "echo amd64\n")
+  write_program(dpkg-query "case $4 in g++*) exit 1;; libpng-dev) printf installed;; esac; printf installed\n")
   write_program(id "echo 0\n")
   execute_process(COMMAND ${CMAKE_COMMAND} -E env "PATH=${WORK}/bin:$ENV{PATH}" ${ROOT}/scripts/setup.sh build
     RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text TIMEOUT 60)

@@ -23,7 +23,7 @@ std::string name_of(const SchemeScores& scheme, const std::vector<SeedScore>& sc
   for (const SeedScore& score : scores) {
     if (score.scored > 0) fewest = std::min(fewest, score.scored);
   }
-  const std::string name = scheme.schemes.empty() ? scheme.label : picture_name(scheme.schemes);
+  std::string name = scheme.schemes.empty() ? scheme.label : picture_name(scheme.schemes);
   if (fewest == seeds) return name;
   return name + " (" + std::to_string(fewest) + " of " + std::to_string(seeds) + " seeds)";
 }

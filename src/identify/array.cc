@@ -138,7 +138,7 @@ Identification name_table(View<const double> table, const Values& values, double
   Identification unknown;
   if (values.finite && table.size(1) >= 2) {
     // Any smooth columns fit some list of frequencies: that reading is the last one to take.
-    const Identification cache = name_cache(table, of_waves);
+    Identification cache = name_cache(table, of_waves);
     if (is_named(cache)) return cache;
     Identification found = identify_table(table, unit_roundoff, threads);
     if (is_known(found)) {
@@ -172,7 +172,7 @@ Identification name_block(View<const double> block, const Values& values, double
                           double of_waves) {
   if (values.finite && block.size(2) == 2) {
     const std::int64_t pairs = block.size(1);
-    const Identification found =
+    Identification found =
         name_first({block.data(), Shape{block.size(0), 2 * pairs}}, pairs, of_waves,
                    {{"[position, pair, cosine and sine]", 0, 1, 2},
                     {"[position, pair, sine and cosine]", 1, 0, 2}});
@@ -185,8 +185,8 @@ Identification name_block(View<const double> block, const Values& values, double
       check_interruption();
       for (std::int64_t c = 0; c < 2 * pairs; ++c) beside(n, c) = block(c / pairs, n, c % pairs);
     }
-    const Identification found = name_first(std::as_const(beside).view(), pairs, of_waves,
-                                            {{"[cosines and sines, position, pair]", 0, pairs, 1}});
+    Identification found = name_first(std::as_const(beside).view(), pairs, of_waves,
+                                      {{"[cosines and sines, position, pair]", 0, pairs, 1}});
     if (is_known(found)) return found;
   }
   return name_alibi(block, unit_roundoff);

@@ -46,7 +46,7 @@ struct TableMerger {
   AppliedPositions<double>& applied;
 
   template <class Table>
-  static void add(std::optional<Table>& to, Table&& table) {
+  static void add(std::optional<Table>& to, std::type_identity_t<Table>&& table) {
     if (to) return layers::merge(*to, table);
     to = std::move(table);
   }

@@ -13,9 +13,7 @@
 #include "sextant/tables/distance_bias.h"
 #include "sextant/tables/rotation_table.h"
 
-namespace sextant {
-
-namespace layers {
+namespace sextant::layers {
 
 template <class To, class From>
 Tensor<To> converted(const Tensor<From>& from) {
@@ -43,5 +41,4 @@ void merge(Tensor<double>& rows, const Tensor<double>& more);
 void merge(RotationTable<double>& rotation, const RotationTable<double>& more);
 void merge(DistanceBias& bias, const DistanceBias& more);
 
-}  // namespace layers
-}  // namespace sextant
+}  // namespace sextant::layers

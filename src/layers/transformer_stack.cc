@@ -2,6 +2,7 @@
 #include "sextant/layers/transformer_stack.h"
 
 #include <cmath>
+#include <utility>
 
 #include "core/options/enum_names.h"
 #include "layers/forward_layers.h"
@@ -161,8 +162,8 @@ void TransformerLayer<T>::append_parameters(Parameters<T>& to, const std::string
 }
 
 template <class T>
-TransformerStack<T>::TransformerStack(const StackOptions& given, FirstWeights weights)
-    : options(given) {
+TransformerStack<T>::TransformerStack(StackOptions given, FirstWeights weights)
+    : options(std::move(given)) {
   check(options);
   if (options.embedding_norm) {
     embedding_norm.emplace(options.norm, options.attention.width, options.epsilon);

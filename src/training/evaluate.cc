@@ -77,7 +77,7 @@ TextScore evaluate(const TextModel& model, std::string_view text, const TextWind
                   .characters = count_characters(text),
                   .windows = {}};
   const double ratio = static_cast<double>(score.tokens) / static_cast<double>(score.characters);
-  const auto add = [&](TextWindows these) {
+  const auto add = [&](const TextWindows& these) {
     const LossSum sum = text_loss(model, tokens, these);
     score.windows.push_back({.length = these.length,
                              .stride = these.stride,

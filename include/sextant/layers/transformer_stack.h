@@ -100,7 +100,7 @@ struct TransformerStack {
 
   // Throws Error for options that do not fit. The last map of each block starts 1 / sqrt(blocks)
   // smaller, so that the sum over the blocks does not grow with their number (Radford et al. 2019).
-  TransformerStack(const StackOptions& options, FirstWeights weights);
+  TransformerStack(StackOptions options, FirstWeights weights);
 
   struct Saved {
     std::optional<typename Norm<T>::Saved> embedding_norm;

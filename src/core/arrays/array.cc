@@ -47,7 +47,7 @@ To convert(From value) {
     return static_cast<To>(value);
   } else if constexpr (is_floating<To>) {
     const bool negative = std::cmp_less(value, 0);
-    const auto bits = static_cast<std::uint64_t>(value);
+    const auto bits = static_cast<std::uint64_t>(value);  // NOLINT(bugprone-signed-char-misuse)
     return To(sticky_double(negative ? 0 - bits : bits, negative));
   } else {
     if (!std::in_range<To>(value)) does_not_fit(dtype_of<To>);

@@ -18,8 +18,7 @@ bool contains(const std::vector<std::string>& tokens, const std::string& word) {
 std::pair<std::string, std::string> named_pair(const std::pair<std::string, std::string>& words,
                                                const WordText& text) {
   for (const std::string& word : {words.first, words.second}) check_utf8(word, "report.words");
-  const std::pair<std::string, std::string> pair = {lower_case(words.first),
-                                                    lower_case(words.second)};
+  std::pair<std::string, std::string> pair = {lower_case(words.first), lower_case(words.second)};
   for (const std::string& word : {pair.first, pair.second}) {
     const auto has = [&](const auto& sentence) { return contains(sentence, word); };
     if (std::none_of(text.sentences.begin(), text.sentences.end(), has)) {

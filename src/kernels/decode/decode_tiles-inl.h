@@ -304,7 +304,7 @@ HWY_INLINE void value_tile(const ValueOperands<T>& o, std::int64_t keys) {
   SEXTANT_FINISH_ONE(r, 3)     \
   if constexpr (kSum && R > r) \
     o.ends ? o.sum[r] += hn::GetLane(l##r) : o.part_sum[r] = hn::GetLane(l##r);
-  if (o.ends) {
+  if (o.ends) {  // NOLINT(bugprone-branch-clone): two macros of one name
 #define SEXTANT_FINISH_ONE(r, v)                           \
   if constexpr (R > r && V > v) {                          \
     float* at = o.o + r * o.o_row + v * n;                 \

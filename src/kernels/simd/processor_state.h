@@ -14,6 +14,8 @@ namespace sextant::kernels {
 // the caller had chosen.
 class DenormalsOff {
  public:
+  DenormalsOff(const DenormalsOff&) = delete;
+  DenormalsOff& operator=(const DenormalsOff&) = delete;
 #if defined(__SSE__)
   DenormalsOff() noexcept : before_(_mm_getcsr()) { _mm_setcsr(before_ | 0x8040U); }
   ~DenormalsOff() { _mm_setcsr(before_); }
@@ -32,11 +34,7 @@ class DenormalsOff {
 #else
   DenormalsOff() noexcept {}
   ~DenormalsOff() {}
-
- private:
 #endif
-  DenormalsOff(const DenormalsOff&) = delete;
-  DenormalsOff& operator=(const DenormalsOff&) = delete;
 };
 
 }  // namespace sextant::kernels

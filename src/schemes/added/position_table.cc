@@ -31,8 +31,7 @@ Tensor<T> rows_between(std::int64_t needed, std::int64_t wished, std::int64_t wi
 
 template <Floating T>
 PositionTable<T>::PositionTable(Sinusoidal options)
-    : options_(std::move(options)),
-      table_(std::make_shared<const Tensor<T>>(sinusoidal<T>(options_))) {}
+    : options_(options), table_(std::make_shared<const Tensor<T>>(sinusoidal<T>(options_))) {}
 
 template <Floating T>
 std::shared_ptr<const Tensor<T>> PositionTable<T>::rows(std::int64_t length) {

@@ -85,9 +85,9 @@ T5Weights t5_backward(const T5& options, const T5Weights& weights, View<const do
 namespace descriptors {
 namespace {
 
-// The options, refused where no table can have them.
+// The options; throws Error for those that no table can have.
 const T5& checked(const T5& options) {
-  T5Buckets{options};
+  [[maybe_unused]] const T5Buckets throws(options);
   return options;
 }
 

@@ -282,7 +282,7 @@ TrainingState RunFolder::load(TrainingTask& task, AdamW& optimiser) const {
   if (!last_) return {};
   const std::string folder = folder_of(*last_);
   check_files(folder);
-  const TrainingState state = last_state();
+  TrainingState state = last_state();
   AdamW loaded(task.parameters(), optimiser.options());
   load_parameters(folder + "/optimiser.safetensors", loaded.state());
   loaded.set_steps(state.step);

@@ -122,7 +122,7 @@ FolderLock::FolderLock(FolderLock&& other) noexcept
 
 std::string FolderLock::find(const std::string& path) const {
   if (leads_to(path, descriptor_)) return path;
-  const std::string now = system_path(descriptor_);
+  std::string now = system_path(descriptor_);
   if (!now.empty() && leads_to(now, descriptor_)) return now;
   throw Error(path, "must be there while it trains, but was removed");
 }

@@ -95,7 +95,7 @@ class Replacements {
   std::string other(bool name, NumpyRandom& random) const {
     const Words& of = name && !names_.empty() ? names_ : words_;
     if (of.empty()) return "Nobody";
-    const std::string first = any(of, random);
+    std::string first = any(of, random);
     if ((random.uniform() < kMadeUp) != name) return first;
     const std::string second = any(of, random);
     const auto a = text::characters(first), b = text::characters(second);

@@ -221,7 +221,8 @@ std::string PretrainedTokenizer::decode(std::span<const std::int64_t> ids,
     std::string token = piece(id);
     const text::AddedToken* added = impl_->added.find(static_cast<std::uint32_t>(id));
     if (added != nullptr && added->special && skip_special_tokens) continue;
-    tokens.push_back(added != nullptr ? added->decoded : std::move(token));
+    if (added != nullptr) token = added->decoded;
+    tokens.push_back(std::move(token));
   }
   return impl_->decoder.decode(std::move(tokens));
 }

@@ -87,13 +87,14 @@ class Unigram : public PieceModel {
         reversed.push_back({node.id, node.begin, end});
       }
     }
-    for (auto piece = reversed.rbegin(); piece != reversed.rend(); ++piece) {
-      const std::string_view bytes = part.substr(piece->begin, piece->end - piece->begin);
+    std::ranges::reverse(reversed);
+    for (const auto& piece : reversed) {
+      const std::string_view bytes = part.substr(piece.begin, piece.end - piece.begin);
       const auto id = vocabulary_.find(bytes);
       if (!id && bytes_.has_all(bytes)) {
-        for (const char byte : bytes) pieces.push_back({bytes_.id(byte), piece->begin, piece->end});
+        for (const char byte : bytes) pieces.push_back({bytes_.id(byte), piece.begin, piece.end});
       } else {
-        pieces.push_back({id ? *id : piece->id, piece->begin, piece->end});
+        pieces.push_back({id ? *id : piece.id, piece.begin, piece.end});
       }
     }
   }
