@@ -1379,6 +1379,7 @@ class _Generates:
         max_tokens: int = 200,
         slide: bool = False,
         seed: int = 1,
+        cache_type: Literal["float32", "bfloat16", "float16"] = "float32",
         threads: int = 0,
         temperature: float = 0.8,
         top_k: int = 0,
@@ -1395,6 +1396,9 @@ class _Generates:
             slide (True | False): beyond the end of the model's table of positions (learned), continue
                 with the last tokens
             seed (0 .. 2^32 - 1): of the random choices
+            cache_type (float32 | bfloat16 | float16): element type of the KV cache. float32: as
+                computed; bfloat16: half the memory, numbers of 8 bits of precision; float16: half the
+                memory, numbers of 11 bits, at most 65504
             threads (0 .. 1024): 0: all cores
             temperature (>= 0): divides the logits; 0: always the most probable token
             top_k (>= 0): sample from the k most probable tokens; 0: all
@@ -1410,7 +1414,7 @@ class _Generates:
                 argument
             TypeError: an argument of another type
         """
-        return self._generate(prompt, {"max_tokens": max_tokens, "slide": slide, "seed": seed, "threads": threads, "temperature": temperature, "top_k": top_k, "top_p": top_p, "repetition_penalty": repetition_penalty}, stop, on_text)
+        return self._generate(prompt, {"max_tokens": max_tokens, "slide": slide, "seed": seed, "cache_type": cache_type, "threads": threads, "temperature": temperature, "top_k": top_k, "top_p": top_p, "repetition_penalty": repetition_penalty}, stop, on_text)
 
     def _generate(self, prompt: str, options: dict[str, Any], stop: str, on_text: Callable[[str], object] | None) -> str:
         raise NotImplementedError

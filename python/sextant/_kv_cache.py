@@ -42,7 +42,7 @@ class KvCache:
         self._cache = _core.KvCache(batch, kv_heads, head_dim, v_dim, capacity, dtype)
 
     def append(self, k: Array, v: Array, counts: Integers | None = None, *, layout: HeadLayout = "bhld") -> None:
-        """Puts k [batch, kv_heads, count, head_dim] and v behind what is stored; of sequence b the first counts[b] positions.
+        """Puts k [batch, kv_heads, count, head_dim] and v after what is stored; of sequence b the first counts[b] positions.
 
         `layout` is that of attention(), and as there the arrays may lack the batch, or batch and heads."""
         self._cache.append(k, v, counts, layout)
@@ -128,6 +128,9 @@ class KvCache:
         **unknown: NoReturn,
     ) -> Any:
         """attention() of q [batch, heads, q_len, head_dim], the last q_len positions, with all stored keys and values.
+
+        q has the type of the cache or float32, and the output that of q: with float32 nothing but keys and values is
+        rounded to 16 bits.
 
         Options, which may all be combined:
             causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the

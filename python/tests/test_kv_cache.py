@@ -29,6 +29,22 @@ def test_steps_are_the_prompt(dtype):
     np.testing.assert_array_equal(cache.values, v)
 
 
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
+def test_queries_of_float32_on_a_cache_of_16_bits(dtype):
+    q, k, v = random(1, 4, 20, 16), random(1, 2, 20, 16), random(1, 2, 20, 8)
+    cache = sextant.KvCache(1, 2, 16, 8, capacity=20, dtype=dtype)
+    cache.append(k, v)
+    wide = k.astype(dtype).astype(np.float32), v.astype(dtype).astype(np.float32)
+    for count in (1, 5, 20):
+        out, sums = cache.attend(q[:, :, -count:], return_log_sum_exp=True)
+        assert out.dtype == np.float32
+        wanted, wanted_sums = sextant.attention(q[:, :, -count:], *wide, causal="bottom_right", return_log_sum_exp=True)
+        np.testing.assert_array_equal(out, wanted)
+        np.testing.assert_array_equal(sums, wanted_sums)
+    with pytest.raises(TypeError, match=rf"\[KvCache.attend.q\] must be of {np.dtype(dtype).name}, as the cache, or float32, got float64"):
+        cache.attend(q.astype(np.float64))
+
+
 def test_lengths_fork_and_rewind():
     cache = sextant.KvCache(2, 1, 4, capacity=3)
     cache.append(random(2, 1, 3, 4), random(2, 1, 3, 4), counts=[3, 1])

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
+#include "core/options/enum_names.h"
 #include "layers/forward_layers.h"
 #include "layers/ops.h"
 #include "sextant/core/error.h"
@@ -11,14 +13,29 @@
 namespace sextant {
 namespace {
 
-KvCache<float> empty_cache(const AttentionLayerOptions& o, std::int64_t rows,
-                           std::int64_t capacity) {
-  return KvCache<float>(rows, o.kv_heads, o.head_dim, o.head_dim, capacity);
-}
-
 // [rows * count, columns] as [rows, heads, count, head_dim].
 View<float> by_row(View<float> x, std::int64_t rows, std::int64_t heads) {
   return x.split(0, rows).split(2, heads).transpose(1, 2);
+}
+
+// The rows `parents` of what a cache holds, in a new one.
+template <class T>
+void append_rows(const KvCache<T>& from, std::span<const std::int64_t> parents, KvCache<T>& to) {
+  const View<const T> keys = from.keys(), values = from.values();
+  const auto rows_of = [&](const View<const T>& all) {
+    auto rows =
+        Tensor<T>::uninitialized({std::ssize(parents), all.size(1), all.size(2), all.size(3)});
+    const std::int64_t size = all.size(2) * all.size(3);
+    for (std::int64_t row = 0; row < rows.size(0); ++row) {
+      for (std::int64_t head = 0; head < rows.size(1); ++head) {
+        std::copy_n(&all(parents[static_cast<std::size_t>(row)], head, 0, 0), size,
+                    &rows(row, head, 0, 0));
+      }
+    }
+    return rows;
+  };
+  const Tensor<T> k = rows_of(keys), v = rows_of(values);
+  to.append(k.view(), v.view());
 }
 
 // The capacity.
@@ -30,20 +47,42 @@ std::int64_t checked(std::int64_t rows, std::int64_t capacity) {
 
 }  // namespace
 
+std::string_view name_of(CacheType type) noexcept {
+  return enum_name(type, {"float32", "bfloat16", "float16"});
+}
+
 StackDecoder::StackDecoder(const TransformerStack<float>& stack,
                            const PositionModule<float>& positions, std::int64_t rows,
-                           std::int64_t capacity)
+                           std::int64_t capacity, CacheType cache_type)
     : stack_(stack),
       positions_(positions),
       tables_(positions.tables(checked(rows, capacity))),
-      capacity_(capacity) {
+      capacity_(capacity),
+      cache_type_(cache_type) {
+  check_named("decoder.cache_type", cache_type);
   if (positions.table_key(1) != positions.table_key(capacity)) {
     inputs_ = Tensor<float>::uninitialized({rows, capacity, stack.options.attention.width});
   }
-  for (const auto& layer : stack.layers) {
-    caches_.push_back(empty_cache(layer.self.options, rows, capacity));
-  }
+  for (std::size_t i = 0; i < stack.layers.size(); ++i) caches_.push_back(empty_cache(i, rows));
   for (std::int64_t row = 0; row < rows; ++row) sources_.push_back(row);
+}
+
+StackDecoder::Cache StackDecoder::empty_cache(std::size_t layer, std::int64_t rows) const {
+  const AttentionLayerOptions& o = stack_.layers[layer].self.options;
+  const auto of = [&]<class T>(T) {
+    return Cache(std::in_place_type<KvCache<T>>, rows, o.kv_heads, o.head_dim, o.head_dim,
+                 capacity_);
+  };
+  if (cache_type_ == CacheType::bfloat16) return of(bfloat16());
+  return cache_type_ == CacheType::float16 ? of(float16()) : of(0.0F);
+}
+
+std::int64_t StackDecoder::cache_bytes() const noexcept {
+  std::int64_t bytes = 0;
+  for (const Cache& cache : caches_) {
+    bytes += std::visit([](const auto& of) { return of.bytes(); }, cache);
+  }
+  return bytes;
 }
 
 void StackDecoder::set_context(View<const float> context, std::span<const std::int64_t> segments,
@@ -81,7 +120,9 @@ View<const float> StackDecoder::read(View<const float> x, Pass& pass) {
 }
 
 void StackDecoder::clear() noexcept {
-  for (KvCache<float>& cache : caches_) cache.clear();
+  for (Cache& cache : caches_) {
+    std::visit([](auto& of) { of.clear(); }, cache);
+  }
   length_ = 0;
 }
 
@@ -147,12 +188,16 @@ View<const float> StackDecoder::append(View<const float> x, Pass& pass) {
     const auto part = [&](std::int64_t first, std::int64_t of) {
       return by_row(all.narrow(1, first * head_dim, of * head_dim), rows(), of);
     };
-    caches_[i].append(View<const float>(part(heads, kv_heads)),
-                      View<const float>(part(heads + kv_heads, kv_heads)));
     AttentionOptions<float> options = layer.operator_options();
     options.threads = pass.threads;
     tables_.set(options, length, stack_.kind_of(i));
-    caches_[i].attend(View<const float>(part(0, heads)), by_row(mixed, rows(), heads), options);
+    std::visit(
+        [&](auto& cache) {
+          cache.append(View<const float>(part(heads, kv_heads)),
+                       View<const float>(part(heads + kv_heads, kv_heads)));
+          cache.attend(View<const float>(part(0, heads)), by_row(mixed, rows(), heads), options);
+        },
+        caches_[i]);
     layer.out.forward(mixed, to, pass);
     return Saved{};
   };
@@ -185,23 +230,11 @@ void StackDecoder::reorder(std::span<const std::int64_t> parents) {
   }
   const auto count = static_cast<std::int64_t>(parents.size());
   for (std::size_t i = 0; i < caches_.size(); ++i) {
-    const AttentionLayerOptions& o = stack_.layers[i].self.options;
-    KvCache<float> next = empty_cache(o, count, capacity_);
-    if (length_ > 0) {
-      const View<const float> keys = caches_[i].keys(), values = caches_[i].values();
-      auto k = Tensor<float>::uninitialized({count, o.kv_heads, length_, o.head_dim});
-      auto v = Tensor<float>::uninitialized(k.shape());
-      const std::int64_t size = length_ * o.head_dim;
-      for (std::int64_t row = 0; row < count; ++row) {
-        const std::int64_t from = parents[static_cast<std::size_t>(row)];
-        for (std::int64_t head = 0; head < o.kv_heads; ++head) {
-          const std::int64_t to = (row * o.kv_heads + head) * size;
-          std::copy_n(&keys(from, head, 0, 0), size, k.data() + to);
-          std::copy_n(&values(from, head, 0, 0), size, v.data() + to);
-        }
-      }
-      next.append(View<const float>(k.view()), View<const float>(v.view()));
-    }
+    Cache next = empty_cache(i, count);
+    const auto fill = [&]<class T>(const KvCache<T>& from) {
+      if (length_ > 0) append_rows(from, parents, std::get<KvCache<T>>(next));
+    };
+    std::visit(fill, caches_[i]);
     caches_[i] = std::move(next);
   }
   if (inputs_.count() > 0) {

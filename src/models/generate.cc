@@ -9,7 +9,6 @@
 #include "models/embed_tokens.h"
 #include "models/generation_fields.h"
 #include "sextant/core/error.h"
-#include "sextant/layers/stack_decoder.h"
 #include "sextant/models/text_stream.h"
 
 namespace sextant {
@@ -51,7 +50,7 @@ GeneratedTokens generate(const LanguageModel<float>& model, std::span<const std:
   const auto length = std::ssize(prompt);
   const std::int64_t window =
       std::min(length + options.max_tokens - 1, model.positions.max_length());
-  StackDecoder decoder(model.stack, model.positions, 1, window);
+  StackDecoder decoder(model.stack, model.positions, 1, window, options.cache_type);
   NumpyRandom random(options.seed);
   std::vector<std::int64_t> tokens(prompt.begin(), prompt.end());
   GeneratedTokens made;

@@ -24,6 +24,11 @@ inline constexpr auto kFields<SamplingOptions> =
                      NumberRange{0.001, 1000}, "above 1: earlier tokens become less probable")};
 
 template <>
+inline constexpr auto kMeanings<CacheType> =
+    meanings("as computed", "half the memory, numbers of 8 bits of precision",
+             "half the memory, numbers of 11 bits, at most 65504");
+
+template <>
 inline constexpr auto kFields<GenerateOptions> =
     std::tuple{field(&GenerateOptions::max_tokens, "max_tokens", IntegerRange{1, 1 << 20},
                      "largest number of new tokens"),
@@ -31,6 +36,7 @@ inline constexpr auto kFields<GenerateOptions> =
                      "beyond the end of the model's table of positions (learned), continue with "
                      "the last tokens"),
                field(&GenerateOptions::seed, "seed", kSeeds, "of the random choices"),
+               field(&GenerateOptions::cache_type, "cache_type", "element type of the KV cache"),
                field(&GenerateOptions::threads, "threads", kThreads, kAllCores)};
 
 template <>

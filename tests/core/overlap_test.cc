@@ -26,7 +26,8 @@ TEST(Overlap, SlicesAndTranspositionsAreApart) {
   EXPECT_EQ(coinciding_axis(x.view().narrow(1, 1, 2).transpose(1, 2).narrow(3, 2, 3)), -1);
   EXPECT_EQ(coinciding_axis(x.view().split(3, 2).transpose(2, 3)), -1);
   EXPECT_EQ(coinciding_axis(x.view().narrow(0, 0, 0)), -1);
-  EXPECT_EQ(coinciding_axis<float>(Tensor<float>(Shape{})), -1);
+  Tensor<float> number(Shape{});
+  EXPECT_EQ(coinciding_axis(number.view()), -1);
 }
 
 // Against a list of all addresses: what is called apart is apart.

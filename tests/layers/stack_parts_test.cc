@@ -146,6 +146,50 @@ TEST(StackParts, DecodeWhatTheWholePassGives) {
   expect_decoded(options, kinds);
 }
 
+// A cache of 16 bits takes half the memory, and its results differ from those of float32 by the
+// rounding of keys and values: those have at most 2^-9 of themselves, which two layers with norms
+// pass on without making it more than some times larger.
+TEST(StackParts, DecodeWithACacheOf16Bits) {
+  StackOptions options = small();
+  options.causal = true;
+  options.layers = 2;
+  NumpyRandom random(3);
+  const TransformerStack<float> stack(options, random);
+  const PositionModule<float> positions(
+      {.schemes = {"rotary"},
+       .width = options.attention.width,
+       .heads = options.attention.heads,
+       .head_dim = options.attention.width / options.attention.heads});
+  Tensor<float> x({40, options.attention.width});
+  for (float& each : x.span()) each = static_cast<float>(random.normal());
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  const auto decoded = [&](CacheType type, std::int64_t& bytes) {
+    StackDecoder decoder(stack, positions, 1, 40, type);
+    decoder.read(x.view().narrow(0, 0, 30), pass);
+    const std::int64_t same_row[] = {0, 0};
+    decoder.reorder(same_row);
+    decoder.reorder(std::span(same_row).first(1));
+    bytes = decoder.cache_bytes();
+    return copy_of(decoder.read(x.view().narrow(0, 30, 10), pass));
+  };
+  std::int64_t wide = 0, narrow = 0;
+  const Tensor<float> exact = decoded(CacheType::float32, wide);
+  for (const auto& [type, error] : {std::pair(CacheType::bfloat16, std::ldexp(1.0, -9)),
+                                    std::pair(CacheType::float16, std::ldexp(1.0, -12))}) {
+    const Tensor<float> rounded = decoded(type, narrow);
+    EXPECT_EQ(2 * narrow, wide);
+    double largest = 0;
+    for (std::int64_t i = 0; i < exact.count(); ++i) {
+      largest = std::max(largest, std::abs(static_cast<double>(exact.data()[i]) -
+                                           static_cast<double>(rounded.data()[i])));
+    }
+    EXPECT_GT(largest, 0) << name_of(type);
+    EXPECT_LT(largest, 8 * error) << name_of(type);
+  }
+  EXPECT_THROW(StackDecoder(stack, positions, 1, 7, static_cast<CacheType>(3)), Error);
+}
+
 // What a part is, on numbers: in float64 against sums that the layers give.
 Tensor<double> run(const TransformerStack<double>& stack, View<const double> x) {
   const std::int64_t segments[] = {0, x.size(0)};

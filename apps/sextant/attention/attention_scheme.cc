@@ -31,8 +31,8 @@ AttentionScheme::AttentionScheme(const SchemeChoice& choice, std::int64_t positi
   positions_ = AppliedPositions<float>(std::move(tables));
 }
 
-template <Floating T>
-void AttentionScheme::add_to(AttentionOptions<T>& options) {
+template <class M>
+void AttentionScheme::add_to(AttentionOptionsOf<M>& options) {
   if (options.bias != nullptr && positions_.bias) positions_.bias->slopes = options.bias->slopes;
   positions_.set(options);
 }
@@ -87,8 +87,10 @@ void write_scheme(const std::string& path, const SchemeWeights& gradients) {
   save_safetensors(path, arrays);
 }
 
+template void AttentionScheme::add_to(AttentionOptionsOf<float>&);
+template void AttentionScheme::add_to(AttentionOptionsOf<double>&);
+
 #define SEXTANT_INSTANTIATE(T)                                 \
-  template void AttentionScheme::add_to(AttentionOptions<T>&); \
   template void AttentionScheme::want(AttentionGradients<T>&); \
   template void write_scheme<T>(const std::string&, const SchemeWeights&);
 SEXTANT_INSTANTIATE(float)

@@ -23,8 +23,8 @@ class AttentionScheme {
   AttentionScheme& operator=(const AttentionScheme&) = delete;
 
   // Borrows from here; a bias by distance takes over the slopes of the one it replaces.
-  template <Floating T>
-  void add_to(AttentionOptions<T>& options);
+  template <class M>
+  void add_to(AttentionOptionsOf<M>& options);
 
   // Makes room for what attention_backward() gives, and what the weights' gradients are then.
   // Throws Error for several schemes and for one that learns nothing that the operator sees.

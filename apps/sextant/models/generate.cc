@@ -43,6 +43,7 @@ Json json_of(const Generate& command, const ModelFolder& folder, const std::stri
   json["top_p"] = sampling.top_p;
   json["repetition_penalty"] = sampling.repetition_penalty;
   json["seed"] = command.options.seed;
+  json["cache_type"] = name_of(command.options.cache_type);
   return json;
 }
 
@@ -125,8 +126,9 @@ void add_generate(CLI::App& program, Job& job) {
       add_integer(command, "--alternatives", generate->alternatives, 1, kMaxInteger,
                   "with --json: list the N most probable tokens of each step, with the model's "
                   "probability and the probability after sampling options");
-  for (const char* other : {"--alternatives", "--max-tokens", "--slide", "--temperature", "--top-p",
-                            "--repetition-penalty", "--greedy", "--seed", "--stop"}) {
+  for (const char* other :
+       {"--alternatives", "--max-tokens", "--slide", "--cache-type", "--temperature", "--top-p",
+        "--repetition-penalty", "--greedy", "--seed", "--stop"}) {
     fill->excludes(command.get_option(other));
   }
   alternatives->needs(command.add_flag("--json", generate->json,

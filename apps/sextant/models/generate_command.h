@@ -18,8 +18,8 @@ struct Generate {
   bool json = false;
 };
 
-inline const std::vector<Wording> kGenerateWords =
-    only<GenerateOptions>({{.field = "max_tokens"}, {.field = "slide"}, {.field = "seed"}});
+inline const std::vector<Wording> kGenerateWords = only<GenerateOptions>(
+    {{.field = "max_tokens"}, {.field = "slide"}, {.field = "seed"}, {.field = "cache_type"}});
 inline constexpr std::size_t kMaxPromptTokens = 1 << 16;  // each looks at all before it
 
 // What a masked model would put where the text has [MASK].

@@ -46,7 +46,9 @@ struct Window {
 using BoolMask = View<const bool>;  // true: visible; every byte but 0 is true
 // Added to the scores; -infinity hides. float32 also for 16-bit q, k, v.
 template <class T>
-using FloatMask = View<const std::conditional_t<std::same_as<T, double>, double, float>>;
+using MaskElement = std::conditional_t<std::same_as<T, double>, double, float>;
+template <class T>
+using FloatMask = View<const MaskElement<T>>;
 
 // The element types of q, k, v and out: float32 and the 16-bit storage types are computed in
 // float32 by the fast path, float64 in float64 by plain loops.
@@ -55,8 +57,8 @@ concept AttentionElement = Floating<T>;
 
 // Options of a call. All are off by default and all may be combined. Set them by name, because more
 // may be added. Views and pointers are borrowed for the call.
-template <class T>
-struct AttentionOptions {
+template <class M>
+struct AttentionOptionsOf {
   // Unset: none. With q_len != k_len a window or a distance bias then needs query_offsets or a
   // named alignment, because no default would be right for all.
   std::optional<Causal> causal{};
@@ -64,7 +66,7 @@ struct AttentionOptions {
   // padding. Only with causal unset, none or at_offsets. Empty: by causal.
   std::span<const std::int64_t> query_offsets{};
   Window window{};
-  std::variant<std::monostate, BoolMask, FloatMask<T>> mask{};
+  std::variant<std::monostate, BoolMask, View<const M>> mask{};
   std::span<const std::int64_t> key_lengths{};  // [batch]: keys from key_lengths[b] on are padding;
                                                 // moves no diagonal but that of at_lengths.
                                                 // Empty: none
@@ -105,9 +107,13 @@ struct AttentionOptions {
   int threads = 0;  // 0: default_threads(); the result does not depend on it
 };
 
-// The term that is added before the softcap; null: none.
+// The options of a call with elements T; they differ by the type of a float mask alone.
 template <class T>
-const ScoreTerm* logit_term_of(const AttentionOptions<T>& options) {
+using AttentionOptions = AttentionOptionsOf<MaskElement<T>>;
+
+// The term that is added before the softcap; null: none.
+template <class M>
+const ScoreTerm* logit_term_of(const AttentionOptionsOf<M>& options) {
   for (const ScoreTerm* term : options.terms) {
     if (term != nullptr && term->needs().before_softcap) return term;
   }
@@ -115,8 +121,8 @@ const ScoreTerm* logit_term_of(const AttentionOptions<T>& options) {
 }
 
 // The scale of a call that gives none.
-template <class T>
-double default_scale(const AttentionOptions<T>& options, std::int64_t head_dim) {
+template <class M>
+double default_scale(const AttentionOptionsOf<M>& options, std::int64_t head_dim) {
   const ScoreTerm* term = logit_term_of(options);
   const double products = term == nullptr ? 1 : term->needs().products;
   return 1 / std::sqrt(products * static_cast<double>(head_dim));

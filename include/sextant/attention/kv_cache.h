@@ -84,6 +84,9 @@ class KvCache {
   // attention() does, and when options has key_lengths, segments, key_segments or another causal.
   void attend(View<const T> q, View<T> out, const AttentionOptions<T>& options = {},
               View<float> log_sum_exp = {}) const;
+  // The same with queries and outputs of float32: only keys and values are rounded to 16 bits.
+  void attend(View<const float> q, View<float> out, const AttentionOptions<T>& options = {},
+              View<float> log_sum_exp = {}) const requires(!std::same_as<T, float>);
 
  private:
   struct Store {
@@ -91,6 +94,9 @@ class KvCache {
   };
   KvCache() = default;
   std::shared_ptr<Store> new_store(std::int64_t capacity) const;
+  template <class Q>
+  void attend_from(View<const Q> q, View<Q> out, const AttentionOptions<T>& options,
+                   View<float> log_sum_exp) const;
   template <class S>
   void append_from(View<const S> k, View<const S> v, std::span<const std::int64_t> counts);
 

@@ -63,14 +63,14 @@ struct AppliedPositions {
 
   // Rotation, biases and terms into the options of a call, which borrows them from here; what there
   // is none of stays as it was.
-  template <class U>
-  void set(AttentionOptions<U>& options) const requires std::same_as<R, float> {
+  template <class M>
+  void set(AttentionOptionsOf<M>& options) const requires std::same_as<R, float> {
     if (rotation) options.rotation = &*rotation;
     set_terms(options);
   }
   // The same without the rotation, for q and k that are rotated already.
-  template <class U>
-  void set_terms(AttentionOptions<U>& options) const {
+  template <class M>
+  void set_terms(AttentionOptionsOf<M>& options) const {
     if (bias) options.bias = &*bias;
     for (const auto& term : {indexed, content}) {
       if (term) options.terms.push_back(term.get());

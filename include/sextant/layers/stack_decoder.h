@@ -3,12 +3,19 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
+#include <variant>
 #include <vector>
 
 #include "sextant/attention/kv_cache.h"
 #include "sextant/layers/transformer_stack.h"
 
 namespace sextant {
+
+// How the KV cache of a decoder stores keys and values: as float32 they are what was computed, the
+// others round each once to 16 bits, in half the memory. Queries and outputs stay float32.
+enum class CacheType { float32, bfloat16, float16 };
+std::string_view name_of(CacheType type) noexcept;
 
 // Several hypotheses at once, all of the same length; the rows of one source are next to each
 // other. The stack and the positions must outlive it; content terms and schemes that need every
@@ -22,9 +29,9 @@ namespace sextant {
 class StackDecoder {
  public:
   // `rows` empty hypotheses with room for `capacity` tokens each. Throws Error if the positions end
-  // before (PositionModule::max_length).
+  // before (PositionModule::max_length), and for a type that is no named value.
   StackDecoder(const TransformerStack<float>& stack, const PositionModule<float>& positions,
-               std::int64_t rows, std::int64_t capacity);
+               std::int64_t rows, std::int64_t capacity, CacheType cache_type = CacheType::float32);
 
   // The context of cross attention: [tokens, width] of an encoder, one segment per row.
   void set_context(View<const float> context, std::span<const std::int64_t> segments, Pass& pass);
@@ -32,6 +39,7 @@ class StackDecoder {
   std::int64_t rows() const noexcept { return static_cast<std::int64_t>(sources_.size()); }
   std::int64_t length() const noexcept { return length_; }  // tokens read
   std::int64_t capacity() const noexcept { return capacity_; }
+  std::int64_t cache_bytes() const noexcept;  // of the keys and values of all layers
   // The segment of the context that each row attends to, [rows].
   std::span<const std::int64_t> sources() const noexcept { return sources_; }
 
@@ -48,6 +56,8 @@ class StackDecoder {
   void reorder(std::span<const std::int64_t> parents);
 
  private:
+  using Cache = std::variant<KvCache<float>, KvCache<bfloat16>, KvCache<float16>>;
+  Cache empty_cache(std::size_t layer, std::int64_t rows) const;
   void make_tables(std::int64_t length);
   View<const float> with_positions(View<const float> x, Pass& pass) const;
   View<const float> append(View<const float> x, Pass& pass);
@@ -57,8 +67,9 @@ class StackDecoder {
   const PositionModule<float>& positions_;
   PositionTables<float> tables_;
   std::int64_t length_ = 0, capacity_;
-  std::vector<KvCache<float>> caches_;  // of each layer
-  Tensor<float> inputs_;  // all x, [rows, capacity, width], where they may be read again
+  CacheType cache_type_;
+  std::vector<Cache> caches_;  // of each layer
+  Tensor<float> inputs_;       // all x, [rows, capacity, width], where they may be read again
   std::vector<Tensor<float>> cross_keys_;  // of each layer, [context tokens, 2 kv_heads head_dim]
   std::vector<std::int64_t> sources_;      // [rows]
   std::vector<std::int64_t> context_segments_;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sextant/layers/stack_decoder.h"
 #include "sextant/models/language_model.h"
 #include "sextant/models/sampling.h"
 #include "sextant/models/text_model.h"
@@ -32,6 +33,8 @@ struct GenerateOptions {
   // Tokens that are not generated, whatever the model says; ids outside the vocabulary have no
   // effect. Of a text these are Tokenizer::unwritten() if none are given.
   std::vector<std::int64_t> never{};
+  // Of the KV cache, which takes 2 layers kv_heads head_dim numbers for each token.
+  CacheType cache_type = CacheType::float32;
   int threads = 0;
   // Called with every choice, that of an end too; may be empty.
   std::function<void(const GeneratedToken&)> watch{};

@@ -78,23 +78,27 @@ class PyKvCache {
     InputArray queries({q, kCall, "q"});
     const HeadAxes axes = axes_of(queries, layout_in(options));
     queries.as_heads(axes);
-    return with_element([&](auto type) {
+    return with_element([&](auto type) -> nb::object {
       using T = typename decltype(type)::type;
-      queries.expect(dtype_of<T>, ", as the cache");
+      const bool wide = queries.dtype() == DType::float32;
+      if (!wide) queries.expect(dtype_of<T>, ", as the cache, or float32");
       const CallOptions<T> call(kCall, options, CausalFlag{.is_cache = true});
       const Shape& shape = queries.shape();
-      OutputArray result({out, kCall, "out"}, dtype_of<T>,
+      OutputArray result({out, kCall, "out"}, queries.dtype(),
                          axes.outside({shape[0], shape[1], shape[2], v_dim_}), q);
       std::optional<OutputArray> sums;
       if (both || !log_sum_exp.is_none()) {
         sums.emplace(Argument{log_sum_exp, kCall, "log_sum_exp"}, DType::float32,
                      axes.without_lead({shape[0], shape[1], shape[2]}), q);
       }
-      lock_.read([&] {
-        cache_of<T>().attend(
-            queries.view<T>(), axes.inside(result.view<T>()), call.options,
-            sums ? HeadAxes::with_lead(sums->template view<float>(), 3) : View<float>());
-      });
+      const auto attend_to = [&]<class Q>(Q) {
+        lock_.read([&] {
+          cache_of<T>().attend(
+              queries.view<Q>(), axes.inside(result.view<Q>()), call.options,
+              sums ? HeadAxes::with_lead(sums->template view<float>(), 3) : View<float>());
+        });
+      };
+      wide ? attend_to(float()) : attend_to(T());
       call.raise();
       return finished(std::move(result), std::move(sums), both);
     });

@@ -13,8 +13,7 @@ namespace {
 
 constexpr std::string_view kFunction = "attention_backward";
 
-template <class T>
-void check_input(std::string_view argument, View<T> view, const Shape& wanted) {
+void check_input(std::string_view argument, const AnyView& view, const Shape& wanted) {
   check_shape(kFunction, argument, view, wanted);
   check_memory(name_in(kFunction, argument), view);
 }
@@ -25,9 +24,8 @@ class GradientChecker {
   explicit GradientChecker(CallArrays arrays) : arrays_(std::move(arrays)) {}
 
   // `argument` is "gradients.<name>".
-  template <class T>
-  void operator()(std::string_view argument, View<T> gradient, const Shape& wanted) {
-    if (!is_given(gradient)) return;
+  void operator()(std::string_view argument, const AnyOutput& gradient, const Shape& wanted) {
+    if (!gradient.is_given()) return;
     check_shape(kFunction, argument, gradient, wanted);
     arrays_.add_output(argument, gradient);
   }
@@ -42,9 +40,8 @@ class GradientChecker {
 
 }  // namespace
 
-template <class T>
-bool BackwardArguments<T>::mask_is_shared() const noexcept {
-  if (mask == nullptr) return false;
+bool BackwardArguments::mask_is_shared() const noexcept {
+  if (!wants_mask()) return false;
   const bool over_batch = mask_strides[0] == 0 && scores.batch > 1;
   const bool over_heads = mask_strides[1] == 0 && scores.heads_q > 1;
   const bool over_segments =
@@ -52,21 +49,20 @@ bool BackwardArguments<T>::mask_is_shared() const noexcept {
   return over_batch || over_heads || over_segments;
 }
 
-template <class T>
-BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const T> v,
-                                    View<const T> out, View<const T> dout,
-                                    const AttentionGradients<T>& gradients,
-                                    const AttentionOptions<T>& options,
-                                    View<const float> log_sum_exp) {
-  using Wide = typename AttentionGradients<T>::Wide;
-  BackwardArguments<T> b{.scores = check_scores<T>(kFunction, q, k, options),
-                         .v = v,
-                         .out = out,
-                         .dout = dout,
-                         .wanted = gradients,
-                         .log_sum_exp = {}};
-  const Arguments<T>& a = b.scores;
-  check_v<T>(kFunction, a, v);
+template <class M>
+BackwardArguments check_backward(const AnyView& q, const AnyView& k, const AnyView& v,
+                                 const AnyView& out, const AnyView& dout,
+                                 const WantedGradients& gradients,
+                                 const AttentionOptionsOf<M>& options,
+                                 View<const float> log_sum_exp) {
+  BackwardArguments b{.scores = check_scores(kFunction, q, k, options),
+                      .v = v,
+                      .out = out,
+                      .dout = dout,
+                      .wanted = gradients,
+                      .log_sum_exp = {}};
+  const AttentionCall& a = b.scores;
+  check_v(kFunction, a, v);
   const Shape output{a.batch, a.heads_q, a.q_len, v.size(3)};
   check_input("out", out, output);
   check_input("dout", dout, output);
@@ -80,21 +76,21 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
   arrays.add_input("dout", dout);
   arrays.add_input("log_sum_exp", b.log_sum_exp);
   GradientChecker check(std::move(arrays));
-  check("gradients.q", View<T>(gradients.q), q.shape());
-  check("gradients.k", View<T>(gradients.k), k.shape());
-  check("gradients.v", View<T>(gradients.v), v.shape());
-  if (is_given(gradients.bias.values)) {
+  check("gradients.q", gradients.q, q.shape());
+  check("gradients.k", gradients.k, k.shape());
+  check("gradients.v", gradients.v, v.shape());
+  if (gradients.bias_values.is_given()) {
     if (!a.has_bias_table()) refuse_gradient("bias.values", "options.bias.values");
-    check("gradients.bias.values", View<Wide>(gradients.bias.values), a.bias->values.shape());
+    check("gradients.bias.values", gradients.bias_values, a.bias->values.shape());
   }
-  if (is_given(gradients.bias.slopes)) {
+  if (gradients.bias_slopes.is_given()) {
     const bool has_slopes = a.bias != nullptr && !a.bias->slopes.empty();
     if (!has_slopes) refuse_gradient("bias.slopes", "options.bias.slopes");
-    check("gradients.bias.slopes", View<Wide>(gradients.bias.slopes), Shape{a.heads_q});
+    check("gradients.bias.slopes", gradients.bias_slopes, Shape{a.heads_q});
   }
-  if (is_given(gradients.sinks)) {
+  if (gradients.sinks.is_given()) {
     if (options.sinks.empty()) refuse_gradient("sinks", "options.sinks");
-    check("gradients.sinks", View<Wide>(gradients.sinks), Shape{a.heads_q});
+    check("gradients.sinks", gradients.sinks, Shape{a.heads_q});
   }
   for (const ScoreTerm* term : options.terms) b.term_needs.push_back(term->needs());
   if (!gradients.terms.empty() && gradients.terms.size() != options.terms.size()) {
@@ -106,14 +102,13 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
     const std::string name = "terms[" + std::to_string(n) + "]";
     if (!is_given<double>(gradients.terms[n])) continue;
     if (b.term_needs[n].parameters == 0) refuse_gradient(name, "a term that learns");
-    check("gradients." + name, View<double>(gradients.terms[n]), Shape{b.term_needs[n].parameters});
+    check("gradients." + name, AnyOutput(gradients.terms[n]), Shape{b.term_needs[n].parameters});
   }
-  if (is_given(gradients.mask)) {
-    const auto* mask = std::get_if<FloatMask<T>>(&options.mask);
+  if (b.wants_mask()) {
+    const auto* mask = std::get_if<View<const M>>(&options.mask);
     if (mask == nullptr) refuse_gradient("mask", "a float mask");
-    const View<Wide> gradient = gradients.mask;
+    const AnyOutput& gradient = gradients.mask;
     check("gradients.mask", gradient, mask->shape());
-    b.mask = gradient.data();
     for (int axis = 0; axis < gradient.rank(); ++axis) {
       const auto target = static_cast<std::size_t>(4 - gradient.rank() + axis);
       b.mask_strides[target] = gradient.size(axis) == 1 ? 0 : gradient.stride(axis);
@@ -122,15 +117,12 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
   return b;
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                   \
-  template struct BackwardArguments<T>;                                          \
-  template BackwardArguments<T> check_backward(                                  \
-      View<const T>, View<const T>, View<const T>, View<const T>, View<const T>, \
-      const AttentionGradients<T>&, const AttentionOptions<T>&, View<const float>);
+#define SEXTANT_INSTANTIATE(M)                                                        \
+  template BackwardArguments check_backward(                                          \
+      const AnyView&, const AnyView&, const AnyView&, const AnyView&, const AnyView&, \
+      const WantedGradients&, const AttentionOptionsOf<M>&, View<const float>);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

@@ -10,23 +10,46 @@
 
 namespace sextant::attention_detail {
 
-template <class T>
-struct BackwardArguments {
-  using Wide = typename AttentionGradients<T>::Wide;
+// AttentionGradients of any element type; those that are not given are not computed.
+struct WantedGradients {
+  AnyOutput q{}, k{}, v{}, bias_values{}, bias_slopes{}, mask{}, sinks{};
+  std::vector<MemberView<double>> terms{};
 
-  Arguments<T> scores;
-  View<const T> v, out, dout;
-  AttentionGradients<T> wanted;
-  // The mask's gradient like the mask itself, axes of size 1 with stride 0; null: not computed.
-  Wide* mask = nullptr;
+  WantedGradients() = default;
+  template <class T>
+  explicit WantedGradients(const AttentionGradients<T>& g)
+      : q(given<T>(g.q)),
+        k(given<T>(g.k)),
+        v(given<T>(g.v)),
+        bias_values(given(g.bias.values)),
+        bias_slopes(given(g.bias.slopes)),
+        mask(given(g.mask)),
+        sinks(given(g.sinks)),
+        terms(g.terms) {}
+
+  bool wants_bias() const noexcept { return bias_values.is_given() || bias_slopes.is_given(); }
+
+ private:
+  template <class T>
+  static AnyOutput given(const View<T>& view) {
+    return attention_detail::is_given(view) ? AnyOutput(view) : AnyOutput();
+  }
+};
+
+struct BackwardArguments {
+  AttentionCall scores;
+  AnyView v, out, dout;
+  WantedGradients wanted;
+  // Of the mask's gradient as of the mask: 0 along axes of size 1.
   std::array<std::int64_t, 4> mask_strides{};
   View<const float> log_sum_exp;        // empty: to be computed
   std::vector<TermNeeds> term_needs{};  // of options.terms, in their order
 
   // Gradients by distance: as lines, or pair by pair where distances are those of position ids.
-  bool wants_distances() const noexcept { return !scores.by_ids && wants_bias(); }
-  bool wants_distances_by_ids() const noexcept { return scores.by_ids && wants_bias(); }
-  bool wants_sinks() const noexcept { return is_given(wanted.sinks); }
+  bool wants_distances() const noexcept { return !scores.by_ids && wanted.wants_bias(); }
+  bool wants_distances_by_ids() const noexcept { return scores.by_ids && wanted.wants_bias(); }
+  bool wants_mask() const noexcept { return wanted.mask.is_given(); }
+  bool wants_sinks() const noexcept { return wanted.sinks.is_given(); }
   bool wants_bias_terms() const noexcept { return wants_terms(false); }
   bool wants_logit_term() const noexcept { return wants_terms(true); }
   // Whether an element of the mask's gradient is a sum over several sequences or key heads.
@@ -58,42 +81,14 @@ struct BackwardArguments {
     }
     return false;
   }
-  bool wants_bias() const noexcept {
-    return is_given(wanted.bias.values) || is_given(wanted.bias.slopes);
-  }
 };
 
-// Writes 0 to every element.
-template <class T>
-void fill_zero(View<T> view) {
-  if (view.count() == 0) return;
-  std::array<std::int64_t, kMaxRank> index{};
-  T* at = view.data();
-  for (;;) {
-    *at = T(0);
-    int axis = view.rank() - 1;
-    for (; axis >= 0; --axis) {
-      auto& i = index[static_cast<std::size_t>(axis)];
-      at += view.stride(axis);
-      if (++i < view.size(axis)) break;
-      at -= i * view.stride(axis);
-      i = 0;
-    }
-    if (axis < 0) return;
-  }
-}
-
-template <class T>
-void zero_mask_gradient(const BackwardArguments<T>& b) {
-  fill_zero(b.wanted.mask);
-}
-
 // Throws Error("attention_backward.<argument>", ...) for the first thing that does not fit.
-template <class T>
-BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const T> v,
-                                    View<const T> out, View<const T> dout,
-                                    const AttentionGradients<T>& gradients,
-                                    const AttentionOptions<T>& options,
-                                    View<const float> log_sum_exp);
+template <class M>
+BackwardArguments check_backward(const AnyView& q, const AnyView& k, const AnyView& v,
+                                 const AnyView& out, const AnyView& dout,
+                                 const WantedGradients& gradients,
+                                 const AttentionOptionsOf<M>& options,
+                                 View<const float> log_sum_exp);
 
 }  // namespace sextant::attention_detail

@@ -9,15 +9,16 @@ namespace sextant {
 namespace {
 
 // What no pair of a query and a key touches: padding, and hidden places of a mask.
-template <class T>
-void zero_the_untouched(const attention_detail::BackwardArguments<T>& b) {
-  if (b.mask != nullptr) attention_detail::zero_mask_gradient(b);
+void zero_the_untouched(const attention_detail::BackwardArguments& b) {
+  for_each_row_of(b.wanted.mask, [](const auto& row) { row.fill(0); });
   if (b.scores.key_lengths == nullptr) return;
   for (std::int64_t row = 0; row < b.scores.batch; ++row) {
-    const std::int64_t used = b.scores.key_lengths[row], rest = b.scores.k_len - used;
-    for (const View<T>& keys : {b.wanted.k, b.wanted.v}) {
-      if (attention_detail::is_given(keys))
-        attention_detail::fill_zero(keys.narrow(0, row, 1).narrow(2, used, rest));
+    for (const AnyOutput& keys : {b.wanted.k, b.wanted.v}) {
+      for (std::int64_t head = 0; keys.is_given() && head < b.scores.kv_heads; ++head) {
+        for (std::int64_t key = b.scores.key_lengths[row]; key < b.scores.k_len; ++key) {
+          keys.row(row, head, key).fill(0);
+        }
+      }
     }
   }
 }
@@ -30,17 +31,12 @@ void attention_backward(
     std::type_identity_t<View<const T>> v, std::type_identity_t<View<const T>> out,
     std::type_identity_t<View<const T>> dout, const AttentionGradients<T>& gradients,
     const AttentionOptions<std::type_identity_t<T>>& options, View<const float> log_sum_exp) {
-  const auto b =
-      attention_detail::check_backward<T>(q, k, v, out, dout, gradients, options, log_sum_exp);
-  attention_detail::BackwardSums<T> sums(b);
+  const auto b = attention_detail::check_backward(
+      q, k, v, out, dout, attention_detail::WantedGradients(gradients), options, log_sum_exp);
+  attention_detail::BackwardSums sums(b);
   zero_the_untouched(b);
-  if constexpr (!std::is_same_v<T, double>) {
-    if (attention_detail::takes_fused_path(b)) {
-      attention_detail::fused_backward(b, sums);
-      return sums.finish();
-    }
-  }
-  attention_detail::plain_backward(b, sums);
+  attention_detail::takes_fused_path(b) ? attention_detail::fused_backward(b, sums)
+                                        : attention_detail::plain_backward(b, sums);
   sums.finish();
 }
 

@@ -6,24 +6,22 @@
 
 namespace sextant::attention_detail {
 
-template <class T>
-BiasGradients<T>::BiasGradients(const BackwardArguments<T>& b)
+BiasGradients::BiasGradients(const BackwardArguments& b)
     : b_(b), has_terms_(b.wants_bias_terms() || b.scores.terms_read_rows()) {
   if (!b.wants_ordered() && !has_terms_) return;
-  const Arguments<T>& a = b.scores;
+  const AttentionCall& a = b.scores;
   for (const TermUse& use : a.bias_terms) {
     begins_.push_back(terms_);
     if (has_terms_) terms_ += static_cast<std::size_t>(use.needs.parameters);
   }
-  if (b.wants_distances_by_ids() && is_given(b.wanted.bias.values)) {
+  if (b.wants_distances_by_ids() && b.wanted.bias_values.is_given()) {
     columns_ = static_cast<std::size_t>(a.bias->values.size(1));
   }
   sums_.resize(terms_ + columns_ + 1);
 }
 
-template <class T>
-void BiasGradients<T>::add(const Sequence& at, const ScoreRect& rect, double* dscores,
-                           std::int64_t row_stride) {
+void BiasGradients::add(const Sequence& at, const ScoreRect& rect, double* dscores,
+                        std::int64_t row_stride) {
   for (std::size_t n = 0; has_terms_ && n < begins_.size(); ++n) {
     const TermUse& use = b_.scores.bias_terms[n];
     if (use.needs.parameters == 0) continue;
@@ -42,10 +40,9 @@ void BiasGradients<T>::add(const Sequence& at, const ScoreRect& rect, double* ds
   }
 }
 
-template <class T>
-void BiasGradients<T>::add_by_ids(const Sequence& at, std::int64_t query, std::int64_t first_key,
-                                  std::int64_t keys, const double* dscores) {
-  const Arguments<T>& a = b_.scores;
+void BiasGradients::add_by_ids(const Sequence& at, std::int64_t query, std::int64_t first_key,
+                               std::int64_t keys, const double* dscores) {
+  const AttentionCall& a = b_.scores;
   const std::int64_t position = a.query_position(at, query);
   const std::int64_t* ids = a.key_ids.at(at.batch, at.k_begin + first_key);
   const std::int64_t origin = columns_ > 0 ? a.bias->origin : 0;
@@ -60,10 +57,5 @@ void BiasGradients<T>::add_by_ids(const Sequence& at, std::int64_t query, std::i
   }
   sums_.back() += slope;
 }
-
-template class BiasGradients<float>;
-template class BiasGradients<double>;
-template class BiasGradients<float16>;
-template class BiasGradients<bfloat16>;
 
 }  // namespace sextant::attention_detail

@@ -13,12 +13,11 @@
 namespace sextant::attention_detail {
 
 // Of pairs of one head of one sequence.
-template <class T>
 class BiasGradients {
  public:
   // [parameters] of each bias term, [columns] of the bias by distance, 1 of the slope: gradients
   // that are not wanted have no elements, the slope is 0.
-  explicit BiasGradients(const BackwardArguments<T>& arguments);
+  explicit BiasGradients(const BackwardArguments& arguments);
 
   // Adds those of the scores of a rectangle, dscores[i * row_stride + j]; 0 where hidden. For terms
   // that read no rows.
@@ -40,7 +39,7 @@ class BiasGradients {
   double slope() const noexcept { return sums_.empty() ? 0 : sums_.back(); }
 
  private:
-  const BackwardArguments<T>& b_;
+  const BackwardArguments& b_;
   bool has_terms_ = false;
   std::vector<std::size_t> begins_;  // of the bias terms in sums_
   std::size_t terms_ = 0, columns_ = 0;

@@ -34,10 +34,9 @@ std::int64_t blocks_of(const Sequence& at) {
 }
 
 // The state that all tasks of a call share, and that of a thread.
-template <class T>
 struct BackwardContext {
-  const BackwardArguments<T>& arguments;
-  BackwardSums<T>& sums;
+  const BackwardArguments& arguments;
+  BackwardSums& sums;
   KeySums& key_sums;
   BackwardOrder& order;
   KeySums::BufferPool& spare;
@@ -48,8 +47,7 @@ struct TaskPlace {
   Sequence sequence;
   std::int64_t head, first_query, queries;
 };
-template <class T>
-TaskPlace place_of(const BackwardArguments<T>& b, const Task& task) {
+TaskPlace place_of(const BackwardArguments& b, const Task& task) {
   const Sequence at = b.sequence_of_slice(task.slice);
   const std::int64_t blocks = blocks_of(at);
   // The last block first: with a causal mask it is the longest.
@@ -59,23 +57,22 @@ TaskPlace place_of(const BackwardArguments<T>& b, const Task& task) {
 }
 
 // One block of queries of one head of one sequence.
-template <class T>
-class BlockTask : QueryBlock<T> {
+class BlockTask : QueryBlock {
  public:
-  BlockTask(const BackwardContext<T>& context, const Task& task, const TurnGuard& ticket)
+  BlockTask(const BackwardContext& context, const Task& task, const TurnGuard& ticket)
       : BlockTask(context, task, ticket, place_of(context.arguments, task)) {}
 
   // Returns whether all was finite.
   bool run() {
     constexpr std::int64_t kMargin = kernels::kQueryGroup;
-    const std::int64_t line = this->line_floats() + 2 * kMargin;
+    const std::int64_t line = line_floats() + 2 * kMargin;
     const DividedLease lease([&](ScratchDivider<float>& arrays) {
       const bool tiles = b_.wants_ordered();
       return Scratch{.kernel = arrays.take(kernels::backward_block_scratch(block_)),
-                     .dscores = arrays.take_if(tiles, 2 * this->tile_floats()),
-                     .tile_rows = arrays.take_if(tiles, this->tile_floats()),
+                     .dscores = arrays.take_if(tiles, 2 * tile_floats()),
+                     .tile_rows = arrays.take_if(tiles, tile_floats()),
                      .line = arrays.take_if(b_.wants_distances(), line),
-                     .biases = this->divide_biases(arrays)};
+                     .biases = divide_biases(arrays)};
     });
     const Scratch& scratch = lease.arrays;
     dscores_ = reinterpret_cast<double*>(scratch.dscores);
@@ -83,9 +80,9 @@ class BlockTask : QueryBlock<T> {
     if (scratch.line != nullptr) {
       std::fill_n(scratch.line, line, 0.0F);
       gradients_ = scratch.line + kMargin;
-      block_.diagonal_bias_gradient = gradients_ + (this->end_key() - this->first_key());
+      block_.diagonal_bias_gradient = gradients_ + (end_key() - first_key());
     }
-    this->prepare_biases(block_, scratch.biases);
+    prepare_biases(block_, scratch.biases);
     std::fill_n(mask_rows_, kBackwardQueries, 0.0);
     const KeySums::Sums& sums = context_.key_sums.of(
         task_.slice, sequence_.k_len, context_.order.tasks_of(task_.slice), context_.spare);
@@ -99,17 +96,15 @@ class BlockTask : QueryBlock<T> {
   }
 
  private:
-  using QueryBlock<T>::a_;
-
   struct Scratch {
     float *kernel, *dscores, *tile_rows, *line;
-    typename QueryBlock<T>::BiasScratch biases;
+    BiasScratch biases;
   };
 
-  BlockTask(const BackwardContext<T>& context, const Task& task, const TurnGuard& ticket,
+  BlockTask(const BackwardContext& context, const Task& task, const TurnGuard& ticket,
             const TaskPlace& place)
-      : QueryBlock<T>(context.arguments.scores, place.sequence, place.head, place.first_query,
-                      place.queries, {kBackwardQueries, kBackwardKeys}),
+      : QueryBlock(context.arguments.scores, place.sequence, place.head, place.first_query,
+                   place.queries, {kBackwardQueries, kBackwardKeys}),
         context_(context),
         b_(context.arguments),
         task_(task),
@@ -119,7 +114,7 @@ class BlockTask : QueryBlock<T> {
         bias_gradients_(b_) {
     const Sequence& at = sequence_;
     const std::int64_t first_query = place.first_query;
-    this->describe(block_);
+    describe(block_);
     block_.scale_base_e = kernels::rounded(a_.numbers, 1).scale;
     block_.v = key_rows(b_.v, at, a_.key_head(head_));
     block_.out = query_rows(b_.out, at, head_, first_query);
@@ -129,20 +124,20 @@ class BlockTask : QueryBlock<T> {
       block_.log_sum_exp = &b_.log_sum_exp(at.batch, head_, at.q_begin + first_query);
       block_.log_sum_exp_stride = b_.log_sum_exp.stride(2);
     }
-    if (is_given(b_.wanted.q)) block_.dq = query_output(b_.wanted.q, at, head_, first_query);
-    if (b_.mask != nullptr || b_.wants_ordered()) block_.gradient_tiles = {take_gradients, this};
+    if (b_.wanted.q.is_given()) block_.dq = query_output(b_.wanted.q, at, head_, first_query);
+    if (b_.wants_mask() || b_.wants_ordered()) block_.gradient_tiles = {take_gradients, this};
     block_.wants_line_gradient = b_.wants_distances();
     if (b_.wants_sinks()) block_.sink_gradient = &sink_gradient_;
     block_.key_order = {wait, done, this};
   }
 
-  const MaskSums<float>& mask() const { return context_.sums.mask(); }
+  const MaskSums& mask() const { return context_.sums.mask(); }
   // The index of the mask gradient's element for a query of the task and key 0.
   std::int64_t mask_at(std::int64_t query) const {
     const Sequence& at = sequence_;
     const auto& strides = mask().strides;
     return at.batch * strides[0] + head_ * strides[1] +
-           (at.q_begin + this->first_query_ + query) * strides[2] + at.k_begin * strides[3];
+           (at.q_begin + first_query_ + query) * strides[2] + at.k_begin * strides[3];
   }
 
   // Along an axis of keys, gradients are added while the task may add to these keys; where the mask
@@ -165,7 +160,7 @@ class BlockTask : QueryBlock<T> {
                        first_key, keys),
           task.dscores_, kBackwardKeys);
     }
-    if (task.b_.mask == nullptr) return;
+    if (!task.b_.wants_mask()) return;
     const std::int64_t stride = task.mask().strides[3];
     for (std::int64_t i = 0; i < queries; ++i) {
       const std::int64_t query = first_query + i;
@@ -197,21 +192,21 @@ class BlockTask : QueryBlock<T> {
       // gradients_[n] is that of query - key = n - end_key(), the query counted in the task.
       double* sums = context_.sums.distances(at, head_);
       const std::int64_t distances = at.q_len + at.k_len - 1;
-      const std::int64_t last = at.q_len - 1 - this->first_query_ + this->end_key();
+      const std::int64_t last = at.q_len - 1 - first_query_ + end_key();
       const std::int64_t begin = std::max<std::int64_t>(0, last - distances + 1);
-      const std::int64_t end = std::min(this->line_floats(), last + 1);
+      const std::int64_t end = std::min(line_floats(), last + 1);
       for (std::int64_t n = begin; n < end; ++n) {
         sums[last - n] += static_cast<double>(gradients_[n]);
       }
     }
     if (b_.wants_sinks()) context_.sums.sink(at, head_) += sink_gradient_;
     if (b_.wants_ordered()) context_.sums.add(head_, bias_gradients_);
-    if (b_.mask == nullptr || mask().strides[3] != 0) return;
-    for (std::int64_t i = 0; i < this->queries_; ++i) mask().add(mask_at(i), mask_rows_[i]);
+    if (!b_.wants_mask() || mask().strides[3] != 0) return;
+    for (std::int64_t i = 0; i < queries_; ++i) mask().add(mask_at(i), mask_rows_[i]);
   }
 
-  const BackwardContext<T>& context_;
-  const BackwardArguments<T>& b_;
+  const BackwardContext& context_;
+  const BackwardArguments& b_;
   Task task_;
   const TurnGuard& ticket_;
   const Sequence sequence_;
@@ -222,21 +217,20 @@ class BlockTask : QueryBlock<T> {
   double* dscores_ = nullptr;           // the same in float64
   float* gradients_ = nullptr;          // of the line of biases by distance
   double sink_gradient_ = 0;
-  BiasGradients<T> bias_gradients_;
+  BiasGradients bias_gradients_;
 };
 
-template <class T>
-bool finish_slice(const BackwardContext<T>& context, std::int64_t slice) {
-  const BackwardArguments<T>& b = context.arguments;
+bool finish_slice(const BackwardContext& context, std::int64_t slice) {
+  const BackwardArguments& b = context.arguments;
   const Sequence at = b.sequence_of_slice(slice);
   const std::int64_t key_head = b.key_head_of_slice(slice);
   const KeySums::Sums& sums =
       context.key_sums.of(slice, at.k_len, context.order.tasks_of(slice), context.spare);
-  const auto store = [&](const View<T>& to, const kernels::QuerySums& of, double scale,
+  const auto store = [&](const AnyOutput& to, const kernels::QuerySums& of, double scale,
                          const kernels::RotationRows& rotation) {
-    return !is_given(to) || kernels::store_key_gradients({of.chain, at.k_len, to.size(3), of.spans},
-                                                         static_cast<float>(scale), rotation,
-                                                         key_output(to, at, key_head));
+    return !to.is_given() || kernels::store_key_gradients(
+                                 {of.chain, at.k_len, to.size(3), of.spans},
+                                 static_cast<float>(scale), rotation, key_output(to, at, key_head));
   };
   const bool k_finite =
       store(b.wanted.k, sums.k, b.scores.numbers.scale, key_rotation(b.scores, at, key_head));
@@ -246,41 +240,38 @@ bool finish_slice(const BackwardContext<T>& context, std::int64_t slice) {
 }
 
 // Runs a task and, after the last one of a slice, writes the slice's gradients.
-template <class T>
-bool run_task(const BackwardContext<T>& context, const Task& task) {
+bool run_task(const BackwardContext& context, const Task& task) {
   const TurnGuard ticket(context.order, task);
-  const bool finite = BlockTask<T>(context, task, ticket).run();
+  const bool finite = BlockTask(context, task, ticket).run();
   return (!context.order.is_last(task) || finish_slice(context, task.slice)) && finite;
 }
 
 // The plain path defines the gradients of slices with infinities or NaN.
-template <class T>
-void recompute_plainly(const BackwardArguments<T>& b, BackwardSums<T>& sums,
+void recompute_plainly(const BackwardArguments& b, BackwardSums& sums,
                        const std::vector<std::int64_t>& slices) {
-  BackwardArguments<T> of_slices = b;
-  of_slices.mask = nullptr;
+  BackwardArguments of_slices = b;
+  of_slices.wanted.mask = {};
   of_slices.wanted.terms.clear();
-  if (b.wants_distances_by_ids()) of_slices.wanted.bias = {};
+  if (b.wants_distances_by_ids()) of_slices.wanted.bias_values = of_slices.wanted.bias_slopes = {};
   for_each_row(static_cast<std::int64_t>(slices.size()), kRowThreadWork, b.scores.threads,
                plain_backward_scratch(b), [&](std::int64_t n, double* memory) {
                  plain_backward_slice(of_slices, slices[static_cast<std::size_t>(n)], sums, memory);
                });
-  if (b.mask == nullptr && !b.wants_ordered()) return;
+  if (!b.wants_mask() && !b.wants_ordered()) return;
   // Sums over slices cannot be separated: these gradients are recomputed as a whole.
-  BackwardArguments<T> of_all = b;
-  of_all.wanted = {.terms = b.wanted.terms};
-  if (b.wants_distances_by_ids()) of_all.wanted.bias = b.wanted.bias;
-  BackwardSums<T> again(of_all);
-  zero_mask_gradient(b);
+  BackwardArguments of_all = b;
+  of_all.wanted.q = of_all.wanted.k = of_all.wanted.v = of_all.wanted.sinks = {};
+  if (b.wants_distances()) of_all.wanted.bias_values = of_all.wanted.bias_slopes = {};
+  BackwardSums again(of_all);
+  for_each_row_of(b.wanted.mask, [](const auto& row) { row.fill(0); });
   plain_backward(of_all, again);
   sums.take_ordered(again);
 }
 
 }  // namespace
 
-template <class T>
-void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
-  const Arguments<T>& a = b.scores;
+void fused_backward(const BackwardArguments& b, BackwardSums& sums) {
+  const AttentionCall& a = b.scores;
   const std::int64_t slices = b.slices();
   KeySums key_sums(b);
   BackwardOrder order(slices, b.slices_share_sums(), [&](std::int64_t slice) {
@@ -291,7 +282,7 @@ void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   KeySums::BufferPool spare;
   for (std::int64_t slice = 0; slice < slices; ++slice) {
     if (b.sequence_of_slice(slice).q_len > 0) continue;
-    finish_slice<T>({b, sums, key_sums, order, spare}, slice);
+    finish_slice({b, sums, key_sums, order, spare}, slice);
   }
 
   const double work = 2.5 * a.pairs() * static_cast<double>(a.heads_q * (a.head_dim + b.v.size(3)));
@@ -304,7 +295,7 @@ void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
     KeySums::BufferPool spare_of_thread;
     BackwardOrder::TaskCursor walk(order, chunk);
     for (Task task{}; walk.next(task);) {
-      const bool finite = run_task<T>({b, sums, key_sums, order, spare_of_thread}, task);
+      const bool finite = run_task({b, sums, key_sums, order, spare_of_thread}, task);
       check_interruption();  // not before: others wait for a task that is taken
       if (finite) continue;
       const std::lock_guard lock(mutex);
@@ -316,9 +307,5 @@ void fused_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   nonfinite.erase(std::unique(nonfinite.begin(), nonfinite.end()), nonfinite.end());
   recompute_plainly(b, sums, nonfinite);
 }
-
-template void fused_backward(const BackwardArguments<float>&, BackwardSums<float>&);
-template void fused_backward(const BackwardArguments<float16>&, BackwardSums<float16>&);
-template void fused_backward(const BackwardArguments<bfloat16>&, BackwardSums<bfloat16>&);
 
 }  // namespace sextant::attention_detail

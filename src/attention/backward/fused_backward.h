@@ -8,14 +8,12 @@ namespace sextant::attention_detail {
 
 // Whether the kernels take a call: terms before the softcap, and those that read rows, have
 // gradients by rows only.
-template <class T>
-bool takes_fused_path(const BackwardArguments<T>& arguments) {
+inline bool takes_fused_path(const BackwardArguments& arguments) {
   return arguments.scores.logit_term.term == nullptr && !arguments.scores.terms_read_rows() &&
          takes_fused_path(arguments.scores);
 }
 
 // All wanted gradients, except for sums.finish(). The mask's gradient must be zeros.
-template <class T>
-void fused_backward(const BackwardArguments<T>& arguments, BackwardSums<T>& sums);
+void fused_backward(const BackwardArguments& arguments, BackwardSums& sums);
 
 }  // namespace sextant::attention_detail

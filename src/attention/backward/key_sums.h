@@ -23,10 +23,9 @@ class KeySums {
   // A thread's memory from slices that it finished.
   using BufferPool = std::vector<Tensor<float>>;
 
-  template <class T>
-  explicit KeySums(const BackwardArguments<T>& b)
-      : k_width_(is_given(b.wanted.k) ? kernels::padded_width(b.scores.head_dim) : 0),
-        v_width_(is_given(b.wanted.v) ? kernels::padded_width(b.v.size(3)) : 0),
+  explicit KeySums(const BackwardArguments& b)
+      : k_width_(b.wanted.k.is_given() ? kernels::padded_width(b.scores.head_dim) : 0),
+        v_width_(b.wanted.v.is_given() ? kernels::padded_width(b.v.size(3)) : 0),
         slices_(static_cast<std::size_t>(b.slices())) {}
 
   // The sums of a slice with `keys` keys and so many tasks, zero at the first call. With more than

@@ -6,9 +6,8 @@
 
 namespace sextant::attention_detail {
 
-template <class T>
-BackwardSums<T>::BackwardSums(const BackwardArguments<T>& b) : b_(b) {
-  const Arguments<T>& a = b.scores;
+BackwardSums::BackwardSums(const BackwardArguments& b) : b_(b) {
+  const AttentionCall& a = b.scores;
   const std::int64_t sequences = a.batch * a.segment_count();
   if (b.wants_distances()) {
     std::int64_t used = 0;
@@ -30,32 +29,28 @@ BackwardSums<T>::BackwardSums(const BackwardArguments<T>& b) : b_(b) {
     bias_terms_.resize(count);
   }
   if (b.wants_distances_by_ids()) {
-    if (is_given(b.wanted.bias.values)) {
+    if (b.wanted.bias_values.is_given()) {
       bias_by_ids_.resize(static_cast<std::size_t>(a.bias->values.count()));
     }
     slopes_by_ids_.resize(static_cast<std::size_t>(a.heads_q));
   }
 }
 
-template <class T>
-double* BackwardSums<T>::distances(const Sequence& at, std::int64_t head) noexcept {
+double* BackwardSums::distances(const Sequence& at, std::int64_t head) noexcept {
   if (distances_.empty()) return nullptr;
   return distances_.data() + begins_[static_cast<std::size_t>(at.number)] +
          head * distance_count(at);
 }
 
-template <class T>
-double& BackwardSums<T>::sink(const Sequence& at, std::int64_t head) noexcept {
+double& BackwardSums::sink(const Sequence& at, std::int64_t head) noexcept {
   return sinks_[static_cast<std::size_t>(at.number * b_.scores.heads_q + head)];
 }
 
-template <class T>
-void BackwardSums<T>::add_logit_term(const double* parameters) noexcept {
+void BackwardSums::add_logit_term(const double* parameters) noexcept {
   for (std::size_t n = 0; n < logit_term_.size(); ++n) logit_term_[n] += parameters[n];
 }
 
-template <class T>
-void BackwardSums<T>::add(std::int64_t head, const BiasGradients<T>& gradients) noexcept {
+void BackwardSums::add(std::int64_t head, const BiasGradients& gradients) noexcept {
   const auto add_to = [](double* sums, std::span<const double> terms) {
     for (std::size_t n = 0; n < terms.size(); ++n) sums[n] += terms[n];
   };
@@ -67,8 +62,7 @@ void BackwardSums<T>::add(std::int64_t head, const BiasGradients<T>& gradients) 
   if (!slopes_by_ids_.empty()) slopes_by_ids_[static_cast<std::size_t>(head)] += gradients.slope();
 }
 
-template <class T>
-void BackwardSums<T>::take_ordered(BackwardSums& other) noexcept {
+void BackwardSums::take_ordered(BackwardSums& other) noexcept {
   bias_terms_.swap(other.bias_terms_);
   bias_by_ids_.swap(other.bias_by_ids_);
   slopes_by_ids_.swap(other.slopes_by_ids_);
@@ -76,12 +70,11 @@ void BackwardSums<T>::take_ordered(BackwardSums& other) noexcept {
   std::swap(mask_.sums, other.mask_.sums);
 }
 
-template <class T>
-void BackwardSums<T>::begin_mask() {
-  if (b_.mask == nullptr) return;
-  mask_ = {.in_place = b_.mask, .sums = nullptr, .strides = b_.mask_strides};
-  const Arguments<T>& a = b_.scores;
-  const View<Wide>& wanted = b_.wanted.mask;
+void BackwardSums::begin_mask() {
+  if (!b_.wants_mask()) return;
+  mask_ = {.in_place = b_.wanted.mask, .sums = nullptr, .strides = b_.mask_strides};
+  const AttentionCall& a = b_.scores;
+  const AnyOutput& wanted = b_.wanted.mask;
   if (wanted.count() == a.batch * a.heads_q * a.q_len * a.k_len) return;
   mask_sums_.resize(static_cast<std::size_t>(wanted.count()));
   mask_.sums = mask_sums_.data();
@@ -93,26 +86,16 @@ void BackwardSums<T>::begin_mask() {
   }
 }
 
-template <class T>
-void BackwardSums<T>::finish_mask() {
-  const View<Wide>& wanted = b_.wanted.mask;
-  std::array<std::int64_t, kMaxRank> index{};
-  for (const double sum : mask_sums_) {
-    Wide* to = wanted.data();
-    for (int axis = 0; axis < wanted.rank(); ++axis) {
-      to += index[static_cast<std::size_t>(axis)] * wanted.stride(axis);
-    }
-    *to = static_cast<Wide>(sum);
-    for (int axis = wanted.rank() - 1; axis >= 0; --axis) {
-      auto& i = index[static_cast<std::size_t>(axis)];
-      if (++i < wanted.size(axis)) break;
-      i = 0;
-    }
-  }
+void BackwardSums::finish_mask() {
+  if (mask_sums_.empty()) return;
+  const double* sums = mask_sums_.data();
+  for_each_row_of(b_.wanted.mask, [&](const AnyRow<void>& row) {
+    row.store(sums);
+    sums += row.count;
+  });
 }
 
-template <class T>
-void BackwardSums<T>::finish() {
+void BackwardSums::finish() {
   std::size_t begin = 0;  // of the next bias term
   for (std::size_t n = 0; n < b_.wanted.terms.size(); ++n) {
     const View<double> wanted = b_.wanted.terms[n];
@@ -126,28 +109,26 @@ void BackwardSums<T>::finish() {
   }
   finish_mask();
   if (b_.wants_distances()) finish_lines();
-  const View<Wide>& bias = b_.wanted.bias.values;
-  for (std::size_t n = 0; n < bias_by_ids_.size(); ++n) {
-    const auto at = static_cast<std::int64_t>(n);
-    bias(at / bias.size(1), at % bias.size(1)) = static_cast<Wide>(bias_by_ids_[n]);
-  }
-  if (is_given(b_.wanted.bias.slopes)) {
-    for (std::size_t n = 0; n < slopes_by_ids_.size(); ++n) {
-      b_.wanted.bias.slopes(static_cast<std::int64_t>(n)) = static_cast<Wide>(slopes_by_ids_[n]);
-    }
+  if (b_.wants_distances_by_ids()) {
+    const double* values = bias_by_ids_.data();
+    for_each_row_of(b_.wanted.bias_values, [&](const AnyRow<void>& row) {
+      row.store(values);
+      values += row.count;
+    });
+    if (b_.wanted.bias_slopes.is_given()) b_.wanted.bias_slopes.row().store(slopes_by_ids_.data());
   }
   if (!b_.wants_sinks()) return;
   const std::int64_t sequences = b_.scores.batch * b_.scores.segment_count();
+  std::vector<double> of_heads(static_cast<std::size_t>(b_.scores.heads_q));
   for (std::int64_t head = 0; head < b_.scores.heads_q; ++head) {
-    double sum = 0;
+    double& sum = of_heads[static_cast<std::size_t>(head)];
     for (std::int64_t n = 0; n < sequences; ++n) sum += sink(b_.scores.sequence(n), head);
-    b_.wanted.sinks(head) = static_cast<Wide>(sum);
   }
+  b_.wanted.sinks.row().store(of_heads.data());
 }
 
-template <class T>
-void BackwardSums<T>::finish_lines() {
-  const Arguments<T>& a = b_.scores;
+void BackwardSums::finish_lines() {
+  const AttentionCall& a = b_.scores;
   const std::int64_t sequences = a.batch * a.segment_count();
   // use(distance from the diagonal key, sum) for each distance of a sequence and head.
   const auto each_distance = [&](std::int64_t number, std::int64_t head, const auto& use) {
@@ -157,8 +138,7 @@ void BackwardSums<T>::finish_lines() {
     const double* sums = distances(at, head);
     for (std::int64_t n = 0; n < count; ++n) use(first + n, sums[n]);
   };
-  if (is_given(b_.wanted.bias.values)) {
-    const View<Wide> bias = b_.wanted.bias.values;
+  if (const AnyOutput& bias = b_.wanted.bias_values; bias.is_given()) {
     const std::int64_t columns = bias.size(1), shared = bias.size(0) == 1 ? a.heads_q : 1;
     std::vector<double> row(static_cast<std::size_t>(columns));
     for (std::int64_t r = 0; r < bias.size(0); ++r) {
@@ -172,25 +152,20 @@ void BackwardSums<T>::finish_lines() {
           });
         }
       }
-      for (std::int64_t c = 0; c < columns; ++c) {
-        bias(r, c) = static_cast<Wide>(row[static_cast<std::size_t>(c)]);
-      }
+      bias.row(r).store(row.data());
     }
   }
-  for (std::int64_t head = 0; head < a.heads_q && is_given(b_.wanted.bias.slopes); ++head) {
-    double slope = 0;
+  if (!b_.wanted.bias_slopes.is_given()) return;
+  std::vector<double> slopes(static_cast<std::size_t>(a.heads_q));
+  for (std::int64_t head = 0; head < a.heads_q; ++head) {
+    double& slope = slopes[static_cast<std::size_t>(head)];
     for (std::int64_t n = 0; n < sequences; ++n) {
       each_distance(n, head, [&](std::int64_t distance, double sum) {
         slope -= std::abs(static_cast<double>(distance)) * sum;
       });
     }
-    b_.wanted.bias.slopes(head) = static_cast<Wide>(slope);
   }
+  b_.wanted.bias_slopes.row().store(slopes.data());
 }
-
-template class BackwardSums<float>;
-template class BackwardSums<double>;
-template class BackwardSums<float16>;
-template class BackwardSums<bfloat16>;
 
 }  // namespace sextant::attention_detail

@@ -13,9 +13,8 @@ namespace sextant::attention_detail {
 
 // The gradient of a mask, [batch, heads, queries, keys], axes that it is broadcast along with
 // stride 0: in place where every element has one term, else sums in float64.
-template <class Wide>
 struct MaskSums {
-  Wide* in_place = nullptr;
+  AnyOutput in_place{};
   double* sums = nullptr;
   std::array<std::int64_t, 4> strides{};
 
@@ -23,19 +22,18 @@ struct MaskSums {
     if (sums != nullptr) {
       sums[index] += term;
     } else {
-      in_place[index] += static_cast<Wide>(term);
+      const auto add_to = [&]<class Wide>(Wide* of) { of[index] += static_cast<Wide>(term); };
+      in_place.dtype() == DType::float64 ? add_to(static_cast<double*>(in_place.data()))
+                                         : add_to(static_cast<float*>(in_place.data()));
     }
   }
 };
 
 // Memory: heads_q (q_len + k_len) numbers per batch row, if a bias by distance is learned; a number
 // for each of a mask's elements, if it is broadcast.
-template <class T>
 class BackwardSums {
  public:
-  using Wide = typename BackwardArguments<T>::Wide;
-
-  explicit BackwardSums(const BackwardArguments<T>& arguments);
+  explicit BackwardSums(const BackwardArguments& arguments);
 
   // Of a sequence and head: sum over its pairs with key - query = distance of dS, at
   // [distance + q_len - 1] (queries and keys counted in the sequence). Null: not computed.
@@ -44,9 +42,9 @@ class BackwardSums {
   // The gradient of the head's sink from this sequence.
   double& sink(const Sequence& sequence, std::int64_t head) noexcept;
   // Adds a task's gradients to the sums over all sequences: one task at a time, in order.
-  void add(std::int64_t head, const BiasGradients<T>& gradients) noexcept;
+  void add(std::int64_t head, const BiasGradients& gradients) noexcept;
   // The gradient of the mask, if it is wanted.
-  const MaskSums<Wide>& mask() const noexcept { return mask_; }
+  const MaskSums& mask() const noexcept { return mask_; }
   // Moves the sums over all slices here from another call's, the mask's too.
   void take_ordered(BackwardSums& other) noexcept;
 
@@ -65,7 +63,7 @@ class BackwardSums {
     return at.q_len == 0 || at.k_len == 0 ? 0 : at.q_len + at.k_len - 1;
   }
 
-  const BackwardArguments<T>& b_;
+  const BackwardArguments& b_;
   std::vector<std::int64_t> begins_;  // of each sequence in distances_, times heads_q
   std::vector<double> distances_;
   std::vector<double> sinks_;  // [sequences, heads_q]
@@ -73,7 +71,7 @@ class BackwardSums {
   // [heads_q]. Empty: not wanted.
   std::vector<double> bias_terms_, bias_by_ids_, slopes_by_ids_;
   std::vector<double> logit_term_;
-  MaskSums<Wide> mask_;
+  MaskSums mask_;
   std::vector<double> mask_sums_;  // empty: in place, or not wanted
 };
 

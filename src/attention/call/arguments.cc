@@ -25,10 +25,12 @@ constexpr double kLargest = 1e38;
 constexpr double kSmallestCap = 1e-30, kLargestCap = 1e30;
 
 template <class M>
-BroadcastMask<M> broadcast(std::string_view function, View<const M> mask, const Shape& scores) {
+void broadcast(std::string_view function, View<const M> mask, const AttentionCall& a,
+               BroadcastMask<M>& result) {
+  const Shape scores{a.batch, a.heads_q, a.q_len, a.k_len};
   const int rank = mask.rank();
   bool fits = rank >= 1 && rank <= 4;
-  BroadcastMask<M> result{mask.data(), {}};
+  result = {mask.data(), {}};
   for (int axis = 0; fits && axis < rank; ++axis) {
     const int target = 4 - rank + axis;
     fits = mask.size(axis) == 1 || mask.size(axis) == scores[target];
@@ -41,7 +43,6 @@ BroadcastMask<M> broadcast(std::string_view function, View<const M> mask, const 
            "must broadcast to " + scores.to_string() + ", got " + mask.shape().to_string());
   }
   check_memory(name_in(function, "mask"), mask);
-  return result;
 }
 
 // A bool that others wrote may hold any byte, and to read it as a bool would be undefined.
@@ -77,9 +78,9 @@ void check_per_head(std::string_view function, std::string_view argument,
   }
 }
 
-template <class T>
-void read_position_ids(std::string_view function, const AttentionOptions<T>& options,
-                       Arguments<T>& a) {
+template <class M>
+void read_position_ids(std::string_view function, const AttentionOptionsOf<M>& options,
+                       AttentionCall& a) {
   const bool query_ids = is_given(options.query_positions);
   if (query_ids != is_given(options.key_positions)) {
     refuse(function, query_ids ? "key_positions" : "query_positions",
@@ -93,19 +94,22 @@ void read_position_ids(std::string_view function, const AttentionOptions<T>& opt
                                  a.k_len);
 }
 
-template <class T>
-void read_mask(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
-  const Shape scores{a.batch, a.heads_q, a.q_len, a.k_len};
+template <class M>
+void read_mask(std::string_view function, const AttentionOptionsOf<M>& options, AttentionCall& a) {
   if (const auto* bool_mask = std::get_if<BoolMask>(&options.mask)) {
-    a.bool_mask = broadcast(function, bytes_of(*bool_mask), scores);
-  } else if (const auto* float_mask = std::get_if<FloatMask<T>>(&options.mask)) {
-    a.float_mask = broadcast(function, *float_mask, scores);
+    broadcast(function, bytes_of(*bool_mask), a, a.bool_mask);
+  } else if (const auto* float_mask = std::get_if<View<const M>>(&options.mask)) {
+    if constexpr (std::same_as<M, double>) {
+      broadcast(function, *float_mask, a, a.double_mask);
+    } else {
+      broadcast(function, *float_mask, a, a.float_mask);
+    }
   }
 }
 
 // Biases, sinks and the rotation.
-template <class T>
-void read_terms(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
+template <class M>
+void read_terms(std::string_view function, const AttentionOptionsOf<M>& options, AttentionCall& a) {
   a.bias = options.bias;
   const PositionRanges ranges = position_ranges(a);
   if (a.has_bias_table()) check_bias(function, a, ranges.distances);
@@ -134,8 +138,9 @@ void read_terms(std::string_view function, const AttentionOptions<T>& options, A
   }
 }
 
-template <class T>
-void read_numbers(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
+template <class M>
+void read_numbers(std::string_view function, const AttentionOptionsOf<M>& options,
+                  AttentionCall& a) {
   const bool caps = options.softcap >= kSmallestCap && options.softcap <= kLargestCap;
   if (!caps && options.softcap != 0) {
     refuse(function, "softcap", "must be 0 or 1e-30 .. 1e30, got " + shortest(options.softcap));
@@ -155,19 +160,19 @@ void read_numbers(std::string_view function, const AttentionOptions<T>& options,
 
 }  // namespace
 
-template <class T>
-Arguments<T> check_scores(std::string_view function, View<const T> q, View<const T> k,
-                          const AttentionOptions<T>& options) {
+template <class M>
+AttentionCall check_scores(std::string_view function, const AnyView& q, const AnyView& k,
+                           const AttentionOptionsOf<M>& options) {
   check_array(function, "q", q, "[batch, heads_q, q_len, head_dim]");
   check_array(function, "k", k, "[batch, kv_heads, k_len, head_dim]");
-  Arguments<T> a{{.batch = q.size(0),
+  AttentionCall a{.q = q,
+                  .k = k,
+                  .batch = q.size(0),
                   .heads_q = q.size(1),
                   .kv_heads = k.size(1),
                   .q_len = q.size(2),
                   .k_len = k.size(2),
-                  .head_dim = q.size(3)},
-                 q,
-                 k};
+                  .head_dim = q.size(3)};
   if (a.heads_q == 0 || a.head_dim == 0) {
     refuse(function, "q",
            "must have at least one head and one channel, got " + q.shape().to_string());
@@ -188,16 +193,16 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
   return a;
 }
 
-template <class T>
-void check_v(std::string_view function, const Arguments<T>& a, View<const T> v) {
+void check_v(std::string_view function, const AttentionCall& a, const AnyView& v) {
   check_array(function, "v", v, "[batch, kv_heads, k_len, v_dim]");
   check_shape(function, "v", v, Shape{a.batch, a.kv_heads, a.k_len, v.size(3)});
   check_terms(a, v.size(3));
 }
 
-template <class T>
-void check_values(std::string_view function, Arguments<T>& a, View<const T> v, View<T> out,
-                  View<float> log_sum_exp, const AttentionOptions<T>& options) {
+template <class M>
+void check_values(std::string_view function, AttentionCall& a, const AnyView& v,
+                  const AnyOutput& out, View<float> log_sum_exp,
+                  const AttentionOptionsOf<M>& options) {
   check_v(function, a, v);
   check_array(function, "out", out, "[batch, heads_q, q_len, v_dim]");
   check_shape(function, "out", out, Shape{a.batch, a.heads_q, a.q_len, v.size(3)});
@@ -219,16 +224,13 @@ void check_indices(std::string_view where, std::span<const std::int64_t> indices
   }
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                     \
-  template Arguments<T> check_scores(std::string_view, View<const T>, View<const T>,               \
-                                     const AttentionOptions<T>&);                                  \
-  template void check_v(std::string_view, const Arguments<T>&, View<const T>);                     \
-  template void check_values(std::string_view, Arguments<T>&, View<const T>, View<T>, View<float>, \
-                             const AttentionOptions<T>&);
+#define SEXTANT_INSTANTIATE(M)                                                                   \
+  template AttentionCall check_scores(std::string_view, const AnyView&, const AnyView&,          \
+                                      const AttentionOptionsOf<M>&);                             \
+  template void check_values(std::string_view, AttentionCall&, const AnyView&, const AnyOutput&, \
+                             View<float>, const AttentionOptionsOf<M>&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

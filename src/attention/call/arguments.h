@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "attention/call/position_ids.h"
+#include "core/arrays/any_view.h"
 #include "kernels/attention/score_numbers.h"
 #include "sextant/attention/attention.h"
 
@@ -52,8 +53,8 @@ struct TermUse {
   TermNeeds needs{};
 };
 
-// All that does not depend on the element type.
 struct AttentionCall {
+  AnyView q{}, k{};
   std::int64_t batch = 0, heads_q = 0, kv_heads = 0, q_len = 0, k_len = 0, head_dim = 0;
   kernels::ScoreNumbers<double> numbers{};
   bool causal = false;
@@ -64,6 +65,8 @@ struct AttentionCall {
   const std::int64_t* offsets = nullptr;      // [batch] or null: the diagonal key of query 0
   const std::int64_t* key_lengths = nullptr;  // [batch] or null
   BroadcastMask<std::uint8_t> bool_mask{};    // bytes, because any but 0 is true
+  BroadcastMask<float> float_mask{};
+  BroadcastMask<double> double_mask{};  // of float64 calls
   const DistanceBias* bias = nullptr;
   std::span<const std::int64_t> segments{};      // of queries; empty: a batch row is one sequence
   std::span<const std::int64_t> key_segments{};  // as many; those of queries where alike
@@ -114,6 +117,9 @@ struct AttentionCall {
   std::int64_t key_position(const Sequence& at, std::int64_t key) const noexcept {
     return by_ids ? *key_ids.at(at.batch, at.k_begin + key) : key;
   }
+  bool has_mask() const noexcept {
+    return bool_mask.data != nullptr || float_mask.data != nullptr || double_mask.data != nullptr;
+  }
   bool has_terms() const noexcept { return logit_term.term != nullptr || !bias_terms.empty(); }
   bool terms_read_rows() const noexcept {
     return logit_term.needs.reads_rows() || std::ranges::any_of(bias_terms, [](const TermUse& use) {
@@ -152,28 +158,20 @@ struct AttentionCall {
   }
 };
 
-template <class T>
-struct Arguments : AttentionCall {
-  using Mask = std::conditional_t<std::same_as<T, double>, double, float>;
-
-  View<const T> q, k;
-  BroadcastMask<Mask> float_mask{};
-};
-
 // Throws Error("<function>.<argument>", ...) for the first thing that does not fit.
-template <class T>
-Arguments<T> check_scores(std::string_view function, View<const T> q, View<const T> k,
-                          const AttentionOptions<T>& options);
+template <class M>
+AttentionCall check_scores(std::string_view function, const AnyView& q, const AnyView& k,
+                           const AttentionOptionsOf<M>& options);
 
-// v against arguments that passed check_scores().
-template <class T>
-void check_v(std::string_view function, const Arguments<T>& arguments, View<const T> v);
+// v against a call that passed check_scores().
+void check_v(std::string_view function, const AttentionCall& call, const AnyView& v);
 
-// The rest of what attention() takes against arguments that passed check_scores(), and log_sum_exp
-// into them.
-template <class T>
-void check_values(std::string_view function, Arguments<T>& arguments, View<const T> v, View<T> out,
-                  View<float> log_sum_exp, const AttentionOptions<T>& options);
+// The rest of what attention() takes against a call that passed check_scores(), and log_sum_exp
+// into it.
+template <class M>
+void check_values(std::string_view function, AttentionCall& call, const AnyView& v,
+                  const AnyOutput& out, View<float> log_sum_exp,
+                  const AttentionOptionsOf<M>& options);
 
 // Throws Error unless all of `indices` are in [0, size).
 void check_indices(std::string_view where, std::span<const std::int64_t> indices,

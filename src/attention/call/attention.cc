@@ -1,25 +1,34 @@
 // attention(): checks, then the path that fits.
 #include "sextant/attention/attention.h"
 
-#include <concepts>
-
 #include "attention/call/arguments.h"
+#include "attention/call/run_attention.h"
 #include "attention/forward/fused.h"
 #include "attention/plain/plain.h"
 
 namespace sextant {
 
+template <class M>
+void attention_detail::run_attention(const AnyView& q, const AnyView& k, const AnyView& v,
+                                     const AnyOutput& out, const AttentionOptionsOf<M>& options,
+                                     View<float> log_sum_exp) {
+  AttentionCall a = check_scores("attention", q, k, options);
+  check_values("attention", a, v, out, log_sum_exp, options);
+  takes_fused_path(a) ? fused_attention(a, v, out) : plain_attention(a, v, out);
+}
+
+template void attention_detail::run_attention(const AnyView&, const AnyView&, const AnyView&,
+                                              const AnyOutput&, const AttentionOptionsOf<float>&,
+                                              View<float>);
+template void attention_detail::run_attention(const AnyView&, const AnyView&, const AnyView&,
+                                              const AnyOutput&, const AttentionOptionsOf<double>&,
+                                              View<float>);
+
 template <AttentionElement T>
 void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<const T>> k,
                std::type_identity_t<View<const T>> v, View<T> out,
                const AttentionOptions<std::type_identity_t<T>>& options, View<float> log_sum_exp) {
-  auto a = attention_detail::check_scores<T>("attention", q, k, options);
-  attention_detail::check_values<T>("attention", a, v, out, log_sum_exp, options);
-  if constexpr (!std::same_as<T, double>) {
-    if (attention_detail::takes_fused_path(a))
-      return attention_detail::fused_attention<T>(a, v, out);
-  }
-  attention_detail::plain_attention<T>(a, v, out);
+  attention_detail::run_attention(q, k, v, out, options, log_sum_exp);
 }
 
 #define SEXTANT_INSTANTIATE(T)                                                     \

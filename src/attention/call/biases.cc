@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <concepts>
 #include <limits>
 
 #include "kernels/attention/geometry.h"
@@ -35,34 +34,31 @@ std::int64_t term_floats(const AttentionCall& a) noexcept {
   return rows * a.head_dim + scratch;
 }
 
-template <class T>
-void HeadBiases<T>::fill_distances(std::int64_t first_distance, std::int64_t count, double factor,
-                                   float* to) const noexcept {
-  const double slope = -arguments.slope(head) * factor;
+void HeadBiases::fill_distances(std::int64_t first_distance, std::int64_t count, double factor,
+                                float* to) const noexcept {
+  const double slope = -call.slope(head) * factor;
   for (std::int64_t i = 0; i < count; ++i) {
     to[i] = rounded_sum(0, slope * std::abs(static_cast<double>(first_distance + i)));
   }
-  const float* row = arguments.bias_row(head);
+  const float* row = call.bias_row(head);
   if (row == nullptr) return;
-  const std::int64_t origin = arguments.bias->origin;
+  const std::int64_t origin = call.bias->origin;
   const std::int64_t begin = std::max<std::int64_t>(0, -(first_distance + origin));
-  const std::int64_t end =
-      std::min(count, arguments.bias->values.size(1) - (first_distance + origin));
+  const std::int64_t end = std::min(count, call.bias->values.size(1) - (first_distance + origin));
   for (std::int64_t i = begin; i < end; ++i) {
     to[i] = rounded_sum(static_cast<double>(row[first_distance + origin + i]) * factor,
                         slope * std::abs(static_cast<double>(first_distance + i)));
   }
 }
 
-template <class T>
-void HeadBiases<T>::add_by_ids(std::int64_t query, std::int64_t first_key, std::int64_t keys,
-                               float* to) const noexcept {
-  const std::int64_t position = arguments.query_position(sequence, query);
-  const std::int64_t* ids = arguments.key_ids.at(sequence.batch, sequence.k_begin + first_key);
-  const double slope = -arguments.slope(head);
-  const float* row = arguments.bias_row(head);
-  const std::int64_t origin = row == nullptr ? 0 : arguments.bias->origin;
-  const std::int64_t columns = row == nullptr ? 0 : arguments.bias->values.size(1);
+void HeadBiases::add_by_ids(std::int64_t query, std::int64_t first_key, std::int64_t keys,
+                            float* to) const noexcept {
+  const std::int64_t position = call.query_position(sequence, query);
+  const std::int64_t* ids = call.key_ids.at(sequence.batch, sequence.k_begin + first_key);
+  const double slope = -call.slope(head);
+  const float* row = call.bias_row(head);
+  const std::int64_t origin = row == nullptr ? 0 : call.bias->origin;
+  const std::int64_t columns = row == nullptr ? 0 : call.bias->values.size(1);
   for (std::int64_t j = 0; j < keys; ++j) {
     const std::int64_t distance = ids[j] - position, column = distance + origin;
     // Distances outside the table belong to hidden pairs.
@@ -71,10 +67,9 @@ void HeadBiases<T>::add_by_ids(std::int64_t query, std::int64_t first_key, std::
   }
 }
 
-template <class T>
-void HeadBiases<T>::add_masks(std::int64_t query, std::int64_t first_key, std::int64_t keys,
-                              float* to) const noexcept {
-  const Arguments<T>& a = arguments;
+void HeadBiases::add_masks(std::int64_t query, std::int64_t first_key, std::int64_t keys,
+                           float* to) const noexcept {
+  const AttentionCall& a = call;
   const auto row_of = [&](const auto& mask) {
     return mask.data + sequence.batch * mask.strides[0] + head * mask.strides[1] +
            (sequence.q_begin + query) * mask.strides[2] +
@@ -94,12 +89,10 @@ void HeadBiases<T>::add_masks(std::int64_t query, std::int64_t first_key, std::i
   }
 }
 
-template <class T>
-void HeadBiases<T>::fill_rows(std::int64_t first_query, std::int64_t queries,
-                              std::int64_t first_key, std::int64_t keys, const float* distances,
-                              std::int64_t first_distance, float* all, std::int64_t to_row,
-                              float* memory) const noexcept {
-  const Arguments<T>& a = arguments;
+void HeadBiases::fill_rows(std::int64_t first_query, std::int64_t queries, std::int64_t first_key,
+                           std::int64_t keys, const float* distances, std::int64_t first_distance,
+                           float* all, std::int64_t to_row, float* memory) const noexcept {
+  const AttentionCall& a = call;
   const ScoreRect rect = a.rect(sequence, head, first_query, queries, first_key, keys);
   for (std::int64_t i = 0; i < queries; ++i) std::fill_n(all + i * to_row, keys, 0.0F);
   for (const TermUse& use : a.bias_terms) add_term(use, rect, all, to_row, memory);
@@ -118,10 +111,9 @@ void HeadBiases<T>::fill_rows(std::int64_t first_query, std::int64_t queries,
   if (a.logit_term.term != nullptr) add_term(a.logit_term, rect, all, to_row, memory);
 }
 
-template <class T>
-void HeadBiases<T>::add_term(const TermUse& use, const ScoreRect& rect, float* to,
-                             std::int64_t to_row, float* memory) const noexcept {
-  const Arguments<T>& a = arguments;
+void HeadBiases::add_term(const TermUse& use, const ScoreRect& rect, float* to, std::int64_t to_row,
+                          float* memory) const noexcept {
+  const AttentionCall& a = call;
   ScoreTile<float> tile{};
   static_cast<ScoreRect&>(tile) = rect;
   tile.head_dim = a.head_dim;
@@ -144,30 +136,18 @@ void HeadBiases<T>::add_term(const TermUse& use, const ScoreRect& rect, float* t
   use.term->add(tile);
 }
 
-template <class T>
-const float* HeadBiases<T>::rows(const View<const T>& x, std::int64_t head_of_x, std::int64_t first,
-                                 std::int64_t count, float* memory,
-                                 std::int64_t& stride) const noexcept {
-  const T* from =
-      x.data() + sequence.batch * x.stride(0) + head_of_x * x.stride(1) + first * x.stride(2);
-  if constexpr (std::same_as<T, float>) {
-    if (x.stride(3) == 1) {
-      stride = x.stride(2);
-      return from;
-    }
+const float* HeadBiases::rows(const AnyView& x, std::int64_t head_of_x, std::int64_t first,
+                              std::int64_t count, float* memory,
+                              std::int64_t& stride) const noexcept {
+  if (const auto* from = x.row(sequence.batch, head_of_x, first).in_place<float>()) {
+    stride = x.stride(2);
+    return from;
   }
-  const std::int64_t channels = x.size(3);
-  stride = channels;
+  stride = x.size(3);
   for (std::int64_t r = 0; r < count; ++r) {
-    for (std::int64_t c = 0; c < channels; ++c) {
-      memory[r * channels + c] = static_cast<float>(from[r * x.stride(2) + c * x.stride(3)]);
-    }
+    x.row(sequence.batch, head_of_x, first + r).load(memory + r * stride);
   }
   return memory;
 }
-
-template struct HeadBiases<float>;
-template struct HeadBiases<float16>;
-template struct HeadBiases<bfloat16>;
 
 }  // namespace sextant::attention_detail

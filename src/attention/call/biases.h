@@ -10,22 +10,20 @@ namespace sextant::attention_detail {
 // Floats of scratch for the terms of a call.
 std::int64_t term_floats(const AttentionCall& call) noexcept;
 
-template <class T>
 struct HeadBiases {
-  const Arguments<T>& arguments;
+  const AttentionCall& call;
   Sequence sequence;
   std::int64_t head;
 
   // Whether there are biases, masks or terms at all: those by distance, which depend on the
   // distance of indices alone, and those by pair.
-  bool by_distance() const noexcept { return has_distances() && !arguments.by_ids; }
+  bool by_distance() const noexcept { return has_distances() && !call.by_ids; }
   bool by_pair() const noexcept {
-    return arguments.bool_mask.data != nullptr || arguments.float_mask.data != nullptr ||
-           arguments.has_terms() || (has_distances() && arguments.by_ids);
+    return call.has_mask() || call.has_terms() || (has_distances() && call.by_ids);
   }
 
   // Whether there is nothing but a mask.
-  bool is_mask_alone() const noexcept { return !arguments.has_terms() && !has_distances(); }
+  bool is_mask_alone() const noexcept { return !call.has_terms() && !has_distances(); }
 
   // What distances add: to[i] for distance first_distance + i, i < count, times `factor` in float64
   // and rounded once; finite stays finite. 0 for distances outside the table, which are hidden.
@@ -44,11 +42,9 @@ struct HeadBiases {
   void add_term(const TermUse& use, const ScoreRect& rect, float* to, std::int64_t to_row,
                 float* memory) const noexcept;
   // Rows of x as float32, in place or in `memory`, and their stride.
-  const float* rows(const View<const T>& x, std::int64_t head_of_x, std::int64_t first,
+  const float* rows(const AnyView& x, std::int64_t head_of_x, std::int64_t first,
                     std::int64_t count, float* memory, std::int64_t& stride) const noexcept;
-  bool has_distances() const noexcept {
-    return arguments.has_bias_table() || arguments.slope(head) != 0;
-  }
+  bool has_distances() const noexcept { return call.has_bias_table() || call.slope(head) != 0; }
   // Add biases by ids, and masks, to the biases of one query.
   void add_by_ids(std::int64_t query, std::int64_t first_key, std::int64_t keys,
                   float* to) const noexcept;

@@ -11,20 +11,20 @@ void add_rotation(CallArrays& arrays, const RotationTable<float>& table) {
 
 }  // namespace
 
-template <class T>
-CallArrays input_arrays(std::string_view function, View<const T> q, View<const T> k,
-                        View<const T> v, const AttentionOptions<T>& options) {
+template <class M>
+CallArrays input_arrays(std::string_view function, const AnyView& q, const AnyView& k,
+                        const AnyView& v, const AttentionOptionsOf<M>& options) {
   CallArrays arrays(function);
   arrays.add_input("q", q);
   arrays.add_input("k", k);
   arrays.add_input("v", v);
   if (const auto* bool_mask = std::get_if<BoolMask>(&options.mask)) {
     arrays.add_input("mask", *bool_mask);
-  } else if (const auto* float_mask = std::get_if<FloatMask<T>>(&options.mask)) {
+  } else if (const auto* float_mask = std::get_if<View<const M>>(&options.mask)) {
     arrays.add_input("mask", *float_mask);
   }
-  arrays.add_input<const std::int64_t>("query_positions", options.query_positions);
-  arrays.add_input<const std::int64_t>("key_positions", options.key_positions);
+  arrays.add_input("query_positions", options.query_positions);
+  arrays.add_input("key_positions", options.key_positions);
   arrays.add_input("query_offsets", options.query_offsets);
   arrays.add_input("key_lengths", options.key_lengths);
   arrays.add_input("segments", options.segments);
@@ -38,13 +38,9 @@ CallArrays input_arrays(std::string_view function, View<const T> q, View<const T
   return arrays;
 }
 
-#define SEXTANT_INSTANTIATE(T)                                                                    \
-  template CallArrays input_arrays(std::string_view, View<const T>, View<const T>, View<const T>, \
-                                   const AttentionOptions<T>&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
-#undef SEXTANT_INSTANTIATE
+template CallArrays input_arrays(std::string_view, const AnyView&, const AnyView&, const AnyView&,
+                                 const AttentionOptionsOf<float>&);
+template CallArrays input_arrays(std::string_view, const AnyView&, const AnyView&, const AnyView&,
+                                 const AttentionOptionsOf<double>&);
 
 }  // namespace sextant::attention_detail

@@ -3,14 +3,15 @@
 
 #include <string_view>
 
+#include "core/arrays/any_view.h"
 #include "core/arrays/overlap.h"
 #include "sextant/attention/attention.h"
 
 namespace sextant::attention_detail {
 
 // q, k, v and every array of the options; results are to be added.
-template <class T>
-CallArrays input_arrays(std::string_view function, View<const T> q, View<const T> k,
-                        View<const T> v, const AttentionOptions<T>& options);
+template <class M>
+CallArrays input_arrays(std::string_view function, const AnyView& q, const AnyView& k,
+                        const AnyView& v, const AttentionOptionsOf<M>& options);
 
 }  // namespace sextant::attention_detail

@@ -4,8 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/arrays/any_view.h"
+#include "core/arrays/overlap.h"
 #include "sextant/core/error.h"
-#include "sextant/core/tensor.h"
 
 namespace sextant::attention_detail {
 
@@ -18,9 +19,8 @@ inline std::string name_in(std::string_view function, std::string_view argument)
   throw Error(name_in(function, argument), what);
 }
 
-template <class T>
-void check_array(std::string_view function, std::string_view argument, View<T> view,
-                 std::string_view axes) {
+inline void check_array(std::string_view function, std::string_view argument, const AnyView& view,
+                        std::string_view axes) {
   if (view.rank() != 4) {
     refuse(function, argument,
            "must be " + std::string(axes) + ", got " + view.shape().to_string());
@@ -28,8 +28,9 @@ void check_array(std::string_view function, std::string_view argument, View<T> v
   check_memory(name_in(function, argument), view);
 }
 
-template <class T>
-void check_shape(std::string_view function, std::string_view argument, View<T> view,
+// For a View, or one of any element type.
+template <class V>
+void check_shape(std::string_view function, std::string_view argument, const V& view,
                  const Shape& wanted) {
   if (!(view.shape() == wanted)) {
     refuse(function, argument,

@@ -37,8 +37,9 @@ void check_boundaries(std::string_view function, std::string_view argument,
              (ends ? ", not ascending" : ""));
 }
 
-template <class T>
-void read_segments(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
+template <class M>
+void read_segments(std::string_view function, const AttentionOptionsOf<M>& options,
+                   AttentionCall& a) {
   const auto segments = options.segments, keys = options.key_segments;
   if (segments.empty()) {
     if (!keys.empty()) refuse(function, "key_segments", "must go with segments");
@@ -65,8 +66,8 @@ void read_segments(std::string_view function, const AttentionOptions<T>& options
 }
 
 // Where the diagonal is: fills causal, offset and offsets.
-template <class T>
-void align(std::string_view function, const AttentionOptions<T>& options, Arguments<T>& a) {
+template <class M>
+void align(std::string_view function, const AttentionOptionsOf<M>& options, AttentionCall& a) {
   const Causal causal = options.causal.value_or(Causal::none);
   if (name_of(causal) == "unknown") {
     refuse(function, "causal",
@@ -114,9 +115,9 @@ std::int64_t window_side(std::string_view function, std::string_view side, std::
 
 }  // namespace
 
-template <class T>
-void read_sequences(std::string_view function, const AttentionOptions<T>& options,
-                    Arguments<T>& a) {
+template <class M>
+void read_sequences(std::string_view function, const AttentionOptionsOf<M>& options,
+                    AttentionCall& a) {
   read_segments(function, options, a);
   align(function, options, a);
   a.left = window_side(function, "window.left", options.window.left);
@@ -158,12 +159,7 @@ double AttentionCall::pairs() const noexcept {
   return static_cast<double>(batch) * of_row;
 }
 
-#define SEXTANT_INSTANTIATE(T) \
-  template void read_sequences(std::string_view, const AttentionOptions<T>&, Arguments<T>&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
-#undef SEXTANT_INSTANTIATE
+template void read_sequences(std::string_view, const AttentionOptionsOf<float>&, AttentionCall&);
+template void read_sequences(std::string_view, const AttentionOptionsOf<double>&, AttentionCall&);
 
 }  // namespace sextant::attention_detail

@@ -7,10 +7,10 @@
 
 namespace sextant::attention_detail {
 
-// Takes segments, the diagonal, the window and lengths of keys into the arguments, whose sizes and
+// Takes segments, the diagonal, the window and lengths of keys into the call, whose sizes and
 // position ids are known; throws Error for what does not fit.
-template <class T>
-void read_sequences(std::string_view function, const AttentionOptions<T>& options,
-                    Arguments<T>& arguments);
+template <class M>
+void read_sequences(std::string_view function, const AttentionOptionsOf<M>& options,
+                    AttentionCall& call);
 
 }  // namespace sextant::attention_detail

@@ -23,17 +23,19 @@ using kernels::DecodeBlock, kernels::DecodeScratchShape, kernels::decode_block_s
 
 // Rows [first_row, first_row + rows) of one key head of one sequence: query head and query count
 // up, the query faster.
-template <class T>
 class DecodeTask {
  public:
-  DecodeTask(const Arguments<T>& a, View<const T> v, View<T> out, const Sequence& sequence,
-             std::int64_t key_head, std::int64_t first_row, std::int64_t rows)
+  DecodeTask(const AttentionCall& a, const AnyView& v, const AnyOutput& out,
+             const Sequence& sequence, std::int64_t key_head, std::int64_t first_row,
+             std::int64_t rows)
       : a_(a), v_(v), out_(out), sequence_(sequence) {
     block_.count = static_cast<int>(rows);
     block_.k = key_rows(a.k, sequence, key_head);
     block_.v = key_rows(v, sequence, key_head);
     block_.q_stride = a.q.stride(3);
     block_.out_stride = out.stride(3);
+    block_.q_storage = storage_of(a.q.dtype());
+    block_.out_storage = storage_of(out.dtype());
     block_.head_dim = a.head_dim;
     block_.v_dim = v.size(3);
     block_.numbers = kernels::rounded(a.numbers, kLog2E);
@@ -45,8 +47,7 @@ class DecodeTask {
       const std::int64_t query = (first_row + row) % sequence.q_len;
       queries_[row] = {head, query};
       const auto at = [&](const auto& view) {
-        return view.data() + sequence.batch * view.stride(0) + head * view.stride(1) +
-               (sequence.q_begin + query) * view.stride(2);
+        return view.row(sequence.batch, head, sequence.q_begin + query).data;
       };
       const KeyRange range = a.visible(sequence, query);
       block_.rows[row] = {
@@ -56,8 +57,10 @@ class DecodeTask {
           .key_end = static_cast<std::int32_t>(range.end),
           .sink = kernel_sink(a, head),
           .rotation = query_rotation(a, sequence, head).from(query),
-          .log_sum_exp = a.log_sum_exp.data() != nullptr ? at(a.log_sum_exp) : nullptr};
-      const HeadBiases<T> biases{a, sequence, head};
+          .log_sum_exp = a.log_sum_exp.data() != nullptr
+                             ? &a.log_sum_exp(sequence.batch, head, sequence.q_begin + query)
+                             : nullptr};
+      const HeadBiases biases{a, sequence, head};
       biased = biased || biases.by_pair() || biases.by_distance();
     }
     if (biased) {
@@ -85,7 +88,7 @@ class DecodeTask {
                    float* to) {
     const auto& task = *static_cast<const DecodeTask*>(context);
     const HeadQuery at = task.queries_[row];
-    const HeadBiases<T> biases{task.a_, task.sequence_, at.head};
+    const HeadBiases biases{task.a_, task.sequence_, at.head};
     const std::int64_t first_distance = first_key - task.a_.diagonal_key(task.sequence_, at.query);
     if (!biases.by_pair()) return biases.fill_distances(first_distance, keys, kLog2E, to);
     float distances[kKeyBlock];
@@ -101,9 +104,9 @@ class DecodeTask {
     std::int64_t head, query;
   };
 
-  const Arguments<T>& a_;
-  View<const T> v_;
-  View<T> out_;
+  const AttentionCall& a_;
+  const AnyView& v_;
+  const AnyOutput& out_;
   Sequence sequence_;
   DecodeBlock block_;
   HeadQuery queries_[kDecodeRows];
@@ -119,8 +122,7 @@ std::int64_t stage_floats(const DecodeScratchShape& needs, int workers) {
 }
 
 // All threads at one task, in stages.
-template <class T>
-void run_in_stages(const DecodeTask<T>& task, int workers) {
+void run_in_stages(const DecodeTask& task, int workers) {
   const DecodeBlock& block = task.block();
   const DecodeScratchShape needs = kernels::scratch_shape_of(block);
   const std::int64_t first = block.first_block(), blocks = block.end_block() - first;
@@ -161,8 +163,7 @@ void run_in_stages(const DecodeTask<T>& task, int workers) {
 
 }  // namespace
 
-template <class T>
-TaskGrid decode_grid(const Arguments<T>& a, View<const T> v) {
+TaskGrid decode_grid(const AttentionCall& a, const AnyView& v) {
   TaskGrid grid;
   grid.block_queries = a.q_len;
   const std::int64_t group = a.heads_q / a.kv_heads;
@@ -183,8 +184,8 @@ TaskGrid decode_grid(const Arguments<T>& a, View<const T> v) {
   }
   const DecodeScratchShape needs = kernels::decode_needs(
       static_cast<int>(std::min<std::int64_t>(max_rows, kDecodeRows)), a.k_len,
-      {nullptr, 0, a.k.stride(3), kernels::storage_of<T>}, a.head_dim,
-      {nullptr, 0, v.stride(3), kernels::storage_of<T>}, v_dim, a.rotation != nullptr);
+      {nullptr, 0, a.k.stride(3), storage_of(a.k.dtype())}, a.head_dim,
+      {nullptr, 0, v.stride(3), storage_of(v.dtype())}, v_dim, a.rotation != nullptr);
   if (max_rows > 0 && grid.in_stages) {
     const std::int64_t blocks = (a.k_len + kKeyBlock - 1) / kKeyBlock;
     grid.scratch_floats = kernels::decode_shared_scratch(needs, blocks) / grid.workers +
@@ -195,13 +196,13 @@ TaskGrid decode_grid(const Arguments<T>& a, View<const T> v) {
   return grid;
 }
 
-template <class T>
-void decode_attention(const Arguments<T>& a, View<const T> v, View<T> out, const TaskGrid& grid) {
+void decode_attention(const AttentionCall& a, const AnyView& v, const AnyOutput& out,
+                      const TaskGrid& grid) {
   const std::int64_t group = a.heads_q / a.kv_heads;
   const auto run = [&](const Sequence& at, std::int64_t key_head, std::int64_t pass) {
     const std::int64_t rows = group * at.q_len, passes = passes_of(rows);
     const std::int64_t first = rows * pass / passes, end = rows * (pass + 1) / passes;
-    const DecodeTask<T> task(a, v, out, at, key_head, first, end - first);
+    const DecodeTask task(a, v, out, at, key_head, first, end - first);
     if (grid.in_stages) return run_in_stages(task, grid.workers);
     const ScratchLease memory(decode_block_scratch(kernels::scratch_shape_of(task.block())));
     task.finish(kernels::decode_block(task.block(), memory.data()));
@@ -220,13 +221,5 @@ void decode_attention(const Arguments<T>& a, View<const T> v, View<T> out, const
   if (grid.in_stages) return work(0);
   parallel_for(grid.workers, grid.workers, work);
 }
-
-#define SEXTANT_INSTANTIATE(T)                                       \
-  template TaskGrid decode_grid(const Arguments<T>&, View<const T>); \
-  template void decode_attention(const Arguments<T>&, View<const T>, View<T>, const TaskGrid&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
-#undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

@@ -15,11 +15,9 @@ inline bool is_decode(const AttentionCall& call) {
 }
 
 // The same as task_grid() for the other path.
-template <class T>
-TaskGrid decode_grid(const Arguments<T>& arguments, View<const T> v);
+TaskGrid decode_grid(const AttentionCall& call, const AnyView& v);
 
-template <class T>
-void decode_attention(const Arguments<T>& arguments, View<const T> v, View<T> out,
+void decode_attention(const AttentionCall& call, const AnyView& v, const AnyOutput& out,
                       const TaskGrid& grid);
 
 }  // namespace sextant::attention_detail

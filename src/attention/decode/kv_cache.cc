@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "attention/call/run_attention.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -209,8 +210,9 @@ View<const T> KvCache<T>::values() const {
 }
 
 template <CacheElement T>
-void KvCache<T>::attend(View<const T> q, View<T> out, const AttentionOptions<T>& options,
-                        View<float> log_sum_exp) const {
+template <class Q>
+void KvCache<T>::attend_from(View<const Q> q, View<Q> out, const AttentionOptions<T>& options,
+                             View<float> log_sum_exp) const {
   if (!options.key_lengths.empty()) refuse("key_lengths", "must be empty: they are the lengths");
   if (!options.segments.empty()) refuse("segments", "must be empty: a cache has none");
   if (!options.key_segments.empty()) refuse("key_segments", "must be empty: a cache has none");
@@ -227,7 +229,19 @@ void KvCache<T>::attend(View<const T> q, View<T> out, const AttentionOptions<T>&
     for (const std::int64_t length : lengths_) offsets.push_back(length - q.size(2));
     here.query_offsets = offsets;
   }
-  attention<T>(q, keys(), values(), out, here, log_sum_exp);
+  attention_detail::run_attention(q, keys(), values(), out, here, log_sum_exp);
+}
+
+template <CacheElement T>
+void KvCache<T>::attend(View<const T> q, View<T> out, const AttentionOptions<T>& options,
+                        View<float> log_sum_exp) const {
+  attend_from(q, out, options, log_sum_exp);
+}
+
+template <CacheElement T>
+void KvCache<T>::attend(View<const float> q, View<float> out, const AttentionOptions<T>& options,
+                        View<float> log_sum_exp) const requires(!std::same_as<T, float>) {
+  attend_from(q, out, options, log_sum_exp);
 }
 
 template class KvCache<float>;

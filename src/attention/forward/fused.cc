@@ -32,8 +32,7 @@ bool rotates_keys_first(const AttentionCall& a) {
 
 // Keys in float32, rotated, [batch, kv_heads, k_len, head_dim]; those that no query may see are
 // uninitialised. The numbers have the bits of those that tasks would compute.
-template <class T>
-Tensor<float> rotated_keys(const Arguments<T>& a, int workers) {
+Tensor<float> rotated_keys(const AttentionCall& a, int workers) {
   constexpr std::int64_t kRows = 512;  // per task
   auto keys = Tensor<float>::uninitialized(Shape{a.batch, a.kv_heads, a.k_len, a.head_dim});
   const std::int64_t sequences = a.batch * a.segment_count(),
@@ -46,10 +45,7 @@ Tensor<float> rotated_keys(const Arguments<T>& a, int workers) {
     if (rows <= 0) return;
     float* to = &keys(at.batch, head, at.k_begin + first, 0);
     for (std::int64_t j = 0; j < rows; ++j) {
-      const T* from = &a.k(at.batch, head, at.k_begin + first + j, 0);
-      for (std::int64_t d = 0; d < a.head_dim; ++d) {
-        to[j * a.head_dim + d] = static_cast<float>(from[d * a.k.stride(3)]);
-      }
+      a.k.row(at.batch, head, at.k_begin + first + j).load(to + j * a.head_dim);
     }
     kernels::rotate_rows(to, a.head_dim, rows, key_rotation(a, at, head).from(first));
   });
@@ -57,22 +53,21 @@ Tensor<float> rotated_keys(const Arguments<T>& a, int workers) {
 }
 
 // One head of one sequence, on one thread. `rotated` are rotated_keys(), or empty.
-template <class T>
-class HeadTask : QueryBlock<T> {
+class HeadTask : QueryBlock {
  public:
-  HeadTask(const Arguments<T>& a, const View<const T>& v, const View<T>& out,
+  HeadTask(const AttentionCall& a, const AnyView& v, const AnyOutput& out,
            const Tensor<float>& rotated, const Sequence& sequence, std::int64_t head,
            std::int64_t first_query, std::int64_t queries)
-      : QueryBlock<T>(a, sequence, head, first_query, queries, {kTaskQueries, kKeyBlock}),
+      : QueryBlock(a, sequence, head, first_query, queries, {kTaskQueries, kKeyBlock}),
         v_(v),
         out_(out) {
     const std::int64_t key_head = a.key_head(head);
-    this->describe(block_);
+    describe(block_);
     block_.v = key_rows(v, sequence, key_head);
     block_.out = query_output(out, sequence, head, first_query);
     block_.v_dim = v.size(3);
     if (rotated.count() > 0) {
-      block_.k = key_rows(rotated.view(), sequence, key_head);
+      block_.k = key_rows(AnyView(rotated.view()), sequence, key_head);
       block_.k_rotation = {};
     }
     if (a.log_sum_exp.data() != nullptr) {
@@ -85,35 +80,32 @@ class HeadTask : QueryBlock<T> {
     const DividedLease scratch([&](ScratchDivider<float>& arrays) {
       const auto needs = kernels::scratch_shape_of(block_);
       float* const kernel = arrays.take(kernels::attention_block_scratch(needs));
-      return std::pair(kernel, this->divide_biases(arrays));
+      return std::pair(kernel, divide_biases(arrays));
     });
     const auto& [kernel, biases] = scratch.arrays;
-    this->prepare_biases(block_, biases);
+    prepare_biases(block_, biases);
     const kernels::NonfiniteRows nonfinite = kernels::attention_block(block_, kernel);
-    for (std::int64_t i = 0; i < this->queries_; ++i) {
+    for (std::int64_t i = 0; i < queries_; ++i) {
       if ((nonfinite.bits[i / 64] >> (i % 64) & 1) == 0) continue;
-      recompute_nonfinite_channels(this->a_, this->biases_.sequence, this->biases_.head,
-                                   this->first_query_ + i, v_, out_);
+      recompute_nonfinite_channels(a_, biases_.sequence, biases_.head, first_query_ + i, v_, out_);
     }
   }
 
  private:
-  const View<const T>& v_;
-  const View<T>& out_;
+  const AnyView& v_;
+  const AnyOutput& out_;
   kernels::AttentionBlock block_;
 };
 
 }  // namespace
 
-template <class T>
-TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
+TaskGrid task_grid(const AttentionCall& a, const AnyView& v) {
   if (is_decode(a)) return decode_grid(a, v);
   TaskGrid grid;
   const double work = a.pairs() * static_cast<double>(a.heads_q * (a.head_dim + v.size(3)));
   const bool measures = a.bias != nullptr, by_distance = measures && !a.by_ids;
-  const bool by_pair = a.bool_mask.data != nullptr || a.float_mask.data != nullptr ||
-                       a.has_terms() || (measures && a.by_ids);
-  const bool widens = !std::same_as<T, float>, rotated = rotates_keys_first(a);
+  const bool by_pair = a.has_mask() || a.has_terms() || (measures && a.by_ids);
+  const bool widens = a.k.dtype() != DType::float32, rotated = rotates_keys_first(a);
   if (rotated) grid.shared_floats = a.batch * a.kv_heads * a.k_len * a.head_dim;
   grid.scratch_floats = kernels::attention_block_scratch(
       {.queries = std::min<std::int64_t>(a.q_len, kTaskQueries),
@@ -156,8 +148,7 @@ TaskGrid task_grid(const Arguments<T>& a, View<const T> v) {
   return grid;
 }
 
-template <class T>
-void fused_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
+void fused_attention(const AttentionCall& a, const AnyView& v, const AnyOutput& out) {
   const TaskGrid grid = task_grid(a, v);
   if (grid.tasks == 0) return;
   if (is_decode(a)) return decode_attention(a, v, out, grid);
@@ -180,17 +171,9 @@ void fused_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
       const std::int64_t blocks = blocks_of(at, grid.block_queries), head = number / blocks;
       const std::int64_t first = (blocks - 1 - number % blocks) * grid.block_queries;
       const std::int64_t queries = std::min(grid.block_queries, at.q_len - first);
-      HeadTask<T>(a, v, out, rotated, at, head, first, queries).run();
+      HeadTask(a, v, out, rotated, at, head, first, queries).run();
     }
   });
 }
-
-#define SEXTANT_INSTANTIATE(T)                                     \
-  template TaskGrid task_grid(const Arguments<T>&, View<const T>); \
-  template void fused_attention(const Arguments<T>&, View<const T>, View<T>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
-#undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <cstdint>
 #include <limits>
 
@@ -22,11 +21,10 @@ inline bool terms_come_in_tiles(const AttentionCall& a) {
 }
 
 // Whether the fast kernels take a call: they number keys in 32 bits, and terms must come in tiles.
-template <class T>
-bool takes_fused_path(const Arguments<T>& arguments) {
+inline bool takes_fused_path(const AttentionCall& call) {
   constexpr std::int64_t kMaxKeys =
       std::numeric_limits<std::int32_t>::max() - kernels::kTaskQueries;
-  return !std::same_as<T, double> && arguments.k_len <= kMaxKeys && terms_come_in_tiles(arguments);
+  return call.q.dtype() != DType::float64 && call.k_len <= kMaxKeys && terms_come_in_tiles(call);
 }
 
 // The tasks of a call, known before anything is computed; attention_plan() reports them.
@@ -40,10 +38,8 @@ struct TaskGrid {
   std::int64_t shared_floats = 0;   // of all together: keys that are rotated once for several tasks
 };
 
-template <class T>
-TaskGrid task_grid(const Arguments<T>& arguments, View<const T> v);
+TaskGrid task_grid(const AttentionCall& call, const AnyView& v);
 
-template <class T>
-void fused_attention(const Arguments<T>& arguments, View<const T> v, View<T> out);
+void fused_attention(const AttentionCall& call, const AnyView& v, const AnyOutput& out);
 
 }  // namespace sextant::attention_detail

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <type_traits>
 
 #include "attention/call/arguments.h"
 #include "kernels/rotate/rotate_rows.h"
@@ -10,32 +9,35 @@
 
 namespace sextant::attention_detail {
 
+inline kernels::Storage storage_of(DType dtype) {
+  return dtype == DType::float32   ? kernels::Storage::float32
+         : dtype == DType::float16 ? kernels::Storage::float16
+                                   : kernels::Storage::bfloat16;
+}
+
 // Row `row` of a head and those after it, to be read or written.
-template <class Rows, class T>
-Rows rows_from(const View<T>& x, std::int64_t batch, std::int64_t head, std::int64_t row) {
-  return {x.data() + batch * x.stride(0) + head * x.stride(1) + row * x.stride(2), x.stride(2),
-          x.stride(3), kernels::storage_of<std::remove_const_t<T>>};
+template <class Rows, class Void>
+Rows rows_from(const BasicAnyView<Void>& x, std::int64_t batch, std::int64_t head,
+               std::int64_t row) {
+  return {x.row(batch, head, row).data, x.stride(2), x.stride(3), storage_of(x.dtype())};
 }
 
 // The rows of one head of a sequence, from its query `first` or its key 0 on.
-template <class T>
-kernels::StoredRows query_rows(const View<const T>& x, const Sequence& at, std::int64_t head,
-                               std::int64_t first) {
+inline kernels::StoredRows query_rows(const AnyView& x, const Sequence& at, std::int64_t head,
+                                      std::int64_t first) {
   return rows_from<kernels::StoredRows>(x, at.batch, head, at.q_begin + first);
 }
-template <class T>
-kernels::StoredRows key_rows(const View<const T>& x, const Sequence& at, std::int64_t key_head) {
+inline kernels::StoredRows key_rows(const AnyView& x, const Sequence& at, std::int64_t key_head) {
   return rows_from<kernels::StoredRows>(x, at.batch, key_head, at.k_begin);
 }
 
 // The same for results.
-template <class T>
-kernels::StoredOutput query_output(const View<T>& x, const Sequence& at, std::int64_t head,
-                                   std::int64_t first) {
+inline kernels::StoredOutput query_output(const AnyOutput& x, const Sequence& at, std::int64_t head,
+                                          std::int64_t first) {
   return rows_from<kernels::StoredOutput>(x, at.batch, head, at.q_begin + first);
 }
-template <class T>
-kernels::StoredOutput key_output(const View<T>& x, const Sequence& at, std::int64_t key_head) {
+inline kernels::StoredOutput key_output(const AnyOutput& x, const Sequence& at,
+                                        std::int64_t key_head) {
   return rows_from<kernels::StoredOutput>(x, at.batch, key_head, at.k_begin);
 }
 

@@ -20,8 +20,8 @@ inline float kernel_sink(const AttentionCall& a, std::int64_t head, double unit 
 
 // What the blocks of all kernels have: rows from query `first_query` on, numbers times `unit`
 // (log2(e) where the softmax is computed in powers of two, 1 in natural units) and rotations.
-template <class T, class Block>
-void describe_rows(const Arguments<T>& a, const Sequence& at, std::int64_t head,
+template <class Block>
+void describe_rows(const AttentionCall& a, const Sequence& at, std::int64_t head,
                    std::int64_t first_query, double unit, Block& block) {
   block.q = query_rows(a.q, at, head, first_query);
   block.k = key_rows(a.k, at, a.key_head(head));
@@ -33,7 +33,6 @@ void describe_rows(const Arguments<T>& a, const Sequence& at, std::int64_t head,
 }
 
 // Consecutive queries, for the forward and the backward kernel.
-template <class T>
 class QueryBlock {
  public:
   QueryBlock(const QueryBlock&) = delete;
@@ -45,7 +44,7 @@ class QueryBlock {
     std::int64_t queries, keys;
   };
   // Queries [first_query, first_query + queries) of the sequence.
-  QueryBlock(const Arguments<T>& a, const Sequence& sequence, std::int64_t head,
+  QueryBlock(const AttentionCall& a, const Sequence& sequence, std::int64_t head,
              std::int64_t first_query, std::int64_t queries, Sizes sizes)
       : a_(a),
         biases_{a, sequence, head},
@@ -103,8 +102,8 @@ class QueryBlock {
     block.line = distances + (end_key() - first_key());
   }
 
-  const Arguments<T>& a_;
-  HeadBiases<T> biases_;
+  const AttentionCall& a_;
+  HeadBiases biases_;
   std::int64_t first_query_, queries_;
 
  private:

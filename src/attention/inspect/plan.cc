@@ -25,11 +25,10 @@ std::string in_bytes(std::int64_t bytes) {
 }
 
 // The costs of arrays and options besides the products.
-template <class T>
-std::vector<std::string> notes_on(const attention_detail::Arguments<T>& a, View<const T> v,
+std::vector<std::string> notes_on(const attention_detail::AttentionCall& a, const AnyView& v,
                                   bool decode, std::int64_t rotated_floats) {
   std::vector<std::string> notes;
-  const auto copied = [&](const char* name, View<const T> view) {
+  const auto copied = [&](const char* name, const AnyView& view) {
     if (decode && view.stride(3) == 1) {
       if (view.size(3) % kernels::kQueryGroup == 0) return;
       notes.push_back(std::string(name) + " is copied one block of keys at a time: its " +
@@ -39,7 +38,7 @@ std::vector<std::string> notes_on(const attention_detail::Arguments<T>& a, View<
       notes.push_back(std::string(name) +
                       " is copied one block of keys at a time: its channels are " +
                       std::to_string(view.stride(3)) + " elements apart");
-    } else if (!std::same_as<T, float>) {
+    } else if (view.dtype() != DType::float32) {
       notes.push_back(std::string(name) + " is widened to float32 one block of keys at a time");
     }
   };
@@ -50,7 +49,7 @@ std::vector<std::string> notes_on(const attention_detail::Arguments<T>& a, View<
                                              in_bytes(4 * rotated_floats)
                                        : std::string("k is rotated one block of keys at a time"));
   }
-  if (a.float_mask.data != nullptr || a.bool_mask.data != nullptr) {
+  if (a.has_mask()) {
     notes.push_back(
         "the mask is read for every pair: causal, window, key_lengths, segments and distance "
         "biases cost nothing where they can replace it");
@@ -72,37 +71,33 @@ template <AttentionElement T>
 AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>> k,
                              std::type_identity_t<View<const T>> v,
                              const AttentionOptions<std::type_identity_t<T>>& options) {
-  const auto a = attention_detail::check_scores<T>("attention_plan", q, k, options);
-  attention_detail::check_v<T>("attention_plan", a, v);
-  AttentionPlan plan;
-  const bool fused = attention_detail::takes_fused_path(a);
-  if (fused) {
-    if constexpr (!std::same_as<T, double>) {
-      const attention_detail::TaskGrid grid = attention_detail::task_grid(a, v);
-      const bool decode = attention_detail::is_decode(a);
-      const kernels::TileShape tile = decode ? kernels::decode_tile() : kernels::attention_tile();
-      plan = {.kernel = decode ? kDecodeKernel : "queries in lanes",
-              .arithmetic = "float32",
-              .target = chosen_target(),
-              .tile_rows = tile.rows,
-              .tile_lanes = tile.lanes,
-              .key_block = kernels::kKeyBlock,
-              .query_block = grid.block_queries,
-              .tasks = grid.tasks,
-              .threads = grid.workers,
-              .scratch_bytes = 4 * (grid.scratch_floats * grid.workers + grid.shared_floats),
-              .notes = notes_on(a, v, decode, grid.shared_floats)};
-    }
-    return plan;
+  const auto a = attention_detail::check_scores("attention_plan", q, k, options);
+  attention_detail::check_v("attention_plan", a, v);
+  if (attention_detail::takes_fused_path(a)) {
+    const attention_detail::TaskGrid grid = attention_detail::task_grid(a, v);
+    const bool decode = attention_detail::is_decode(a);
+    const kernels::TileShape tile = decode ? kernels::decode_tile() : kernels::attention_tile();
+    return {.kernel = decode ? kDecodeKernel : "queries in lanes",
+            .arithmetic = "float32",
+            .target = chosen_target(),
+            .tile_rows = tile.rows,
+            .tile_lanes = tile.lanes,
+            .key_block = kernels::kKeyBlock,
+            .query_block = grid.block_queries,
+            .tasks = grid.tasks,
+            .threads = grid.workers,
+            .scratch_bytes = 4 * (grid.scratch_floats * grid.workers + grid.shared_floats),
+            .notes = notes_on(a, v, decode, grid.shared_floats)};
   }
   const attention_detail::RowGrid grid = attention_detail::row_grid(
       a.batch * a.heads_q * a.q_len, a.k_len * (a.head_dim + v.size(3)), a.threads);
-  plan = {.kernel = "plain rows",
-          .arithmetic = "float64",
-          .query_block = 1,
-          .tasks = a.batch * a.heads_q * a.q_len,
-          .threads = static_cast<int>(grid.workers),
-          .scratch_bytes = grid.workers * 8 * attention_detail::plain_row_scratch(a, v.size(3))};
+  AttentionPlan plan{
+      .kernel = "plain rows",
+      .arithmetic = "float64",
+      .query_block = 1,
+      .tasks = a.batch * a.heads_q * a.q_len,
+      .threads = static_cast<int>(grid.workers),
+      .scratch_bytes = grid.workers * 8 * attention_detail::plain_row_scratch(a, v.size(3))};
   plan.notes.emplace_back(
       !attention_detail::terms_come_in_tiles(a) && !std::same_as<T, double>
           ? "a term of the scores is computed row by row in float64: about fifty times slower than "

@@ -11,9 +11,8 @@ namespace sextant::attention_detail {
 
 using kernels::kQueryBlock, kernels::kKeyBlock;
 
-template <class T>
-ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::int64_t head,
-                        std::span<const std::int64_t> queries, Stage stage)
+ScoreTask::ScoreTask(const AttentionCall& a, const Sequence& sequence, std::int64_t head,
+                     std::span<const std::int64_t> queries, Stage stage)
     : biases_{a, sequence, head}, queries_(queries) {
   const bool softmax = stage == Stage::probabilities;
   // The softmax is computed in powers of two; stages before it are in natural units.
@@ -36,16 +35,14 @@ ScoreTask<T>::ScoreTask(const Arguments<T>& a, const Sequence& sequence, std::in
   if (hides(stage) && (biases_.by_pair() || biases_.by_distance())) b.tiles = {fill_tile, this};
 }
 
-template <class T>
-std::int64_t ScoreTask<T>::distance_count() const {
+std::int64_t ScoreTask::distance_count() const {
   if (block_.scores.tiles.fill == nullptr || !biases_.by_distance()) return 0;
   const std::int64_t first_key = key_begin_[0] / kKeyBlock * kKeyBlock;
   return std::max<std::int64_t>(key_end_[queries_.size() - 1] - first_key, 0) + queries_.back() -
          queries_.front();
 }
 
-template <class T>
-std::uint64_t ScoreTask<T>::run(kernels::ScoreTiles tiles, float* log_sum_exp, double* entropy) {
+std::uint64_t ScoreTask::run(kernels::ScoreTiles tiles, float* log_sum_exp, double* entropy) {
   block_.tiles = tiles;
   block_.scores.log_sum_exp = log_sum_exp;
   block_.scores.log_sum_exp_stride = 1;
@@ -56,7 +53,7 @@ std::uint64_t ScoreTask<T>::run(kernels::ScoreTiles tiles, float* log_sum_exp, d
     return std::array{arrays.take(kernels::score_block_scratch(block_)),
                       arrays.take_if(tiles_of_biases, kQueryBlock * kKeyBlock),
                       arrays.take_if(distances > 0, distances),
-                      arrays.take(term_floats(biases_.arguments))};
+                      arrays.take(term_floats(biases_.call))};
   });
   const auto& [kernel, rows, distance_floats, term_memory] = scratch.arrays;
   rows_ = rows;
@@ -64,7 +61,7 @@ std::uint64_t ScoreTask<T>::run(kernels::ScoreTiles tiles, float* log_sum_exp, d
   term_memory_ = term_memory;
   if (distances > 0) {
     first_distance_ = key_begin_[0] / kKeyBlock * kKeyBlock -
-                      biases_.arguments.diagonal_key(biases_.sequence, queries_.back());
+                      biases_.call.diagonal_key(biases_.sequence, queries_.back());
     // In the units of the forward kernel, and rounded as there, where nothing else will be added.
     const bool in_log2 = block_.probabilities && !biases_.by_pair();
     biases_.fill_distances(first_distance_, distances, in_log2 ? kernels::kLog2E : 1, distances_);
@@ -72,9 +69,8 @@ std::uint64_t ScoreTask<T>::run(kernels::ScoreTiles tiles, float* log_sum_exp, d
   return kernels::score_block(block_, kernel);
 }
 
-template <class T>
-bool ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lanes,
-                             std::int64_t first_key, std::int64_t keys, float* tile) {
+bool ScoreTask::fill_tile(const void* context, std::int64_t, std::int64_t lanes,
+                          std::int64_t first_key, std::int64_t keys, float* tile) {
   const auto& task = *static_cast<const ScoreTask*>(context);
   const bool by_pair = task.biases_.by_pair();
   if (lanes < kQueryBlock) std::fill_n(tile, keys * kQueryBlock, 0.0F);
@@ -92,7 +88,7 @@ bool ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lan
     }
     for (std::int64_t lane = i; lane < end; ++lane, row += kKeyBlock) {
       const std::int64_t diagonal =
-          task.biases_.arguments.diagonal_key(task.biases_.sequence, query(lane));
+          task.biases_.call.diagonal_key(task.biases_.sequence, query(lane));
       std::copy_n(task.distances_ + (first_key - diagonal - task.first_distance_), keys, row);
     }
   }
@@ -103,9 +99,5 @@ bool ScoreTask<T>::fill_tile(const void* context, std::int64_t, std::int64_t lan
   }
   return true;
 }
-
-template class ScoreTask<float>;
-template class ScoreTask<float16>;
-template class ScoreTask<bfloat16>;
 
 }  // namespace sextant::attention_detail

@@ -14,11 +14,10 @@ namespace sextant::attention_detail {
 // Whether a stage shows which pairs are hidden. Those before it show every pair of a sequence.
 inline bool hides(Stage stage) { return stage == Stage::biased || stage == Stage::probabilities; }
 
-template <class T>
 class ScoreTask {
  public:
   // `queries` count in the sequence, ascend (repetitions allowed) and are borrowed.
-  ScoreTask(const Arguments<T>& arguments, const Sequence& sequence, std::int64_t head,
+  ScoreTask(const AttentionCall& call, const Sequence& sequence, std::int64_t head,
             std::span<const std::int64_t> queries, Stage stage);
   ScoreTask(const ScoreTask&) = delete;
   ScoreTask& operator=(const ScoreTask&) = delete;
@@ -33,7 +32,7 @@ class ScoreTask {
                         std::int64_t first_key, std::int64_t keys, float* tile);
   std::int64_t distance_count() const;
 
-  HeadBiases<T> biases_;
+  HeadBiases biases_;
   std::span<const std::int64_t> queries_;
   kernels::ScoreBlock block_{};
   std::int32_t key_begin_[kernels::kQueryBlock], key_end_[kernels::kQueryBlock];

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <concepts>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -52,23 +51,19 @@ std::vector<Run> runs_of(const attention_detail::AttentionCall& a) {
 }
 
 // One run of queries of one head, on one thread. `mass` is [k_len] or null.
-template <class T>
 class RunStatistics {
  public:
-  RunStatistics(const attention_detail::Arguments<T>& a, const Run& run, std::int64_t batch,
+  RunStatistics(const attention_detail::AttentionCall& a, const Run& run, std::int64_t batch,
                 std::int64_t head, WeightStatistics& all, double* mass)
       : a_(a),
         at_(a.sequence(batch * a.segment_count() + run.sequence)),
         head_(head),
         all_(all),
         mass_(mass) {
-    const bool fused = !std::same_as<T, double> && attention_detail::takes_fused_path(a);
+    const bool fused = attention_detail::takes_fused_path(a);
     for (std::int64_t query = run.begin; query < run.end; query += kQueryBlock) {
       start(query, std::min<std::int64_t>(kQueryBlock, run.end - query));
-      std::uint64_t nonfinite = ~std::uint64_t{0};
-      if constexpr (!std::same_as<T, double>) {
-        if (fused) nonfinite = fused_block();
-      }
+      const std::uint64_t nonfinite = fused ? fused_block() : ~std::uint64_t{0};
       for (std::int64_t i = 0; i < queries_; ++i) {
         if ((nonfinite >> i & 1) != 0) plain_row(i);
       }
@@ -100,8 +95,8 @@ class RunStatistics {
   std::uint64_t fused_block() {
     std::int64_t queries[kQueryBlock];
     std::iota(queries, queries + queries_, first_);
-    attention_detail::ScoreTask<T> task(
-        a_, at_, head_, {queries, static_cast<std::size_t>(queries_)}, Stage::probabilities);
+    attention_detail::ScoreTask task(a_, at_, head_, {queries, static_cast<std::size_t>(queries_)},
+                                     Stage::probabilities);
     const bool tiles = mass_ != nullptr || top_keys_.top > 0;
     const bool wants_entropy = all_.entropy.count() > 0;
     double entropy[kQueryBlock];
@@ -140,7 +135,7 @@ class RunStatistics {
     }
   }
 
-  const attention_detail::Arguments<T>& a_;
+  const attention_detail::AttentionCall& a_;
   const attention_detail::Sequence at_;
   const std::int64_t head_;
   WeightStatistics& all_;
@@ -151,8 +146,7 @@ class RunStatistics {
   std::vector<double> memory_;  // of a plain row
 };
 
-template <class T>
-void fill(const attention_detail::Arguments<T>& a, WeightStatistics& all) {
+void fill(const attention_detail::AttentionCall& a, WeightStatistics& all) {
   const std::vector<Run> runs = runs_of(a);
   const auto run_count = static_cast<std::int64_t>(runs.size());
   const std::int64_t pairs = a.batch * a.heads_q;  // of a batch row and a head
@@ -178,7 +172,7 @@ void fill(const attention_detail::Arguments<T>& a, WeightStatistics& all) {
         const std::int64_t at = task / run_count, pair = first + at;
         const Run& run = runs[static_cast<std::size_t>(task % run_count)];
         double* to = sums ? mass.data() + (at * max_runs + run.number) * a.k_len : nullptr;
-        RunStatistics<T>(a, run, pair / a.heads_q, pair % a.heads_q, all, to);
+        RunStatistics(a, run, pair / a.heads_q, pair % a.heads_q, all, to);
       }
     });
     for (std::int64_t at = 0; sums && at < count; ++at) {
@@ -197,7 +191,7 @@ template <AttentionElement T>
 WeightStatistics attention_statistics(View<const T> q, std::type_identity_t<View<const T>> k,
                                       const AttentionOptions<std::type_identity_t<T>>& options,
                                       const StatisticsOptions& wanted) {
-  const auto a = attention_detail::check_scores<T>("attention_statistics", q, k, options);
+  const auto a = attention_detail::check_scores("attention_statistics", q, k, options);
   if (wanted.top < 0 || wanted.top > kMaxTop) {
     throw Error("attention_statistics.top", "must be in 0 .. " + std::to_string(kMaxTop) +
                                                 ", got " + std::to_string(wanted.top));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <concepts>
 #include <limits>
 #include <numeric>
 
@@ -34,29 +33,22 @@ std::vector<std::int64_t> all_if_empty(const std::vector<std::int64_t>& chosen,
 }
 
 // A call after checking, with the weights to fill.
-template <class T>
 struct Call {
-  const attention_detail::Arguments<T>& a;
+  const attention_detail::AttentionCall& a;
   std::vector<std::int64_t> heads, rows;
   Stage stage;
-  Tensor<T>& weights;  // [batch, heads, rows, k_len]
+  AnyOutput weights;  // [batch, heads, rows, k_len]
 
-  T* row(std::int64_t batch, std::int64_t head, std::int64_t index) const {
-    const auto head_count = static_cast<std::int64_t>(heads.size());
-    const auto row_count = static_cast<std::int64_t>(rows.size());
-    return weights.data() + ((batch * head_count + head) * row_count + index) * a.k_len;
-  }
   // The value of a hidden pair; pairs of different segments have no scores.
-  T hidden() const { return static_cast<T>(stage == Stage::probabilities ? 0 : -kInfinity); }
+  double hidden() const { return stage == Stage::probabilities ? 0 : -kInfinity; }
   // The keys of a sequence that the stage shows: padding too where it hides nothing.
   std::int64_t shown_keys(const attention_detail::Sequence& at) const {
     return a.segments.empty() && !attention_detail::hides(stage) ? a.k_len : at.k_len;
   }
 };
 
-template <class T>
-void plain_weights(const Call<T>& call, std::int64_t batch, std::int64_t head, std::int64_t query,
-                   double* memory, T* target) {
+void plain_weights(const Call& call, std::int64_t batch, std::int64_t head, std::int64_t query,
+                   double* memory, const AnyRow<void>& target) {
   const auto& a = call.a;
   const auto scratch = attention_detail::row_scratch(memory, a);
   attention_detail::RowIndex at{a.sequence_of(batch, query), head, 0};
@@ -70,14 +62,12 @@ void plain_weights(const Call<T>& call, std::int64_t batch, std::int64_t head, s
   if (call.stage == Stage::probabilities) {
     attention_detail::softmax(scratch.scores + range.begin, range.end - range.begin, a.sink(head));
   }
-  std::fill_n(target, a.k_len, call.hidden());
-  for (std::int64_t j = range.begin; j < range.end; ++j) {
-    target[at.sequence.k_begin + j] = static_cast<T>(scratch.scores[j]);
-  }
+  target.fill(call.hidden());
+  target.narrow(at.sequence.k_begin + range.begin, range.end - range.begin)
+      .store(scratch.scores + range.begin);
 }
 
-template <class T>
-void plain_weights(const Call<T>& call) {
+void plain_weights(const Call& call) {
   const auto& a = call.a;
   const auto head_count = static_cast<std::int64_t>(call.heads.size());
   const auto row_count = static_cast<std::int64_t>(call.rows.size());
@@ -88,7 +78,7 @@ void plain_weights(const Call<T>& call) {
         const std::int64_t head = number / row_count % head_count, index = number % row_count;
         plain_weights(call, batch, call.heads[static_cast<std::size_t>(head)],
                       call.rows[static_cast<std::size_t>(index)], memory,
-                      call.row(batch, head, index));
+                      call.weights.row(batch, head, index));
       });
 }
 
@@ -99,8 +89,7 @@ struct Group {
   std::int64_t indices[kQueryBlock];  // where they are in the choice
 };
 
-template <class T>
-std::vector<Group> groups_of(const Call<T>& call) {
+std::vector<Group> groups_of(const Call& call) {
   std::vector<std::int64_t> order = all_if_empty({}, static_cast<std::int64_t>(call.rows.size()));
   const auto row_at = [&](std::int64_t index) {
     return call.rows[static_cast<std::size_t>(index)];
@@ -124,20 +113,19 @@ std::vector<Group> groups_of(const Call<T>& call) {
 }
 
 // One group of rows of one head, on one thread.
-template <class T>
 class RowWriter {
  public:
-  RowWriter(const Call<T>& call, std::int64_t batch, std::int64_t head, const Group& group)
+  RowWriter(const Call& call, std::int64_t batch, std::int64_t head, const Group& group)
       : call_(call), group_(group), at_(call.a.sequence_of(batch, group.rows[0])) {
     at_.k_len = call.shown_keys(at_);
     std::int64_t queries[kQueryBlock];
     for (std::int64_t i = 0; i < group.count; ++i) {
-      targets_[i] = call.row(batch, head, group.indices[i]);
+      targets_[i] = call.weights.row(batch, head, group.indices[i]);
       queries[i] = group.rows[i] - at_.q_begin;
     }
     const std::int64_t head_q = call.heads[static_cast<std::size_t>(head)];
-    attention_detail::ScoreTask<T> task(
-        call.a, at_, head_q, {queries, static_cast<std::size_t>(group.count)}, call.stage);
+    attention_detail::ScoreTask task(call.a, at_, head_q,
+                                     {queries, static_cast<std::size_t>(group.count)}, call.stage);
     hide(0, at_.k_begin);
     next_ = at_.k_begin;
     nonfinite_ |= task.run({take, this}, nullptr, nullptr);
@@ -153,7 +141,7 @@ class RowWriter {
  private:
   void hide(std::int64_t begin, std::int64_t end) const {
     for (std::int64_t i = 0; begin < end && i < group_.count; ++i) {
-      std::fill(targets_[i] + begin, targets_[i] + end, call_.hidden());
+      targets_[i].narrow(begin, end - begin).fill(call_.hidden());
     }
   }
 
@@ -173,8 +161,7 @@ class RowWriter {
                                                       : std::numeric_limits<float>::lowest();
     for (std::int64_t i = 0; i < group_.count; ++i) {
       const float* from = rows + i * kKeyBlock;
-      T* to = targets_[i] + begin;
-      for (std::int64_t j = 0; j < keys; ++j) to[j] = static_cast<T>(from[j]);
+      targets_[i].narrow(begin, keys).store(from);
       if (!checks) continue;
       bool fine = true;
       for (std::int64_t j = 0; j < keys; ++j) {
@@ -184,17 +171,16 @@ class RowWriter {
     }
   }
 
-  const Call<T>& call_;
+  const Call& call_;
   const Group& group_;
   attention_detail::Sequence at_;
-  T* targets_[kQueryBlock];
+  AnyRow<void> targets_[kQueryBlock];
   ScratchLease rows_{kQueryBlock * kKeyBlock};  // a tile rotated
   std::int64_t next_ = 0;                       // the first key that is not written yet
   std::uint64_t nonfinite_ = 0;
 };
 
-template <class T>
-void fused_weights(const Call<T>& call) {
+void fused_weights(const Call& call) {
   const auto& a = call.a;
   const std::vector<Group> groups = groups_of(call);
   const auto group_count = static_cast<std::int64_t>(groups.size());
@@ -206,17 +192,17 @@ void fused_weights(const Call<T>& call) {
   parallel_for(workers, static_cast<int>(workers), [&](std::int64_t) {
     for (std::int64_t task = next++; task < tasks; task = next++) {
       check_interruption();
-      RowWriter<T>(call, task / group_count / head_count, task / group_count % head_count,
-                   groups[static_cast<std::size_t>(task % group_count)]);
+      RowWriter(call, task / group_count / head_count, task / group_count % head_count,
+                groups[static_cast<std::size_t>(task % group_count)]);
     }
   });
 }
 
 // The stages that hide nothing rotate padding too, so the rotation must have its positions.
-template <class T>
-void check_padding(View<const T> q, View<const T> k, const AttentionOptions<T>& options) {
+template <class M>
+void check_padding(const AnyView& q, const AnyView& k, const AttentionOptionsOf<M>& options) {
   if (options.key_lengths.empty() || options.rotation == nullptr) return;
-  AttentionOptions<T> whole = options;
+  AttentionOptionsOf<M> whole = options;
   std::vector<std::int64_t> offsets;
   if (options.causal == Causal::at_lengths) {
     for (const std::int64_t length : options.key_lengths) offsets.push_back(length - q.size(2));
@@ -227,7 +213,7 @@ void check_padding(View<const T> q, View<const T> k, const AttentionOptions<T>& 
   // Nothing is added to the scores of padding.
   whole.bias = nullptr;
   whole.terms.clear();
-  attention_detail::check_scores<T>("attention_weights", q, k, whole);
+  attention_detail::check_scores("attention_weights", q, k, whole);
 }
 
 }  // namespace
@@ -236,12 +222,12 @@ template <AttentionElement T>
 Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>> k,
                             const AttentionOptions<std::type_identity_t<T>>& options,
                             const WeightsOptions& chosen) {
-  const auto a = attention_detail::check_scores<T>("attention_weights", q, k, options);
+  const auto a = attention_detail::check_scores("attention_weights", q, k, options);
   if (name_of(chosen.stage) == "unknown") {
     throw Error("attention_weights.stage", "must be one of the named values, got " +
                                                std::to_string(static_cast<int>(chosen.stage)));
   }
-  if (!attention_detail::hides(chosen.stage)) check_padding<T>(q, k, options);
+  if (!attention_detail::hides(chosen.stage)) check_padding(q, k, options);
   attention_detail::check_indices("attention_weights.heads", chosen.heads, a.heads_q);
   attention_detail::check_indices("attention_weights.rows", chosen.rows, a.q_len);
   auto heads = all_if_empty(chosen.heads, a.heads_q);
@@ -250,16 +236,11 @@ Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>>
                     static_cast<std::int64_t>(rows.size()), a.k_len};
   auto weights = Tensor<T>::uninitialized(shape);
   if (weights.count() == 0) return weights;
-  const Call<T> call{a, std::move(heads), std::move(rows), chosen.stage, weights};
-  if constexpr (!std::same_as<T, double>) {
-    // The kernel adds all terms as biases, which the stage `capped` does not show.
-    if (attention_detail::takes_fused_path(a) &&
-        !(a.logit_term.term != nullptr && chosen.stage == Stage::capped)) {
-      fused_weights(call);
-      return weights;
-    }
-  }
-  plain_weights(call);
+  const Call call{a, std::move(heads), std::move(rows), chosen.stage, AnyOutput(weights.view())};
+  // The kernel adds all terms as biases, which the stage `capped` does not show.
+  const bool fused = attention_detail::takes_fused_path(a) &&
+                     !(a.logit_term.term != nullptr && chosen.stage == Stage::capped);
+  fused ? fused_weights(call) : plain_weights(call);
   return weights;
 }
 

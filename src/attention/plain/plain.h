@@ -6,21 +6,17 @@
 
 namespace sextant::attention_detail {
 
-template <class T>
-void plain_attention(const Arguments<T>& arguments, View<const T> v, View<T> out);
+void plain_attention(const AttentionCall& call, const AnyView& v, const AnyOutput& out);
 
 // One row of it: its v_dim outputs are the first numbers of `memory`, which holds
 // plain_row_scratch() doubles. Returns log(sum(exp(scores))).
-template <class T>
-double plain_row(const Arguments<T>& arguments, const Sequence& sequence, std::int64_t head,
-                 std::int64_t query, View<const T> v, double* memory);
+double plain_row(const AttentionCall& call, const Sequence& sequence, std::int64_t head,
+                 std::int64_t query, const AnyView& v, double* memory);
 // Recomputes the channels and log_sum_exp of a row that the fast path left infinite or NaN; finite
 // ones stay.
-template <class T>
-void recompute_nonfinite_channels(const Arguments<T>& arguments, const Sequence& sequence,
-                                  std::int64_t head, std::int64_t query, View<const T> v,
-                                  View<T> out);
-template <class T>
-std::int64_t plain_row_scratch(const Arguments<T>& arguments, std::int64_t v_dim);
+void recompute_nonfinite_channels(const AttentionCall& call, const Sequence& sequence,
+                                  std::int64_t head, std::int64_t query, const AnyView& v,
+                                  const AnyOutput& out);
+std::int64_t plain_row_scratch(const AttentionCall& call, std::int64_t v_dim);
 
 }  // namespace sextant::attention_detail

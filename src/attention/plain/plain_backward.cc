@@ -49,18 +49,15 @@ SliceScratch slice_scratch(ScratchDivider<double>& arrays, const AttentionCall& 
 }
 
 // One sequence and key head. Queries and keys count in the sequence.
-template <class T>
 class SliceBackward {
  public:
-  SliceBackward(const BackwardArguments<T>& b, std::int64_t slice, BackwardSums<T>& sums,
+  SliceBackward(const BackwardArguments& b, std::int64_t slice, BackwardSums& sums,
                 ScratchDivider<double> arrays)
       : b_(b),
         a_(b.scores),
         sums_(sums),
         at_(b.sequence_of_slice(slice)),
         key_head_(b.key_head_of_slice(slice)),
-        k_(head_rows(a_.k, key_head_)),
-        v_(head_rows(b.v, key_head_)),
         channels_(a_.head_dim),
         v_dim_(b.v.size(3)),
         key_rotation_(key_rotation(a_, at_, key_head_)),
@@ -98,18 +95,9 @@ class SliceBackward {
   }
 
  private:
-  // The sequence's rows of one head, [rows, channels].
-  View<const T> head_rows(View<const T> x, std::int64_t head) const {
-    return x.select(0, at_.batch).select(0, head);
-  }
-
-  // `row` counts in the batch row.
-  double dot_dout(const View<const T>& rows, std::int64_t row) const {
-    double sum = 0;
-    for (std::int64_t c = 0; c < v_dim_; ++c) {
-      sum += s_.dout_row[c] * static_cast<double>(rows(row, c));
-    }
-    return sum;
+  // The product of the values of key j with the row of dout.
+  double values_dout(std::int64_t j) const {
+    return b_.v.row(at_.batch, key_head_, at_.k_begin + j).dot(s_.dout_row);
   }
 
   // The gradients from one query; returns that of the sink.
@@ -128,18 +116,15 @@ class SliceBackward {
     if (a_.has_terms()) std::fill_n(s_.term_dq, channels_, 0.0);
     double sink_gradient = 0;
     if (log_sum != -std::numeric_limits<double>::infinity()) {
-      const auto dout = head_rows(b_.dout, at.head);
-      for (std::int64_t c = 0; c < v_dim_; ++c) {
-        s_.dout_row[c] = static_cast<double>(dout(at_.q_begin + at.query, c));
-      }
-      const double delta = dot_dout(head_rows(b_.out, at.head), at_.q_begin + at.query);
+      const std::int64_t query = at_.q_begin + at.query;
+      b_.dout.row(at_.batch, at.head, query).load(s_.dout_row);
+      const double delta = b_.out.row(at_.batch, at.head, query).dot(s_.dout_row);
       std::fill(s_.ds + range.begin, s_.ds + range.end, 0.0);
       if (a_.has_terms()) {
         row_with_terms(at, range, delta);
       } else {
         for (std::int64_t j = range.begin; j < range.end; ++j) {
-          if (s_.row.scores[j] != 0)
-            add_products(j, pair(at, j, dot_dout(v_, at_.k_begin + j) - delta));
+          if (s_.row.scores[j] != 0) add_products(j, pair(at, j, values_dout(j) - delta));
         }
       }
       if (b_.wants_distances_by_ids()) {
@@ -149,7 +134,7 @@ class SliceBackward {
       const double share = std::exp(sink - log_sum);
       if (share != 0) sink_gradient = -share * delta;
     }
-    if (is_given(b_.wanted.q)) write_query(at);
+    if (b_.wanted.q.is_given()) write_query(at);
     return sink_gradient;
   }
 
@@ -184,9 +169,8 @@ class SliceBackward {
       values_backward(a_.bias_terms[n], bias_gradients_.parameters(n));
     }
     for (std::int64_t j = range.begin; j < range.end; ++j) {
-      s_.term_ds[j] = s_.row.scores[j] == 0
-                          ? 0
-                          : pair(at, j, dot_dout(v_, at_.k_begin + j) + s_.term_ds[j] - delta);
+      s_.term_ds[j] =
+          s_.row.scores[j] == 0 ? 0 : pair(at, j, values_dout(j) + s_.term_ds[j] - delta);
     }
     for (std::size_t n = 0; n < a_.bias_terms.size(); ++n) {
       term_backward(a_.bias_terms[n], at, range, s_.ds, bias_gradients_.parameters(n));
@@ -221,7 +205,7 @@ class SliceBackward {
     double ds = p * dp;
     s_.ds[j] = ds;
     if (distances_ != nullptr) distances_[j - at.query + at_.q_len - 1] += ds;
-    if (b_.mask != nullptr) {
+    if (b_.wants_mask()) {
       const auto& strides = sums_.mask().strides;
       sums_.mask().add(at_.batch * strides[0] + at.head * strides[1] +
                            (at_.q_begin + at.query) * strides[2] + (at_.k_begin + j) * strides[3],
@@ -232,9 +216,7 @@ class SliceBackward {
 
   // Adds the gradient of a score to those of the query and the key.
   void add_products(std::int64_t j, double ds) {
-    for (std::int64_t d = 0; d < channels_; ++d) {
-      s_.key[d] = static_cast<double>(k_(at_.k_begin + j, d));
-    }
+    a_.k.row(at_.batch, key_head_, at_.k_begin + j).load(s_.key);
     if (a_.rotation != nullptr) rotate_row(key_rotation_, j, s_.key);
     for (std::int64_t d = 0; d < channels_; ++d) {
       s_.dq[d] += ds * s_.key[d];
@@ -249,57 +231,51 @@ class SliceBackward {
       back.inverse = true;
       rotate_row(back, at.query, s_.dq);
     }
-    for (std::int64_t d = 0; d < channels_; ++d) {
-      if (a_.has_terms()) s_.dq[d] += s_.term_dq[d];
-      b_.wanted.q(at_.batch, at.head, at_.q_begin + at.query, d) = static_cast<T>(s_.dq[d]);
-    }
+    for (std::int64_t d = 0; d < channels_ && a_.has_terms(); ++d) s_.dq[d] += s_.term_dq[d];
+    b_.wanted.q.row(at_.batch, at.head, at_.q_begin + at.query).store(s_.dq);
   }
 
-  void write_keys(const View<T>& wanted, double* rows, std::int64_t channels, double factor,
+  void write_keys(const AnyOutput& wanted, double* rows, std::int64_t channels, double factor,
                   RotationRows rotation, const double* more) const {
-    if (!is_given(wanted)) return;
+    if (!wanted.is_given()) return;
     rotation.inverse = true;
     for (std::int64_t j = 0; j < at_.k_len; ++j, rows += channels) {
       for (std::int64_t d = 0; d < channels; ++d) rows[d] *= factor;
       if (rotation.cos != nullptr) rotate_row(rotation, j, rows);
-      for (std::int64_t d = 0; d < channels; ++d) {
-        if (more != nullptr) rows[d] += more[j * channels + d];
-        wanted(at_.batch, key_head_, at_.k_begin + j, d) = static_cast<T>(rows[d]);
+      for (std::int64_t d = 0; d < channels && more != nullptr; ++d) {
+        rows[d] += more[j * channels + d];
       }
+      wanted.row(at_.batch, key_head_, at_.k_begin + j).store(rows);
     }
   }
 
-  const BackwardArguments<T>& b_;
-  const Arguments<T>& a_;
-  BackwardSums<T>& sums_;
+  const BackwardArguments& b_;
+  const AttentionCall& a_;
+  BackwardSums& sums_;
   Sequence at_;
   std::int64_t key_head_;
-  View<const T> k_, v_;
   std::int64_t channels_, v_dim_;
   RotationRows key_rotation_;
-  BiasGradients<T> bias_gradients_;
+  BiasGradients bias_gradients_;
   SliceScratch s_;
   double* distances_ = nullptr;
 };
 
 }  // namespace
 
-template <class T>
-std::int64_t plain_backward_scratch(const BackwardArguments<T>& b) {
+std::int64_t plain_backward_scratch(const BackwardArguments& b) {
   ScratchDivider<double> arrays;
   slice_scratch(arrays, b.scores, b.scores.k_len, b.v.size(3));
   return arrays.size();
 }
 
-template <class T>
-void plain_backward_slice(const BackwardArguments<T>& b, std::int64_t slice, BackwardSums<T>& sums,
+void plain_backward_slice(const BackwardArguments& b, std::int64_t slice, BackwardSums& sums,
                           double* memory) {
-  SliceBackward<T>(b, slice, sums, ScratchDivider(memory)).run(nullptr);
+  SliceBackward(b, slice, sums, ScratchDivider(memory)).run(nullptr);
 }
 
-template <class T>
-void plain_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
-  const Arguments<T>& a = b.scores;
+void plain_backward(const BackwardArguments& b, BackwardSums& sums) {
+  const AttentionCall& a = b.scores;
   const std::int64_t slice_work = a.q_len * a.k_len * (a.head_dim + b.v.size(3)) * b.group();
   const std::int64_t slices = b.slices(), doubles = plain_backward_scratch(b);
   // Sums of slices are added in order.
@@ -315,20 +291,9 @@ void plain_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
     BackwardOrder::TaskCursor walk(order, 1);
     for (BackwardOrder::TaskCursor::Task task{}; walk.next(task);) {
       const BackwardOrder::TurnGuard ticket(order, task);
-      SliceBackward<T>(b, task.slice, sums, ScratchDivider(memory)).run(&ticket);
+      SliceBackward(b, task.slice, sums, ScratchDivider(memory)).run(&ticket);
     }
   });
 }
-
-#define SEXTANT_INSTANTIATE(T)                                                                    \
-  template std::int64_t plain_backward_scratch(const BackwardArguments<T>&);                      \
-  template void plain_backward_slice(const BackwardArguments<T>&, std::int64_t, BackwardSums<T>&, \
-                                     double*);                                                    \
-  template void plain_backward(const BackwardArguments<T>&, BackwardSums<T>&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
-#undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

@@ -7,14 +7,11 @@
 namespace sextant::attention_detail {
 
 // All wanted gradients, except for sums.finish(). The mask's gradient is added to.
-template <class T>
-void plain_backward(const BackwardArguments<T>& arguments, BackwardSums<T>& sums);
+void plain_backward(const BackwardArguments& arguments, BackwardSums& sums);
 
 // One slice of it: a sequence and key head. `memory` holds plain_backward_scratch() doubles.
-template <class T>
-void plain_backward_slice(const BackwardArguments<T>& arguments, std::int64_t slice,
-                          BackwardSums<T>& sums, double* memory);
-template <class T>
-std::int64_t plain_backward_scratch(const BackwardArguments<T>& arguments);
+void plain_backward_slice(const BackwardArguments& arguments, std::int64_t slice,
+                          BackwardSums& sums, double* memory);
+std::int64_t plain_backward_scratch(const BackwardArguments& arguments);
 
 }  // namespace sextant::attention_detail

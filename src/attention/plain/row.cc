@@ -32,31 +32,23 @@ double dot(const double* query, const T* key, std::int64_t stride, std::int64_t 
 }
 
 // Copies a row of channels to float64 and rotates it by row n of the table, if there is one.
-template <class T>
-void load_row(const T* source, std::int64_t stride, std::int64_t channels,
-              const RotationRows& rotation, std::int64_t n, double* row) noexcept {
-  for (std::int64_t d = 0; d < channels; ++d) row[d] = static_cast<double>(source[d * stride]);
+void load_row(const AnyRow<const void>& source, const RotationRows& rotation, std::int64_t n,
+              double* row) noexcept {
+  source.load(row);
   if (rotation.cos != nullptr) rotate_row(rotation, n, row);
 }
 
 // Scores of one query with any key of its sequence and head.
-template <class T>
 class Scorer {
  public:
-  Scorer(const Arguments<T>& a, const RowIndex& at, bool steps, const RowScratch& scratch) noexcept
-      : query_(scratch.query),
+  Scorer(const AttentionCall& a, const RowIndex& at, bool steps, const RowScratch& scratch) noexcept
+      : a_(a),
+        at_(at),
+        query_(scratch.query),
         rotated_(a.rotation != nullptr ? scratch.key : nullptr),
         rotation_(key_rotation(a, at.sequence, a.key_head(at.head))),
-        keys_(a.k.data() + at.sequence.batch * a.k.stride(0) + a.key_head(at.head) * a.k.stride(1) +
-              at.sequence.k_begin * a.k.stride(2)),
-        key_stride_(a.k.stride(2)),
-        channel_stride_(a.k.stride(3)),
-        channels_(a.head_dim),
         numbers_(steps ? a.numbers : a.numbers.without_steps()) {
-    const T* source = a.q.data() + at.sequence.batch * a.q.stride(0) + at.head * a.q.stride(1) +
-                      (at.sequence.q_begin + at.query) * a.q.stride(2);
-    load_row(source, a.q.stride(3), channels_, query_rotation(a, at.sequence, at.head), at.query,
-             scratch.query);
+    load_row(query_row(a, at), query_rotation(a, at.sequence, at.head), at.query, scratch.query);
   }
 
   double operator()(std::int64_t j) const noexcept {
@@ -65,20 +57,22 @@ class Scorer {
 
  private:
   double product(std::int64_t j) const noexcept {
-    const T* key = keys_ + j * key_stride_;
+    const AnyRow<const void> key = key_row(a_, at_, j);
     if (rotated_ != nullptr) {
-      load_row(key, channel_stride_, channels_, rotation_, j, rotated_);
-      return dot(query_, rotated_, 1, channels_);
+      load_row(key, rotation_, j, rotated_);
+      return dot(query_, rotated_, 1, key.count);
     }
-    return channel_stride_ == 1 ? dot(query_, key, 1, channels_)
-                                : dot(query_, key, channel_stride_, channels_);
+    return visit_elements(key.data, key.dtype, [&](const auto* channels) {
+      return key.stride == 1 ? dot(query_, channels, 1, key.count)
+                             : dot(query_, channels, key.stride, key.count);
+    });
   }
 
+  const AttentionCall& a_;
+  const RowIndex& at_;
   const double* query_;
   double* rotated_;  // null: no rotation
   RotationRows rotation_;
-  const T* keys_;
-  std::int64_t key_stride_, channel_stride_, channels_;
   kernels::ScoreNumbers<double> numbers_;
 };
 
@@ -96,22 +90,15 @@ struct MaskRow {
   std::int64_t stride;
 };
 
-template <class T>
-void load_unrotated_query(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
-  const T* source = a.q.data() + at.sequence.batch * a.q.stride(0) + at.head * a.q.stride(1) +
-                    (at.sequence.q_begin + at.query) * a.q.stride(2);
-  load_row(source, a.q.stride(3), a.head_dim, {}, 0, scratch.unrotated_query);
-}
-
 // The sum of all biases and masks of one row; -infinity where a key is hidden.
-template <class T>
 class RowBiases {
  public:
-  RowBiases(const Arguments<T>& a, const RowIndex& at, KeyRange range, const RowScratch& scratch)
+  RowBiases(const AttentionCall& a, const RowIndex& at, KeyRange range, const RowScratch& scratch)
       : a_(a),
         sequence_(at.sequence),
         allowed_(a.bool_mask, at),
         added_(a.float_mask, at),
+        added_doubles_(a.double_mask, at),
         by_distance_(a.bias_row(at.head)),
         terms_(a.bias_terms.empty() ? nullptr : scratch.biases),
         position_(a.query_position(at.sequence, at.query)),
@@ -119,7 +106,7 @@ class RowBiases {
         slope_(a.slope(at.head)) {
     if (terms_ == nullptr || range.begin == range.end) return;
     std::fill(scratch.biases + range.begin, scratch.biases + range.end, 0.0);
-    load_unrotated_query(a, at, scratch);
+    query_row(a, at).load(scratch.unrotated_query);
     for (const TermUse& use : a.bias_terms) add_term(a, use, at, range, scratch, scratch.biases);
   }
 
@@ -136,14 +123,16 @@ class RowBiases {
     if (slope_ != 0) add(-slope_ * std::abs(static_cast<double>(distance)));
     if (terms_ != nullptr) add(terms_[j]);
     if (added_.data != nullptr) add(static_cast<double>(added_[j]));
+    if (added_doubles_.data != nullptr) add(added_doubles_[j]);
     return hidden ? kHidden : sum;
   }
 
  private:
-  const Arguments<T>& a_;
+  const AttentionCall& a_;
   const Sequence& sequence_;
   MaskRow<std::uint8_t> allowed_;
-  MaskRow<typename Arguments<T>::Mask> added_;
+  MaskRow<float> added_;
+  MaskRow<double> added_doubles_;
   const float* by_distance_;
   const double* terms_;
   std::int64_t position_, origin_;
@@ -152,8 +141,7 @@ class RowBiases {
 
 }  // namespace
 
-template <class T>
-void add_term(const Arguments<T>& a, const TermUse& use, const RowIndex& at, KeyRange range,
+void add_term(const AttentionCall& a, const TermUse& use, const RowIndex& at, KeyRange range,
               const RowScratch& scratch, double* scores) {
   for_each_term_tile(a, use, at, range, scratch, [&](const ScoreInputs<double>& inputs) {
     ScoreTile<double> tile{inputs};
@@ -177,29 +165,27 @@ void rotate_row(const RotationRows& table, std::int64_t n, double* row) noexcept
   }
 }
 
-template <class T>
-KeyRange scores_before_term(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
+KeyRange scores_before_term(const AttentionCall& a, const RowIndex& at, const RowScratch& scratch) {
   const KeyRange range = a.visible(at.sequence, at.query);
   if (range.begin == range.end) return range;
-  const Scorer<T> score(a, at, false, scratch);
-  const RowBiases<T> biases(a, at, range, scratch);
+  const Scorer score(a, at, false, scratch);
+  const RowBiases biases(a, at, range, scratch);
   for (std::int64_t j = range.begin; j < range.end; ++j) {
     scratch.scores[j] = biases[j] == kHidden ? kHidden : score(j);
   }
-  load_unrotated_query(a, at, scratch);
+  query_row(a, at).load(scratch.unrotated_query);
   return range;
 }
 
-template <class T>
-void plain_scores(const Arguments<T>& a, const RowIndex& at, std::int64_t keys, bool steps,
+void plain_scores(const AttentionCall& a, const RowIndex& at, std::int64_t keys, bool steps,
                   const RowScratch& scratch) {
   KeyRange with_term{0, 0};
   if (steps && a.logit_term.term != nullptr) {
     with_term = scores_before_term(a, at, scratch);
     add_term(a, a.logit_term, at, with_term, scratch, scratch.scores);
   }
-  const Scorer<T> score(a, at, steps, scratch);
-  const RowBiases<T> biases(a, at, with_term, scratch);
+  const Scorer score(a, at, steps, scratch);
+  const RowBiases biases(a, at, with_term, scratch);
   for (std::int64_t j = 0; j < keys; ++j) {
     double& to = scratch.scores[j];
     if (j < with_term.begin || j >= with_term.end || biases[j] == kHidden) {
@@ -210,14 +196,13 @@ void plain_scores(const Arguments<T>& a, const RowIndex& at, std::int64_t keys, 
   }
 }
 
-template <class T>
-KeyRange biased_scores(const Arguments<T>& a, const RowIndex& at, const RowScratch& scratch) {
+KeyRange biased_scores(const AttentionCall& a, const RowIndex& at, const RowScratch& scratch) {
   const KeyRange range = a.visible(at.sequence, at.query);
   if (range.begin == range.end) return range;
   if (a.logit_term.term != nullptr) {
     scores_before_term(a, at, scratch);
     add_term(a, a.logit_term, at, range, scratch, scratch.scores);
-    const RowBiases<T> biases(a, at, range, scratch);
+    const RowBiases biases(a, at, range, scratch);
     for (std::int64_t j = range.begin; j < range.end; ++j) {
       double& score = scratch.scores[j];
       const double bias = biases[j];
@@ -225,8 +210,8 @@ KeyRange biased_scores(const Arguments<T>& a, const RowIndex& at, const RowScrat
     }
     return range;
   }
-  const Scorer<T> score(a, at, true, scratch);
-  const RowBiases<T> biases(a, at, range, scratch);
+  const Scorer score(a, at, true, scratch);
+  const RowBiases biases(a, at, range, scratch);
   for (std::int64_t j = range.begin; j < range.end; ++j) {
     const double bias = biases[j];
     scratch.scores[j] = bias == kHidden ? kHidden : score(j) + bias;
@@ -256,14 +241,14 @@ double softmax(double* scores, std::int64_t count, double sink) noexcept {
   return max + std::log(sum);
 }
 
-template <class T>
-void output_row(const Arguments<T>& a, const RowIndex& at, KeyRange range, View<const T> v,
+void output_row(const AttentionCall& a, const RowIndex& at, KeyRange range, const AnyView& v,
                 const RowScratch& scratch, double* sum) noexcept {
   const Sequence& sequence = at.sequence;
-  const View<const T> values = v.select(0, sequence.batch)
-                                   .select(0, a.key_head(at.head))
-                                   .narrow(0, sequence.k_begin, sequence.k_len);
-  weighted_sum(scratch.scores, range, values, sum);
+  std::fill_n(sum, v.size(3), 0.0);
+  for (std::int64_t j = range.begin; j < range.end; ++j) {
+    if (scratch.scores[j] == 0) continue;
+    v.row(sequence.batch, a.key_head(at.head), sequence.k_begin + j).add_to(scratch.scores[j], sum);
+  }
   if (range.begin == range.end) return;
   const ScoreRect row =
       a.rect(sequence, at.head, at.query, 1, range.begin, range.end - range.begin);
@@ -274,34 +259,5 @@ void output_row(const Arguments<T>& a, const RowIndex& at, KeyRange range, View<
   if (a.logit_term.term != nullptr) add_values(a.logit_term);
   for (const TermUse& use : a.bias_terms) add_values(use);
 }
-
-template <class T>
-void weighted_sum(const double* weights, KeyRange range, View<const T> v, double* sum) noexcept {
-  const std::int64_t channels = v.size(1), stride = v.stride(1);
-  std::fill_n(sum, channels, 0.0);
-  for (std::int64_t j = range.begin; j < range.end; ++j) {
-    if (weights[j] == 0) continue;
-    const T* value = v.data() + j * v.stride(0);
-    for (std::int64_t c = 0; c < channels; ++c) {
-      sum[c] += weights[j] * static_cast<double>(value[c * stride]);
-    }
-  }
-}
-
-#define SEXTANT_INSTANTIATE(T)                                                                   \
-  template void add_term(const Arguments<T>&, const TermUse&, const RowIndex&, KeyRange,         \
-                         const RowScratch&, double*);                                            \
-  template KeyRange scores_before_term(const Arguments<T>&, const RowIndex&, const RowScratch&); \
-  template void output_row(const Arguments<T>&, const RowIndex&, KeyRange, View<const T>,        \
-                           const RowScratch&, double*) noexcept;                                 \
-  template void plain_scores(const Arguments<T>&, const RowIndex&, std::int64_t, bool,           \
-                             const RowScratch&);                                                 \
-  template KeyRange biased_scores(const Arguments<T>&, const RowIndex&, const RowScratch&);      \
-  template void weighted_sum(const double*, KeyRange, View<const T>, double*) noexcept;
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
-#undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <algorithm>
-#include <concepts>
 #include <cstdint>
 #include <limits>
 
@@ -63,10 +62,19 @@ inline std::int64_t row_scratch_size(const AttentionCall& a) {
   return arrays.size();
 }
 
+// The query, and key j of its sequence.
+inline AnyRow<const void> query_row(const AttentionCall& a, const RowIndex& at) noexcept {
+  return a.q.row(at.sequence.batch, at.head, at.sequence.q_begin + at.query);
+}
+inline AnyRow<const void> key_row(const AttentionCall& a, const RowIndex& at,
+                                  std::int64_t j) noexcept {
+  return a.k.row(at.sequence.batch, a.key_head(at.head), at.sequence.k_begin + j);
+}
+
 // What a term may read of a row, in tiles: the keys of the range at once, or kTermKeys at a time
 // where they have to be converted. use(inputs) with first_key, keys and their rows set.
-template <class T, class Use>
-void for_each_term_tile(const Arguments<T>& a, const TermUse& term, const RowIndex& at,
+template <class Use>
+void for_each_term_tile(const AttentionCall& a, const TermUse& term, const RowIndex& at,
                         KeyRange range, const RowScratch& scratch, const Use& use) {
   ScoreInputs<double> inputs{};
   inputs.head_dim = a.head_dim;
@@ -74,23 +82,17 @@ void for_each_term_tile(const Arguments<T>& a, const TermUse& term, const RowInd
   inputs.q = scratch.unrotated_query;
   inputs.q_stride = a.head_dim;
   inputs.scratch = scratch.term;
-  const T* keys = a.k.data() + at.sequence.batch * a.k.stride(0) +
-                  a.key_head(at.head) * a.k.stride(1) + at.sequence.k_begin * a.k.stride(2);
-  const bool in_place = std::same_as<T, double> && a.k.stride(3) == 1;
+  const bool in_place = key_row(a, at, 0).in_place<double>() != nullptr;
   const std::int64_t step = !term.needs.k || in_place ? range.end - range.begin : kTermKeys;
   for (std::int64_t first = range.begin; first < range.end; first += step) {
     const std::int64_t count = std::min(step, range.end - first);
     static_cast<ScoreRect&>(inputs) = a.rect(at.sequence, at.head, at.query, 1, first, count);
     if (term.needs.k) {
-      const T* from = keys + first * a.k.stride(2);
-      if constexpr (std::same_as<T, double>) inputs.k = from;
+      inputs.k = key_row(a, at, first).in_place<double>();
       inputs.k_stride = a.k.stride(2);
       if (!in_place) {
         for (std::int64_t j = 0; j < count; ++j) {
-          for (std::int64_t c = 0; c < a.head_dim; ++c) {
-            scratch.term_keys[j * a.head_dim + c] =
-                static_cast<double>(from[j * a.k.stride(2) + c * a.k.stride(3)]);
-          }
+          key_row(a, at, first + j).load(scratch.term_keys + j * a.head_dim);
         }
         inputs.k = scratch.term_keys;
         inputs.k_stride = a.head_dim;
@@ -101,8 +103,7 @@ void for_each_term_tile(const Arguments<T>& a, const TermUse& term, const RowInd
 }
 
 // Adds a term to scores[j] of the keys j in the range; scratch.unrotated_query must be filled.
-template <class T>
-void add_term(const Arguments<T>& arguments, const TermUse& use, const RowIndex& at, KeyRange range,
+void add_term(const AttentionCall& call, const TermUse& use, const RowIndex& at, KeyRange range,
               const RowScratch& scratch, double* scores);
 
 // Rotates a row of channels by row n of a table, or by its inverse if table.inverse.
@@ -111,20 +112,16 @@ void rotate_row(const kernels::RotationRows& table, std::int64_t n, double* row)
 // The scores of keys 0 .. keys - 1 of the sequence, padding too, hidden or not, before biases and
 // masks. With `steps`, the term before the softcap and the steps after the scale are applied;
 // hidden pairs have no term. Keys count in the sequence here and below.
-template <class T>
-void plain_scores(const Arguments<T>& arguments, const RowIndex& at, std::int64_t keys, bool steps,
+void plain_scores(const AttentionCall& call, const RowIndex& at, std::int64_t keys, bool steps,
                   const RowScratch& scratch);
 
 // The scores of the keys in the range that is returned, biases added, -infinity where hidden. Keys
 // outside are hidden and scratch.scores is not written there. Hidden keys are not read.
-template <class T>
-KeyRange biased_scores(const Arguments<T>& arguments, const RowIndex& at,
-                       const RowScratch& scratch);
+KeyRange biased_scores(const AttentionCall& call, const RowIndex& at, const RowScratch& scratch);
 
 // The scores of a row before the term of the logits is added, -infinity where anything hides the
 // key, for the keys in the range that is returned. Fills scratch.unrotated_query as well.
-template <class T>
-KeyRange scores_before_term(const Arguments<T>& arguments, const RowIndex& at,
+KeyRange scores_before_term(const AttentionCall& call, const RowIndex& at,
                             const RowScratch& scratch);
 
 // Scores to probabilities, in place; `sink` is a score that takes part, with a value of 0
@@ -135,13 +132,7 @@ double softmax(double* scores, std::int64_t count,
 
 // The output row: probabilities times v [batch, kv_heads, k_len, v_dim], with the value vectors of
 // terms; keys of weight 0 are not read. scratch.unrotated_query must be filled then.
-template <class T>
-void output_row(const Arguments<T>& arguments, const RowIndex& at, KeyRange range, View<const T> v,
+void output_row(const AttentionCall& call, const RowIndex& at, KeyRange range, const AnyView& v,
                 const RowScratch& scratch, double* sum) noexcept;
-
-// sum[c] = sum over keys in `range` of weights[j] v[j, c]; v is one head's [keys, v_dim]. Keys of
-// weight 0 are not read.
-template <class T>
-void weighted_sum(const double* weights, KeyRange range, View<const T> v, double* sum) noexcept;
 
 }  // namespace sextant::attention_detail

@@ -17,8 +17,8 @@ namespace sextant {
 // An axis along which elements of a view may coincide, or -1. Views that slices, transpositions and
 // splits make of an array are nested: ordered by stride, one step of an axis goes beyond all that
 // the axes before it reach. Others are treated as coinciding, although a few of them do not.
-template <class T>
-int coinciding_axis(View<T> view) {
+template <class V>
+int coinciding_axis(const V& view) {
   if (view.count() == 0) return -1;
   std::array<int, kMaxRank> axes{};
   int used = 0;
@@ -38,8 +38,8 @@ int coinciding_axis(View<T> view) {
 }
 
 // Throws Error(where, ...) for a view with elements but a null pointer.
-template <class T>
-void check_memory(std::string_view where, View<T> view) {
+template <class V>
+void check_memory(std::string_view where, const V& view) {
   if (view.count() > 0 && view.data() == nullptr) {
     throw Error(where,
                 "must point to " + view.shape().to_string() + " elements, got a null pointer");
@@ -47,8 +47,8 @@ void check_memory(std::string_view where, View<T> view) {
 }
 
 // The same for results, whose elements must be distinct.
-template <class T>
-void check_output(std::string_view where, View<T> out) {
+template <class V>
+void check_output(std::string_view where, const V& out) {
   check_memory(where, out);
   const int axis = coinciding_axis(out);
   if (axis < 0) return;
@@ -66,19 +66,25 @@ bool is_same_view(View<const T> a, View<const T> b) {
   return true;
 }
 
+// Bytes of an element.
+template <class T>
+std::int64_t element_size(const View<T>&) noexcept {
+  return sizeof(T);
+}
+
 // Where the elements of a view lie: of any type, for overlaps().
 struct Footprint {
   struct Axis {
     std::int64_t stride, count;  // bytes; both > 0
   };
 
-  template <class T>
-  explicit Footprint(View<T> view) {
+  template <class V>
+  explicit Footprint(const V& view) {
     if (view.count() == 0) return;
     address = reinterpret_cast<std::intptr_t>(view.data());
-    add(1, sizeof(T));
+    add(1, element_size(view));
     for (int axis = 0; axis < view.rank(); ++axis) {
-      add(view.stride(axis) * static_cast<std::int64_t>(sizeof(T)), view.size(axis));
+      add(view.stride(axis) * element_size(view), view.size(axis));
     }
   }
 
@@ -105,8 +111,9 @@ class CallArrays {
  public:
   explicit CallArrays(std::string_view function) : function_(function) {}
 
-  template <class T>
-  void add_input(std::string_view name, View<T> view) {
+  // A View, or one of any element type.
+  template <class V>
+  void add_input(std::string_view name, const V& view) {
     add({name, Footprint(view)});
   }
   template <class T>
@@ -119,8 +126,8 @@ class CallArrays {
   }
   // Throws Error("function.name") where an array that was added before has an element in common, or
   // two elements of the result are one.
-  template <class T>
-  void add_output(std::string_view name, View<T> view) {
+  template <class V>
+  void add_output(std::string_view name, const V& view) {
     check_output(where(name), view);
     check_apart({name, Footprint(view)});
     add({name, Footprint(view)});

@@ -38,7 +38,7 @@ HWY_INLINE void start(const DecodeBlock& b, const SharedScratch& s) {
     const bool has_sink = r.sink > -std::numeric_limits<float>::infinity();
     s.running_max[row] = has_sink ? r.sink : std::numeric_limits<float>::lowest();
     s.sum.spans[row] = has_sink ? 1.0F : 0.0F;
-    load_rows({r.q, 0, b.q_stride, b.k.storage}, 0, 1, b.head_dim, s.line);
+    load_rows({r.q, 0, b.q_stride, b.q_storage}, 0, 1, b.head_dim, s.line);
     if (r.rotation.cos != nullptr) rotate_rows(s.line, b.head_dim, 1, r.rotation);
     const int tile = row / kTileRows, width = rows_of_tile(b.count, tile);
     float* to = s.q + tile * kTileRows * channels + row % kTileRows;
@@ -86,7 +86,7 @@ HWY_INLINE std::uint32_t finish(const DecodeBlock& b, const SharedScratch& s, bo
     }
     const DecodeRow& r = b.rows[row];
     const float* from = s.o.chain + row * padded_width(b.v_dim);
-    switch (b.k.storage) {
+    switch (b.out_storage) {
       case Storage::float32:
         store_row(from, b.v_dim, static_cast<float*>(r.out), b.out_stride);
         break;

@@ -42,8 +42,8 @@ std::string text_of(const RotationTable<float>& table) {
   return own(table) + (table.keys ? " " + own(*table.keys) : "");
 }
 
-template <class T>
-std::string mask_of(const AttentionOptions<T>& options) {
+template <class M>
+std::string mask_of(const AttentionOptionsOf<M>& options) {
   const auto shape = [](const auto& mask) {
     std::string text;
     for (int axis = 0; axis < mask.rank(); ++axis) {
@@ -52,7 +52,7 @@ std::string mask_of(const AttentionOptions<T>& options) {
     return text;
   };
   if (const auto* mask = std::get_if<BoolMask>(&options.mask)) return "bool " + shape(*mask);
-  if (const auto* mask = std::get_if<FloatMask<T>>(&options.mask)) return "float " + shape(*mask);
+  if (const auto* mask = std::get_if<View<const M>>(&options.mask)) return "float " + shape(*mask);
   return "none";
 }
 

@@ -33,7 +33,7 @@ void check_arrays(View<const T> q, View<const T> k, View<const T> v, View<const 
     if (!exists)
       throw Error(name_in(kBackwardFunction, argument), std::string("must go with ") + needs);
     check_own<U>(kBackwardFunction, argument, view, shape);
-    arrays.add_output<U>(argument, view);
+    arrays.add_output(argument, view);
   };
   check("gradients.q", wanted.q, true, q.shape(), "");
   check("gradients.k", wanted.k, true, k.shape(), "");

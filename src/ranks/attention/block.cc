@@ -19,7 +19,7 @@ template <class T, class U>
 BlockOptions<T, U>::BlockOptions(const Call<T>& call, const Piece& queries, const Piece& keys,
                                  bool whole_rows) {
   const AttentionOptions<T>& from = call.options;
-  const Arguments<T>& all = call.all;
+  const AttentionCall& all = call.all;
   const Sequence first = call.sequence(0, queries.segment);
   const std::int64_t query_shift = queries.begin - first.q_begin;
   const std::int64_t key_shift = keys.begin - first.k_begin;

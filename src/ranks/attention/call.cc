@@ -31,13 +31,13 @@ ShardLayout layout_of(const char* function, const char* argument, Sharding shard
 }
 
 // Rows of a mask, along its axis of queries; -1: it has none.
-template <class T>
-std::int64_t mask_rows(const AttentionOptions<T>& options) {
+template <class M>
+std::int64_t mask_rows(const AttentionOptionsOf<M>& options) {
   const auto rows = [](const auto& mask) {
     return mask.rank() < 2 ? std::int64_t{-1} : mask.size(mask.rank() - 2);
   };
   if (const auto* mask = std::get_if<BoolMask>(&options.mask)) return rows(*mask);
-  if (const auto* floats = std::get_if<FloatMask<T>>(&options.mask)) return rows(*floats);
+  if (const auto* floats = std::get_if<View<const M>>(&options.mask)) return rows(*floats);
   return -1;
 }
 
@@ -117,9 +117,9 @@ void check_whole(const char* function, Call<T>& call) {
   } else if (const auto* floats = std::get_if<FloatMask<T>>(&call.options.mask)) {
     options.mask = FloatMask<T>(whole_mask(call, FloatMask<T>(*floats)));
   }
-  call.all = attention_detail::check_scores<T>(function, whole(call.q, q_len), whole(call.k, k_len),
-                                               options);
-  attention_detail::check_v<T>(function, call.all, whole(call.v, k_len));
+  call.all =
+      attention_detail::check_scores(function, whole(call.q, q_len), whole(call.k, k_len), options);
+  attention_detail::check_v(function, call.all, whole(call.v, k_len));
 }
 
 }  // namespace

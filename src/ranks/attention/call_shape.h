@@ -10,7 +10,7 @@
 
 namespace sextant::ranks {
 
-using attention_detail::Arguments;
+using attention_detail::AttentionCall;
 using attention_detail::Sequence;
 
 // Positions [begin, end) of a batch row, all in one of its segments.
@@ -25,7 +25,7 @@ struct Piece {
 template <class T>
 struct CallShape {
   Options ranks;
-  Arguments<T> all;
+  AttentionCall all;
   std::int64_t v_dim = 0;
   ShardLayout q_layout, k_layout;
   bool mask_by_row = false;  // the mask has a row for each query

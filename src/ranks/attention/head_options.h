@@ -20,7 +20,7 @@ struct HeadOptions {
 
  private:
   Tensor<bool> bool_mask_;
-  Tensor<typename Arguments<T>::Mask> float_mask_;
+  Tensor<MaskElement<T>> float_mask_;
   DistanceBias bias_;
   RotationTable<float> rotation_;
   std::deque<ShiftedTerm> terms_;

@@ -118,11 +118,10 @@ AttentionPlan plan_for(int count, const CallSizes& sizes,
                     .v_dim = sizes.v_dim,
                     .q_layout = ShardLayout(ranks.sharding, sizes.q_len, count),
                     .k_layout = ShardLayout(ranks.sharding, sizes.k_len, count)};
-  call.all = attention_detail::check_scores<T>(
-      kFunction, shape(sizes.heads_q, sizes.q_len, sizes.head_dim),
-      shape(sizes.kv_heads, sizes.k_len, sizes.head_dim), options);
-  attention_detail::check_v<T>(kFunction, call.all,
-                               shape(sizes.kv_heads, sizes.k_len, sizes.v_dim));
+  call.all =
+      attention_detail::check_scores(kFunction, shape(sizes.heads_q, sizes.q_len, sizes.head_dim),
+                                     shape(sizes.kv_heads, sizes.k_len, sizes.head_dim), options);
+  attention_detail::check_v(kFunction, call.all, shape(sizes.kv_heads, sizes.k_len, sizes.v_dim));
   return plan_of(kFunction, call);
 }
 

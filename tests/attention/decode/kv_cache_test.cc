@@ -4,7 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "attention/same_bits.h"
@@ -101,6 +104,66 @@ TYPED_TEST(KvCacheOf, GivesLogSumExpToo) {
   cache.attend(prompt.part(prompt.q, kLength - kLast, kLast),
                out.view().narrow(2, kLength - kLast, kLast), {}, last);
   EXPECT_TRUE(same_bits<float>(last, whole.view().narrow(2, kLength - kLast, kLast)));
+}
+
+// What a cache of 16 bits holds, in float32.
+template <class T>
+Tensor<float> widened(View<const T> stored) {
+  const Tensor<T> dense = copy_of(stored);
+  Tensor<float> wide(dense.shape());
+  std::ranges::transform(dense.span(), wide.data(), [](T x) { return static_cast<float>(x); });
+  return wide;
+}
+
+template <class T>
+class KvCacheOf16Bits : public ::testing::Test {};
+using Elements16 = ::testing::Types<float16, bfloat16>;
+TYPED_TEST_SUITE(KvCacheOf16Bits, Elements16);
+
+TYPED_TEST(KvCacheOf16Bits, TakesQueriesOfFloat32AsIfItsKeysAndValuesWereWidened) {
+  using T = TypeParam;
+  const Prompt<float> prompt;
+  const DistanceBias bias{.slopes = {0.5, 0.25, 0.125, 0.0625}};
+  const auto rotation = rotary<float>({.head_dim = 48}, Prompt<T>::kLength);
+  Tensor<float> mask(Shape{1, 300});
+  mask(0, 7) = -std::numeric_limits<float>::infinity();
+  KvCache<T> cache(2, 2, 48, 32, Prompt<T>::kLength);
+  cache.append(prompt.k.view(), prompt.v.view());
+  const Tensor<float> k = widened(cache.keys()), v = widened(cache.values());
+  for (const auto& options :
+       {AttentionOptions<T>{}, AttentionOptions<T>{.window = {70, -1}, .bias = &bias},
+        AttentionOptions<T>{.mask = FloatMask<T>(mask.view())},
+        AttentionOptions<T>{.rotation = &rotation, .softcap = 10}}) {
+    for (const std::int64_t count : {1, 3, 8, 9, 64, 300}) {
+      const View<const float> q = prompt.part(prompt.q, Prompt<T>::kLength - count, count);
+      Tensor<float> out(Shape{2, 4, count, 32}), wanted(out.shape());
+      Tensor<float> sums(Shape{2, 4, count}), wanted_sums(sums.shape());
+      cache.attend(q, out, options, sums);
+      AttentionOptions<float> bottom = options;
+      bottom.causal = Causal::bottom_right;
+      attention<float>(q, k, v, wanted, bottom, wanted_sums);
+      ASSERT_TRUE(same_bits<float>(out, wanted)) << count << " queries";
+      ASSERT_TRUE(same_bits<float>(sums, wanted_sums)) << count << " queries";
+    }
+  }
+}
+
+// A visible infinity sends the row to the plain path, which reads the same types.
+TYPED_TEST(KvCacheOf16Bits, DefinesRowsOfFloat32QueriesThatAreNotFinite) {
+  using T = TypeParam;
+  Prompt<float> prompt;
+  prompt.v(1, 0, 5, 3) = std::numeric_limits<float>::infinity();
+  KvCache<T> cache(2, 2, 48, 32, Prompt<T>::kLength);
+  cache.append(prompt.k.view(), prompt.v.view());
+  const Tensor<float> k = widened(cache.keys()), v = widened(cache.values());
+  for (const std::int64_t count : {1, 64}) {
+    const View<const float> q = prompt.part(prompt.q, Prompt<T>::kLength - count, count);
+    Tensor<float> out(Shape{2, 4, count, 32}), wanted(out.shape());
+    cache.attend(q, out);
+    attention<float>(q, k, v, wanted, {.causal = Causal::bottom_right});
+    ASSERT_TRUE(same_bits<float>(out, wanted));
+    EXPECT_TRUE(std::isinf(out(1, 0, 0, 3)));
+  }
 }
 
 TYPED_TEST(KvCacheOf, SequencesOfDifferentLengthsAreAsIfAlone) {
@@ -302,10 +365,10 @@ TEST(KvCache, TheLoopOfTheDocumentation) {
   };
 
   KvCache<bfloat16> cache(batch, kv_heads, head_dim, head_dim, most);
-  Tensor<bfloat16> out(Shape{batch, heads, 1, head_dim});
-  cache.append(project(20, kv_heads), project(20, kv_heads));  // the prompt, float32
+  Tensor<float> out(Shape{batch, heads, 1, head_dim});
+  cache.append(project(20, kv_heads), project(20, kv_heads));  // the prompt, rounded to 16 bits
   for (int token = 0; token < 3; ++token) {
-    const auto q = normal<bfloat16>(Shape{batch, heads, 1, head_dim}, random);
+    const auto q = normal<float>(Shape{batch, heads, 1, head_dim}, random);
     cache.append(project(1, kv_heads), project(1, kv_heads));
     cache.attend(q, out);
   }

@@ -30,8 +30,8 @@ constexpr Stage kStages[] = {Stage::scores, Stage::capped, Stage::biased, Stage:
 struct Term {
   std::shared_ptr<const ScoreTerm> term;
 
-  template <class T>
-  void add_to(AttentionOptions<T>& options) const {
+  template <class M>
+  void add_to(AttentionOptionsOf<M>& options) const {
     options.terms = {term.get()};
   }
 };

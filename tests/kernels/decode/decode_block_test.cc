@@ -39,6 +39,7 @@ struct Problem {
     DecodeBlock b;
     b.k = {k.data(), dim, 1, storage_of<T>};
     b.v = {v.data(), dim, 1, storage_of<T>};
+    b.q_storage = b.out_storage = storage_of<T>;
     b.head_dim = b.v_dim = dim;
     b.numbers.scale = 0.3F;
     for (int h = 0; h < heads; ++h) {
