@@ -7,6 +7,7 @@
 
 #include "attention/call/input_arrays.h"
 #include "attention/call/refuse.h"
+#include "core/arrays/each_dtype.h"
 
 namespace sextant::attention_detail {
 namespace {
@@ -127,10 +128,7 @@ BackwardArguments<T> check_backward(View<const T> q, View<const T> k, View<const
   template BackwardArguments<T> check_backward(                                  \
       View<const T>, View<const T>, View<const T>, View<const T>, View<const T>, \
       const AttentionGradients<T>&, const AttentionOptions<T>&, View<const float>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

@@ -11,6 +11,7 @@
 #include "attention/call/refuse.h"
 #include "attention/call/rotation_rows.h"
 #include "attention/call/sequences.h"
+#include "core/arrays/each_dtype.h"
 #include "core/arrays/overlap.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
@@ -225,10 +226,7 @@ void check_indices(std::string_view where, std::span<const std::int64_t> indices
   template void check_v(std::string_view, const Arguments<T>&, View<const T>);                     \
   template void check_values(std::string_view, Arguments<T>&, View<const T>, View<T>, View<float>, \
                              const AttentionOptions<T>&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

@@ -1,5 +1,7 @@
 #include "attention/call/input_arrays.h"
 
+#include "core/arrays/each_dtype.h"
+
 namespace sextant::attention_detail {
 namespace {
 
@@ -41,10 +43,7 @@ CallArrays input_arrays(std::string_view function, View<const T> q, View<const T
 #define SEXTANT_INSTANTIATE(T)                                                                    \
   template CallArrays input_arrays(std::string_view, View<const T>, View<const T>, View<const T>, \
                                    const AttentionOptions<T>&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

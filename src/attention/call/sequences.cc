@@ -4,6 +4,7 @@
 #include <string>
 
 #include "attention/call/refuse.h"
+#include "core/arrays/each_dtype.h"
 
 namespace sextant::attention_detail {
 namespace {
@@ -160,10 +161,7 @@ double AttentionCall::pairs() const noexcept {
 
 #define SEXTANT_INSTANTIATE(T) \
   template void read_sequences(std::string_view, const AttentionOptions<T>&, Arguments<T>&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

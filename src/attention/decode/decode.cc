@@ -9,6 +9,7 @@
 #include "attention/forward/query_block.h"
 #include "attention/forward/thread_work.h"
 #include "attention/plain/plain.h"
+#include "core/arrays/each_dtype.h"
 #include "core/threads/interruption.h"
 #include "core/threads/scratch_lease.h"
 #include "kernels/attention/block.h"
@@ -224,9 +225,7 @@ void decode_attention(const Arguments<T>& a, View<const T> v, View<T> out, const
 #define SEXTANT_INSTANTIATE(T)                                       \
   template TaskGrid decode_grid(const Arguments<T>&, View<const T>); \
   template void decode_attention(const Arguments<T>&, View<const T>, View<T>, const TaskGrid&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FUSED(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

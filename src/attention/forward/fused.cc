@@ -11,6 +11,7 @@
 #include "attention/forward/query_block.h"
 #include "attention/forward/thread_work.h"
 #include "attention/plain/plain.h"
+#include "core/arrays/each_dtype.h"
 #include "core/threads/interruption.h"
 #include "core/threads/scratch_lease.h"
 #include "kernels/attention/block.h"
@@ -188,9 +189,7 @@ void fused_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
 #define SEXTANT_INSTANTIATE(T)                                     \
   template TaskGrid task_grid(const Arguments<T>&, View<const T>); \
   template void fused_attention(const Arguments<T>&, View<const T>, View<T>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FUSED(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

@@ -6,6 +6,7 @@
 
 #include "attention/plain/each_row.h"
 #include "attention/plain/row.h"
+#include "core/arrays/each_dtype.h"
 
 namespace sextant::attention_detail {
 
@@ -73,10 +74,7 @@ void plain_attention(const Arguments<T>& a, View<const T> v, View<T> out) {
   template void recompute_nonfinite_channels(const Arguments<T>&, const Sequence&, std::int64_t, \
                                              std::int64_t, View<const T>, View<T>);              \
   template void plain_attention(const Arguments<T>&, View<const T>, View<T>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

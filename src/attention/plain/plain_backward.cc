@@ -8,6 +8,7 @@
 #include "attention/forward/kernel_rows.h"
 #include "attention/plain/each_row.h"
 #include "attention/plain/row.h"
+#include "core/arrays/each_dtype.h"
 #include "core/threads/interruption.h"
 
 namespace sextant::attention_detail {
@@ -325,10 +326,7 @@ void plain_backward(const BackwardArguments<T>& b, BackwardSums<T>& sums) {
   template void plain_backward_slice(const BackwardArguments<T>&, std::int64_t, BackwardSums<T>&, \
                                      double*);                                                    \
   template void plain_backward(const BackwardArguments<T>&, BackwardSums<T>&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

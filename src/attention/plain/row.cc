@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "attention/forward/kernel_rows.h"
+#include "core/arrays/each_dtype.h"
 
 namespace sextant::attention_detail {
 namespace {
@@ -298,10 +299,7 @@ void weighted_sum(const double* weights, KeyRange range, View<const T> v, double
                              const RowScratch&);                                                 \
   template KeyRange biased_scores(const Arguments<T>&, const RowIndex&, const RowScratch&);      \
   template void weighted_sum(const double*, KeyRange, View<const T>, double*) noexcept;
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::attention_detail

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/arrays/each_dtype.h"
 #include "core/numbers/max_position.h"
 #include "core/numbers/wide_float.h"
 #include "core/options/fields.h"
@@ -247,10 +248,7 @@ std::string_view name_of(FourierInput input) noexcept {
                                          SinusoidalLayout);                      \
   template Tensor<T> nerf_features<T>(const NerfFeatures&, View<const double>);  \
   template Tensor<T> band_features<T>(const BandFeatures&, View<const double>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/arrays/each_dtype.h"
 #include "core/options/fields.h"
 #include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_positions.h"
@@ -186,10 +187,7 @@ Tensor<T> sincos_2d(const Sincos2d& options, std::span<const double> positions) 
   template Tensor<T> sincos_2d<T>(const Sincos2d&);                                \
   template Tensor<T> sincos_2d<T>(const Sincos2d&, std::span<const std::int64_t>); \
   template Tensor<T> sincos_2d<T>(const Sincos2d&, std::span<const double>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 namespace descriptors {

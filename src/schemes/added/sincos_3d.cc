@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/arrays/each_dtype.h"
 #include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/definition.h"
@@ -126,10 +127,7 @@ Tensor<T> sincos_3d(const Sincos3d& options, std::span<const double> positions) 
 #define SEXTANT_INSTANTIATE(T)                                                     \
   template Tensor<T> sincos_3d<T>(const Sincos3d&, std::span<const std::int64_t>); \
   template Tensor<T> sincos_3d<T>(const Sincos3d&, std::span<const double>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 namespace descriptors {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/arrays/each_dtype.h"
 #include "core/arrays/overlap.h"
 #include "core/numbers/max_position.h"
 #include "kernels/sines/sine_table.h"
@@ -128,10 +129,7 @@ Tensor<double> sinusoidal_frequencies(const Sinusoidal& options, bool cosine) {
   template Tensor<T> sinusoidal<T>(const Sinusoidal&, std::span<const std::int64_t>); \
   template Tensor<T> sinusoidal<T>(const Sinusoidal&, std::span<const double>);       \
   template void sinusoidal_into(View<T>, const Sinusoidal&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant

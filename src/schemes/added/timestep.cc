@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/arrays/each_dtype.h"
 #include "kernels/sines/sine_table.h"
 #include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_columns.h"
@@ -109,10 +110,7 @@ Tensor<T> timestep(const Timestep& options, std::span<const std::int64_t> times)
 #define SEXTANT_INSTANTIATE(T)                                              \
   template Tensor<T> timestep<T>(const Timestep&, std::span<const double>); \
   template Tensor<T> timestep<T>(const Timestep&, std::span<const std::int64_t>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 namespace descriptors {

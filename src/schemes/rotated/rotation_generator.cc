@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/arrays/each_dtype.h"
 #include "kernels/sines/sine_table.h"
 #include "schemes/added/sinusoidal_columns.h"
 #include "schemes/added/sinusoidal_positions.h"
@@ -125,10 +126,7 @@ void make_rotation_into(const Rotation& rotation, RotationTable<T>& table) {
                               const Positions&, T*);                                       \
   template void fill_rotation(const Rotation&, std::span<const std::int32_t>, bool,        \
                               std::span<const double>, T*);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant
