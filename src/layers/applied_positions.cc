@@ -16,7 +16,7 @@ namespace {
 template <class To>
 Tensor<To> rounded(Tensor<double>&& table) {
   if constexpr (std::is_same_v<To, double>) return std::move(table);
-  return layers::converted<To>(table);
+  return converted<To>(table);
 }
 
 template <class To>
