@@ -13,6 +13,7 @@
 #include "core/threads/interruption.h"
 #include "kernels/sines/sine_table.h"
 #include "kernels/sines/turns.h"
+#include "schemes/added/sinusoidal_positions.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/random.h"
@@ -53,10 +54,7 @@ void check_matrix(std::string_view where, View<const double> values, std::string
 }
 
 void check_size(std::int64_t rows, std::int64_t columns) {
-  if (rows > (std::int64_t{1} << 60) / columns) {
-    throw Error("fourier.coordinates", "times features must be below 2^60, got " +
-                                           std::to_string(rows) + " x " + std::to_string(columns));
-  }
+  check_table_size("fourier.coordinates", rows, columns, "features");
 }
 
 SineAndCosine sine_and_cosine_of(double turns) noexcept {

@@ -89,11 +89,7 @@ Tensor<T> make(const Sincos3d& options, std::span<const Position> positions) {
                                            std::to_string(positions.size()) + " numbers");
   }
   const auto rows = static_cast<std::int64_t>(positions.size() / 3);
-  if (rows > (std::int64_t{1} << 60) / options.width) {
-    throw Error("sincos_3d.positions", "times width must be below 2^60, got " +
-                                           std::to_string(rows) + " x " +
-                                           std::to_string(options.width));
-  }
+  check_table_size("sincos_3d.positions", rows, options.width);
   Tensor<T> out({rows, options.width});
   for (const Block& block : blocks) {
     const std::int64_t columns = std::min(block.width, options.width - block.begin);

@@ -44,10 +44,7 @@ void fill(const Sinusoidal& options, const Positions& positions, T* out, std::in
 
 template <Floating T>
 Tensor<T> new_table(std::int64_t rows, std::int64_t width) {
-  if (rows > (std::int64_t{1} << 60) / width) {
-    throw Error("sinusoidal.length", "times width must be below 2^60, got " + std::to_string(rows) +
-                                         " x " + std::to_string(width));
-  }
+  check_table_size("sinusoidal.length", rows, width);
   return Tensor<T>::uninitialized({rows, width});
 }
 

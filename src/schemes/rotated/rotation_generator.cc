@@ -81,10 +81,7 @@ void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which
 template <Floating T>
 RotationTable<T> new_rotation_table(const Rotation& rotation, std::int64_t rows) {
   const std::int64_t pairs = rotation.pairs();
-  if (rows > (std::int64_t{1} << 60) / pairs) {
-    throw Error(rotation.where("length"), "times pairs must be below 2^60, got " +
-                                              std::to_string(rows) + " x " + std::to_string(pairs));
-  }
+  check_table_size(rotation.where("length"), rows, pairs, "pairs");
   return {Tensor<T>::uninitialized({rows, pairs}), Tensor<T>::uninitialized({rows, pairs}),
           rotation.layout, rotation.first_channel};
 }
