@@ -8,6 +8,7 @@
 #include "sextant/core/error.h"
 #include "sextant/figures/extrapolation_chart.h"
 #include "sextant/figures/loss_chart.h"
+#include "support/error_of.h"
 
 namespace sextant::figures {
 namespace {
@@ -50,12 +51,8 @@ TEST(LossChart, SeveralRunsHaveAChartOfEachLoss) {
 }
 
 TEST(LossChart, AFolderWithoutMetricsIsNoTraining) {
-  try {
-    load_losses("/nowhere/at/all");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("must be the folder of a training run"));
-  }
+  EXPECT_THAT(error_of([&] { load_losses("/nowhere/at/all"); }),
+              HasSubstr("must be the folder of a training run"));
 }
 
 TEST(ExtrapolationChart, HasAPanelPerWayToScore) {

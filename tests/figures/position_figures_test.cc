@@ -7,23 +7,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant::figures::position_figures_test {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-template <class Make>
-std::string error_of(Make make) {
-  try {
-    make();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(PositionFigures, ColumnsAreRowsOfTheNumbers) {
   const PositionTable table = position_table({.length = 5, .width = 4});

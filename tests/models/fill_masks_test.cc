@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -32,12 +32,7 @@ TextModel masked_model(ModelKind kind) {
 
 std::string refusal(ModelKind kind, const std::string& text, const FillOptions& options = {}) {
   const TextModel model = masked_model(kind);
-  try {
-    fill_masks(model, text, options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { fill_masks(model, text, options); });
 }
 
 TEST(FillMasks, GuessesEveryHoleByFallingProbability) {

@@ -4,27 +4,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 
 #include "attention/same_bits.h"
 #include "attention/strided.h"
 #include "sextant/schemes/rotated/rotary.h"
+#include "support/error_of.h"
 
 namespace sextant::kv_cache_test {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // A prompt of two sequences, four query heads, two key heads.
 template <class T>

@@ -5,27 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <numbers>
 #include <string>
 #include <vector>
 
-#include "sextant/core/error.h"
 #include "sextant/schemes/scheme.h"
+#include "support/error_of.h"
 
 namespace sextant::fourier_test {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Tensor<double> matrix(std::int64_t rows, std::vector<double> values) {
   Tensor<double> result({rows, static_cast<std::int64_t>(values.size()) / rows});
@@ -204,29 +194,29 @@ TEST(FourierScheme, LearnsItsFrequencies) {
 
 TEST(Fourier, RefusesWhatIsNoFeature) {
   const Tensor<double> x = matrix(1, {0.5});
-  EXPECT_THAT(message_of([&] { nerf_features<float>({.levels = 0}, x); }), HasSubstr("1 .. 64"));
-  EXPECT_THAT(message_of([&] { nerf_features<float>({}, matrix(1, {NAN})); }),
+  EXPECT_THAT(error_of([&] { nerf_features<float>({.levels = 0}, x); }), HasSubstr("1 .. 64"));
+  EXPECT_THAT(error_of([&] { nerf_features<float>({}, matrix(1, {NAN})); }),
               HasSubstr("[fourier.coordinates]"));
-  EXPECT_THAT(message_of([&] { band_features<float>({.bands = 0}, x); }), HasSubstr("bands"));
-  EXPECT_THAT(message_of([&] { band_features<float>({.bands = 2, .max_frequency = NAN}, x); }),
+  EXPECT_THAT(error_of([&] { band_features<float>({.bands = 0}, x); }), HasSubstr("bands"));
+  EXPECT_THAT(error_of([&] { band_features<float>({.bands = 2, .max_frequency = NAN}, x); }),
               HasSubstr("max_frequency"));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 fourier_features<float>(x, matrix(2, {1, 2}));
               }),
               HasSubstr("[fourier.frequencies] must have one row for each of the 1 axes"));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 fourier_backward(x, matrix(1, {1}), SinusoidalLayout::cos_first, matrix(1, {1}));
               }),
               HasSubstr("[fourier.gradient] must be [1, 2]"));
-  EXPECT_THAT(message_of([] { gaussian_frequencies(0, 2, 1, 0); }), HasSubstr("features"));
-  EXPECT_THAT(message_of([] { gaussian_frequencies(1, 2, NAN, 0); }), HasSubstr("scale"));
+  EXPECT_THAT(error_of([] { gaussian_frequencies(0, 2, 1, 0); }), HasSubstr("features"));
+  EXPECT_THAT(error_of([] { gaussian_frequencies(1, 2, NAN, 0); }), HasSubstr("scale"));
   const std::int64_t ids[] = {0, 1};
   const auto error = [&](std::int64_t width, std::map<std::string, std::string> parameters) {
     SchemeRequest request;
     request.width = width;
     request.positions = ids;
     request.parameters = std::move(parameters);
-    return message_of([&] { find_scheme("fourier").make(request); });
+    return error_of([&] { find_scheme("fourier").make(request); });
   };
   EXPECT_THAT(error(7, {}), HasSubstr("[fourier.width] must be a multiple of 2, got 7"));
   EXPECT_THAT(error(8, {{"form", "nerf"}, {"input", "first"}}), HasSubstr("and 1 more"));

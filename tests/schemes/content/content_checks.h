@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "sextant/attention.h"
-#include "sextant/core/error.h"
 #include "sextant/core/random.h"
 #include "sextant/schemes/scheme.h"
+#include "support/error_of.h"
 
 namespace sextant::testing {
 
@@ -230,19 +230,10 @@ inline void expect_gradients(std::string_view scheme, SchemeRequest request, Sch
   call.options.softcap = 0;
 }
 
-inline std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 // What the term says to a call.
 inline std::string refusal_of(const ScoreTerm& content, ContentCall& call) {
   call.options.terms = {&content};
-  return message_of([&] { loss_of(call); });
+  return error_of([&] { loss_of(call); });
 }
 
 inline SchemeRequest content_request(std::span<const std::int64_t> positions,

@@ -56,7 +56,7 @@ TEST(Sandwich, NamesTheArgumentAtFault) {
   EXPECT_THAT(testing::refusal("sandwich", {{"base", "0"}}), HasSubstr("[sandwich.base]"));
   EXPECT_THAT(testing::refusal("sandwich", {{"base", "inf"}}), HasSubstr("[sandwich.base]"));
   EXPECT_THAT(testing::refusal("sandwich", {}, 0), HasSubstr("[sandwich.heads]"));
-  EXPECT_THAT(testing::error_of([] { sandwich({}, 0); }), HasSubstr("[sandwich.length]"));
+  EXPECT_THAT(error_of([] { sandwich({}, 0); }), HasSubstr("[sandwich.length]"));
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 namespace sextant {
 namespace {
 
-using checks::expect_error;
 using checks::Real;
 
 Tensor<double> random_frequencies(std::int64_t heads, std::int64_t axes, std::int64_t pairs) {
