@@ -83,10 +83,7 @@ std::string label_of(const SchemeSpecs& schemes) {
 
 SchemeRequest PositionOptions::request(const SchemeSpec& scheme, std::span<const std::int64_t> ids,
                                        const SchemeWeights* weights) const {
-  SchemeRequest request;
-  request.width = width;
-  request.heads = heads;
-  request.head_dim = head_dim;
+  SchemeRequest request{.width = width, .heads = heads, .head_dim = head_dim};
   if (head_dim > 2 && find_scheme(scheme.scheme).kind == SchemeKind::rotated) {
     request.head_dim = head_dim / 2 * 2;
   }

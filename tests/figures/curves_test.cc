@@ -56,10 +56,7 @@ TEST(LossChart, AFolderWithoutMetricsIsNoTraining) {
 }
 
 TEST(ExtrapolationChart, HasAPanelPerWayToScore) {
-  ExtrapolationTable table;
-  table.train_length = 8;
-  table.stride = 4;
-  table.lengths = {8, 16};
+  ExtrapolationTable table{.train_length = 8, .stride = 4, .lengths = {8, 16}};
   ExtrapolationRow& row = table.rows.emplace_back();
   row.label = "alibi";
   row.schemes = {{"alibi", {}}};
@@ -76,11 +73,7 @@ TEST(ExtrapolationChart, HasAPanelPerWayToScore) {
 }
 
 ExtrapolationTable table_of(std::int64_t seeds) {
-  ExtrapolationTable table;
-  table.train_length = 8;
-  table.stride = 4;
-  table.seeds = seeds;
-  table.lengths = {8, 16};
+  ExtrapolationTable table{.train_length = 8, .stride = 4, .seeds = seeds, .lengths = {8, 16}};
   for (const char* scheme : {"alibi", "rotary"}) {
     for (std::int64_t seed = 0; seed < seeds; ++seed) {
       ExtrapolationRow& row = table.rows.emplace_back();

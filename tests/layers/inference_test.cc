@@ -16,10 +16,8 @@ namespace {
 using ::testing::HasSubstr;
 
 StackOptions options_of(std::int64_t layers, std::int64_t width = 8) {
-  StackOptions options;
-  options.layers = layers;
-  options.attention = {.width = width, .heads = 2};
-  options.activation = Activation::gelu;
+  StackOptions options{
+      .layers = layers, .attention = {.width = width, .heads = 2}, .activation = Activation::gelu};
   return options;
 }
 

@@ -22,11 +22,7 @@ const Tokenizer& masked_words() {
 }
 
 TextModel masked_model(ModelKind kind) {
-  TransformerConfig config;
-  config.kind = kind;
-  config.width = 8;
-  config.heads = 2;
-  config.layers = 1;
+  TransformerConfig config{.kind = kind, .width = 8, .heads = 2, .layers = 1};
   return TextModel(config, masked_words());
 }
 

@@ -64,11 +64,7 @@ TEST(Parameters, WithoutDefaultMustBeGivenWhateverTheirType) {
 constexpr std::int64_t kRequestedIds[] = {0, 1, 2, 3};
 
 SchemeRequest request_of_four() {
-  SchemeRequest request;
-  request.width = 8;
-  request.heads = 2;
-  request.head_dim = 4;
-  request.positions = kRequestedIds;
+  SchemeRequest request{.width = 8, .heads = 2, .head_dim = 4, .positions = kRequestedIds};
   return request;
 }
 

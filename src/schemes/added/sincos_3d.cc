@@ -94,10 +94,7 @@ Tensor<T> make(const Sincos3d& options, std::span<const Position> positions) {
   for (const Block& block : blocks) {
     const std::int64_t columns = std::min(block.width, options.width - block.begin);
     if (columns <= 0) continue;
-    Sinusoidal table;
-    table.width = block.width;
-    table.base = options.base;
-    table.threads = options.threads;
+    Sinusoidal table{.width = block.width, .base = options.base, .threads = options.threads};
     if (options.form != Sincos3dForm::multidim) table.layout = SinusoidalLayout::half_split;
     if (options.form == Sincos3dForm::tensor2tensor) table.ladder = Ladder::d_half_minus_1;
     const std::vector<Position> axis = axis_of(positions, 3, block.axis);

@@ -44,11 +44,7 @@ std::vector<std::int64_t> ids_up_to(std::int64_t tokens) {
 
 Term term_of(const Scheme& scheme, std::int64_t tokens, std::int64_t heads = kHeads) {
   const std::vector<std::int64_t> ids = ids_up_to(tokens);
-  SchemeRequest request;
-  request.width = kDim * kHeads;
-  request.heads = heads;
-  request.head_dim = kDim;
-  request.positions = ids;
+  SchemeRequest request{.width = kDim * kHeads, .heads = heads, .head_dim = kDim, .positions = ids};
   return {std::get<std::shared_ptr<const ScoreTerm>>(scheme.make(request))};
 }
 

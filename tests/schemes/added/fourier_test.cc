@@ -148,10 +148,7 @@ TEST(Fourier, GradientsAreThoseOfDifferences) {
 
 TEST(FourierScheme, PutsIdsIntoTheMiddleOfTheirShare) {
   const std::int64_t ids[] = {3, 0};
-  SchemeRequest request;
-  request.width = 4;
-  request.positions = ids;
-  request.parameters = {{"form", "nerf"}};
+  SchemeRequest request{.width = 4, .positions = ids, .parameters = {{"form", "nerf"}}};
   const auto table = std::get<Tensor<double>>(find_scheme("fourier").make(request));
   EXPECT_DOUBLE_EQ(table(0, 0), std::sin(0.75));  // (2 * 3 + 1) / 4 - 1
   EXPECT_DOUBLE_EQ(table(1, 1), std::cos(-0.75));
@@ -165,11 +162,8 @@ TEST(FourierScheme, PutsIdsIntoTheMiddleOfTheirShare) {
 
 TEST(FourierScheme, LearnsItsFrequencies) {
   const std::int64_t ids[] = {0, 1, 2, 1, 1, 0};  // three rows of two axes
-  SchemeRequest request;
-  request.width = 6;
-  request.positions = ids;
-  request.axes = 2;
-  request.parameters = {{"scale", "2"}, {"seed", "4"}};
+  SchemeRequest request{
+      .width = 6, .positions = ids, .axes = 2, .parameters = {{"scale", "2"}, {"seed", "4"}}};
   const Scheme& fourier = find_scheme("fourier");
   SchemeWeights weights = fourier.initial_weights(request);
   ASSERT_EQ(weights.at("frequencies").shape(), Shape({2, 3}));
@@ -212,10 +206,7 @@ TEST(Fourier, RefusesWhatIsNoFeature) {
   EXPECT_THAT(error_of([] { gaussian_frequencies(1, 2, NAN, 0); }), HasSubstr("scale"));
   const std::int64_t ids[] = {0, 1};
   const auto error = [&](std::int64_t width, std::map<std::string, std::string> parameters) {
-    SchemeRequest request;
-    request.width = width;
-    request.positions = ids;
-    request.parameters = std::move(parameters);
+    SchemeRequest request{.width = width, .positions = ids, .parameters = std::move(parameters)};
     return error_of([&] { find_scheme("fourier").make(request); });
   };
   EXPECT_THAT(error(7, {}), HasSubstr("[fourier.width] must be a multiple of 2, got 7"));

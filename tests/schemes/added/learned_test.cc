@@ -166,10 +166,7 @@ TEST(LearnedBackward, GivesEachRowTheSumOfItsUses) {
 }
 
 SchemeRequest with_weights(const SchemeWeights& weights, std::span<const std::int64_t> positions) {
-  SchemeRequest asked;
-  asked.width = 2;
-  asked.positions = positions;
-  asked.weights = &weights;
+  SchemeRequest asked{.width = 2, .positions = positions, .weights = &weights};
   return asked;
 }
 
@@ -197,10 +194,8 @@ TEST(LearnedScheme, TakesItsTableFromTheWeights) {
 
 TEST(LearnedScheme, TrainingStartsWithSmallSeededNumbers) {
   const std::int64_t positions[] = {0, 400};
-  SchemeRequest asked;
-  asked.width = 64;
-  asked.positions = positions;
-  asked.parameters = {{"offset", "2"}, {"seed", "5"}};
+  SchemeRequest asked{
+      .width = 64, .positions = positions, .parameters = {{"offset", "2"}, {"seed", "5"}}};
   const Scheme& learned = find_scheme("learned");
   const SchemeWeights weights = learned.initial_weights(asked);
   const Tensor<double>& table = weights.at("table");

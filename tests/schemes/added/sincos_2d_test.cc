@@ -96,10 +96,7 @@ TEST(Sincos2d, EveryFormFollowsItsFormulaOnEveryPatch) {
 
 TEST(Sincos2d, AreTwoSinusoidalTables) {
   Sincos2d options = grid("mae", 16, 4, 7);
-  Sinusoidal half;
-  half.width = 8;
-  half.length = 7;
-  half.layout = SinusoidalLayout::half_split;
+  Sinusoidal half{.length = 7, .width = 8, .layout = SinusoidalLayout::half_split};
   const Tensor<float> table = sincos_2d<float>(options);
   const Tensor<float> line = sinusoidal<float>(half);
   for (std::int64_t row = 0; row < 4; ++row) {
@@ -154,10 +151,7 @@ TEST(Sincos2d, PlacesBetweenPatchesAreRealNumbers) {
 
 TEST(Sincos2dScheme, OneIdPerPatchCountsRowByRow) {
   const std::int64_t ids[] = {5, 0, 3, -1};
-  SchemeRequest request;
-  request.width = 8;
-  request.positions = ids;
-  request.parameters = {{"columns", "3"}};
+  SchemeRequest request{.width = 8, .positions = ids, .parameters = {{"columns", "3"}}};
   const SchemeTable made = find_scheme("sincos_2d").make(request);
   const auto& table = std::get<Tensor<double>>(made);
   const std::int64_t pairs[] = {1, 2, 0, 0, 1, 0, -1, 2};

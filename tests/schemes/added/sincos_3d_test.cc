@@ -109,10 +109,7 @@ TEST(Sincos3d, RefusesWidthsThatItsFormCannotShare) {
   const std::int64_t two[] = {1, 2};
   EXPECT_THAT(error_of([&] { sincos_3d<float>(of(Sincos3dForm::multidim, 12), two); }),
               HasSubstr("triples"));
-  SchemeRequest request;
-  request.width = 8;
-  request.positions = two;
-  request.axes = 2;
+  SchemeRequest request{.width = 8, .positions = two, .axes = 2};
   EXPECT_THAT(error_of([&] { find_scheme("sincos_3d").make(request); }),
               HasSubstr("1 or 3 ids per row, got 2"));
   request.axes = 1;

@@ -176,11 +176,8 @@ inline void expect_gradients(std::string_view scheme, SchemeRequest request, Sch
     attention<double>(call.q, call.k, call.v, out, call.options);
     Tensor<double> dq(call.q.shape()), dk(call.k.shape()), dv(call.v.shape());
     Tensor<double> flat({1, term->needs().parameters});
-    AttentionGradients<double> wanted;
-    wanted.q = dq.view();
-    wanted.k = dk.view();
-    wanted.v = dv.view();
-    wanted.terms = {flat.view().select(0, 0)};
+    AttentionGradients<double> wanted{
+        .q = dq.view(), .k = dk.view(), .v = dv.view(), .terms = {flat.view().select(0, 0)}};
     attention_backward<double>(call.q, call.k, call.v, out, call.dout, wanted, call.options);
     const SchemeWeights learned = find_scheme(scheme).backward(request, flat.view());
 

@@ -32,10 +32,7 @@ TEST(Sandwich, HasTheKnownSumsTimesTheHeadsFactor) {
 
 // The paper's derivation: <p_i, p_j> of sinusoidal positions.
 TEST(Sandwich, IsTheInnerProductOfSinusoidalPositions) {
-  Sinusoidal sinusoids;
-  sinusoids.length = 40;
-  sinusoids.width = 16;
-  sinusoids.base = 500;
+  Sinusoidal sinusoids{.length = 40, .width = 16, .base = 500};
   const Tensor<double> table = sinusoidal<double>(sinusoids);
   const testing::Asked asked(40, 2, {{"dim", "16"}, {"base", "500"}});
   testing::expect_formula("sandwich", asked.request,
