@@ -70,14 +70,16 @@ class Call:
     owner: str = ""  # the class that it is a method of
     hidden: tuple[str, ...] = ()
     raises: tuple[str, ...] = ERRORS
+    like: str = ""  # the call whose arguments, result and errors it has
 
 
-def train(name: str, idea: str, data: list[tuple[str, str, str]], result: str, more: str, extra: list[tuple[str, str, str, str]]) -> Call:
+def train(name: str, idea: str, data: list[tuple[str, str, str]], result: str, more: str, extra: list[tuple[str, str, str, str]],
+          like: str = "") -> Call:
     sources = ", ".join(f'"{given}": {given}' for given, *_ in data + extra if given != "from_model")
     start = "from_model" if FROM in extra else "None"
     body = (f'from ._training import train\n\n'
             f'return train("{name}", {{{sources}}}, {start}, scheme, {{options}}, folder, on_step, progress)  # type: ignore[return-value]')
-    return Call(name, name, idea, data, result, BEST, body, [SCHEME, *extra, *RUN], more)
+    return Call(name, name, idea, data, result, BEST, body, [SCHEME, *extra, *RUN], more, like=like)
 
 
 CALLS = [
@@ -93,11 +95,11 @@ CALLS = [
     train("dates", "Trains a translator of dates in words on built-in data: 'the third of march 1999' to '1999-03-03'.", [],
           "Translator", INTERRUPT, [DECODER]),
     train("copy", "Trains a translator that writes 3 to 8 letters again: 'dbca' to 'dbca'. It needs to know where they stand.", [],
-          "Translator", INTERRUPT, [DECODER]),
+          "Translator", INTERRUPT, [DECODER], "dates"),
     train("reverse", "Trains a translator that writes 3 to 8 letters backwards: 'dbca' to 'acbd'. It needs to know where they stand.", [],
-          "Translator", INTERRUPT, [DECODER]),
+          "Translator", INTERRUPT, [DECODER], "dates"),
     train("sort", "Trains a translator that writes 3 to 8 letters in order: 'dbca' to 'abcd'. It needs no positions.", [],
-          "Translator", INTERRUPT, [DECODER]),
+          "Translator", INTERRUPT, [DECODER], "dates"),
     Call("resume", "resume", "Goes on with a run that was stopped, or makes it longer: the same bits as a run that was not stopped.",
          [("folder", "str | os.PathLike[str]", "of the run")], "Model", BEST,
          "from ._training import resume as run\n\nreturn run(folder, {\"text\": text, \"pairs\": pairs, \"valid\": valid}, {options}, on_step, progress)",
@@ -161,6 +163,9 @@ def described(option: dict[str, Any]) -> tuple[str, str]:
 
 
 def docstring(call: Call, options: list[dict[str, Any]]) -> str:
+    if call.like:
+        same = f"Arguments, result and errors are those of {call.like}()."
+        return textwrap.indent(f"{textwrap.fill(call.idea, 96)}\n\n{same}", "    ").lstrip()
     rows = [(name, meaning) for name, _, meaning in call.leading] + [(name, meaning) for name, _, _, meaning in call.named]
     rows += [described(option) for option in options]
     parts = [textwrap.fill(call.idea, 96), *([textwrap.fill(call.more, 96)] if call.more else []),

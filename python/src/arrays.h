@@ -6,9 +6,11 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "arguments.h"
 #include "array_types.h"
@@ -130,6 +132,14 @@ template <class T>
 nb::object to_python(Tensor<T> tensor, nb::handle like = {}) {
   const Shape shape = tensor.shape();
   return to_python(std::move(tensor), shape, like);
+}
+
+// A list as a new array of one axis.
+template <class T>
+nb::object to_python(const std::vector<T>& list) {
+  auto array = Tensor<T>::uninitialized({std::ssize(list)});
+  std::ranges::copy(list, array.data());
+  return to_python(std::move(array));
 }
 
 // The numbers of a tensor that `owner` has, a read-only view.

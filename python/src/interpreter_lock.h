@@ -50,6 +50,13 @@ class Unlocked {
   std::optional<Interruption> interruption_;
 };
 
+// What f() gives, computed without the lock.
+template <class F>
+auto unlocked(const F& f) {
+  const Unlocked released;
+  return f();
+}
+
 // The thread has the lock while this lives, whether it had it before or not.
 class Locked {
  public:

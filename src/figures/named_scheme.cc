@@ -34,10 +34,7 @@ std::string picture_name(const SchemeSpecs& schemes) {
 }
 
 SchemeRequest NamedScheme::request(std::span<const std::int64_t> positions) const {
-  SchemeRequest request;
-  request.positions = positions;
-  request.parameters = parameters;
-  request.weights = weights;
+  SchemeRequest request{.positions = positions, .parameters = parameters, .weights = weights};
   return request;
 }
 

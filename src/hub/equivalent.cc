@@ -28,10 +28,8 @@ Tensor<double> rows_of(const TransformerConfig& c) {
   if (c.schemes.empty()) return Tensor<double>({c.length, c.width});
   std::vector<std::int64_t> ids(static_cast<std::size_t>(c.length));
   std::iota(ids.begin(), ids.end(), 0);
-  SchemeRequest request;
-  request.width = c.width;
-  request.positions = ids;
-  request.parameters = c.schemes.front().parameters;
+  SchemeRequest request{
+      .width = c.width, .positions = ids, .parameters = c.schemes.front().parameters};
   SchemeTable table = find_scheme(c.schemes.front().scheme).make(request);
   auto* rows = std::get_if<Tensor<double>>(&table);
   return rows == nullptr ? Tensor<double>({c.length, c.width}) : std::move(*rows);

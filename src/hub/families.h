@@ -72,10 +72,19 @@ bool is_bare(const ConfigObject& object);
 // Whether the first of `architectures` is one of these.
 bool is_class(const ConfigObject& object, std::initializer_list<std::string_view> names);
 
+// The weights of a family whose names are the same whatever config.json says.
+template <const DecoderNames& names>
+void add_decoder_of(const ConfigObject&, const TransformerConfig& config, WeightTable& table) {
+  add_decoder(config, names, table);
+}
+
 // Names that are known and not read: rotations, which config.json gives, and masks.
 inline constexpr std::string_view kRotations[] = {".rotary_emb.inv_freq"};
 inline constexpr std::string_view kMasks[] = {".attn.bias",           ".attn.masked_bias",
                                               ".attention.bias",      ".attention.masked_bias",
                                               ".rotary_emb.inv_freq", ".attn.causal_mask"};
+// What most decoders have.
+inline constexpr NameRules kModelRules = {"model.", kRotations};
+inline constexpr DecoderNames kLlamaNames{};
 
 }  // namespace sextant::hub

@@ -1,12 +1,11 @@
 // From a folder to a model: the config first, then shapes, then memory.
 #include "sextant/hub/load_pretrained.h"
 
-#include <filesystem>
 #include <functional>
 #include <memory>
-#include <system_error>
 #include <utility>
 
+#include "core/files/exists.h"
 #include "hub/families.h"
 #include "interop/config/models.h"
 #include "sextant/core/error.h"
@@ -15,11 +14,6 @@
 
 namespace sextant {
 namespace {
-
-bool exists(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error);
-}
 
 // The folder that has the files: of a model in the cache of huggingface_hub, models--ORG--NAME, the
 // snapshot of its main revision; any other as it is.

@@ -1,11 +1,11 @@
 // From a model to a folder: the config first, then the weights that it asks for.
 #include "sextant/hub/save_pretrained.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <utility>
 
+#include "core/arrays/converted.h"
 #include "core/files/new_folder.h"
 #include "hub/equivalent.h"
 #include "hub/written_config.h"
@@ -35,10 +35,8 @@ void save_rounded(const std::string& path, std::map<std::string, Tensor<float>>&
   std::map<std::string, Tensor<T>> rounded;
   std::map<std::string, TensorBytes> bytes;
   for (auto& [name, values] : tensors) {
-    Tensor<T> to(values.shape());
-    std::ranges::transform(values.span(), to.data(), [](float x) { return static_cast<T>(x); });
+    const auto& kept = rounded.emplace(name, converted<T>(values)).first->second;
     values = {};
-    const auto& kept = rounded.emplace(name, std::move(to)).first->second;
     bytes[name] = {dtype_of<T>, kept.shape(), std::as_bytes(kept.span())};
   }
   save_safetensors(path, bytes, {{"format", "pt"}});

@@ -1,7 +1,5 @@
 // The files of sentence-transformers beside a model.
-#include <filesystem>
-#include <system_error>
-
+#include "core/files/exists.h"
 #include "core/json/json.h"
 #include "core/text/quoted_text.h"
 #include "interop/config/object.h"
@@ -13,11 +11,6 @@ namespace sextant {
 namespace {
 
 using interop::ConfigObject;
-
-bool exists(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error);
-}
 
 void read_pooling(const std::string& folder, SentenceOptions& options) {
   struct Mode {

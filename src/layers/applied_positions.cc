@@ -16,7 +16,7 @@ namespace {
 template <class To>
 Tensor<To> rounded(Tensor<double>&& table) {
   if constexpr (std::is_same_v<To, double>) return std::move(table);
-  return layers::converted<To>(table);
+  return converted<To>(table);
 }
 
 template <class To>
@@ -83,10 +83,7 @@ std::string label_of(const SchemeSpecs& schemes) {
 
 SchemeRequest PositionOptions::request(const SchemeSpec& scheme, std::span<const std::int64_t> ids,
                                        const SchemeWeights* weights) const {
-  SchemeRequest request;
-  request.width = width;
-  request.heads = heads;
-  request.head_dim = head_dim;
+  SchemeRequest request{.width = width, .heads = heads, .head_dim = head_dim};
   if (head_dim > 2 && find_scheme(scheme.scheme).kind == SchemeKind::rotated) {
     request.head_dim = head_dim / 2 * 2;
   }

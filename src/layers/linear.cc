@@ -1,15 +1,34 @@
 // Linear maps as plain loops; float32 weights are summed in float64 and rounded once.
 #include "sextant/layers/linear.h"
 
+#include <array>
 #include <cmath>
 #include <string>
 
-#include "layers/dot.h"
 #include "layers/ops.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
 namespace {
+
+// <a, b>, both contiguous. Eight running sums hide the latency of an addition; which product goes
+// to which sum depends on `count` alone, so that equal rows give equal bits wherever they stand.
+template <class T>
+double dot(const T* a, const T* b, std::int64_t count) noexcept {
+  constexpr std::int64_t kLanes = 8;
+  std::array<double, kLanes> sums{};
+  std::int64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+      sums[static_cast<std::size_t>(lane)] +=
+          static_cast<double>(a[i + lane]) * static_cast<double>(b[i + lane]);
+    }
+  }
+  for (std::size_t lane = 0; i < count; ++i, ++lane) {
+    sums[lane] += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  }
+  return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+}
 
 void check_sizes(std::int64_t in, std::int64_t out) {
   if (in < 1) throw Error("linear.in", "must be at least 1, got " + std::to_string(in));

@@ -11,7 +11,6 @@
 
 namespace sextant {
 
-using layers::converted;
 using layers::first_positions;
 using layers::widened;
 

@@ -1,26 +1,19 @@
 // What the tables of schemes and their gradients share, and how tables of one kind become one.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <numeric>
 #include <string>
 #include <vector>
 
+#include "core/arrays/converted.h"
 #include "sextant/core/tensor.h"
 #include "sextant/schemes/scheme.h"
 #include "sextant/tables/distance_bias.h"
 #include "sextant/tables/rotation_table.h"
 
 namespace sextant::layers {
-
-template <class To, class From>
-Tensor<To> converted(const Tensor<From>& from) {
-  auto to = Tensor<To>::uninitialized(from.shape());
-  std::ranges::transform(from.span(), to.data(), [](From x) { return static_cast<To>(x); });
-  return to;
-}
 
 inline std::vector<std::int64_t> first_positions(std::int64_t length) {
   std::vector<std::int64_t> ids(static_cast<std::size_t>(length));

@@ -2,10 +2,9 @@
 #include "sextant/models/model_folder.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <system_error>
 #include <utility>
 
+#include "core/files/exists.h"
 #include "models/checksums.h"
 #include "sextant/core/files.h"
 #include "sextant/core/missing_file.h"
@@ -14,11 +13,6 @@ namespace sextant {
 namespace {
 
 std::string config_path(const std::string& folder) { return folder + "/config.json"; }
-
-bool exists(const std::string& path) {
-  std::error_code error;
-  return std::filesystem::exists(path, error);
-}
 
 ModelFolder checked(ModelFolder folder) {
   const std::int64_t wanted = vocabulary_for(folder.config.kind, folder.tokenizer);

@@ -2,13 +2,16 @@
 #include "sextant/pictures/page.h"
 
 #include <algorithm>
+#include <cmath>
+#include <string_view>
 
 #include "core/files/embedded_text.h"
 #include "core/text/base64.h"
 #include "pictures/describe.h"
+#include "pictures/drawing.h"
 #include "pictures/page_files.h"
-#include "pictures/readable_width.h"
 #include "pictures/text.h"
+#include "sextant/core/numbers.h"
 
 namespace sextant {
 namespace {
@@ -32,6 +35,22 @@ bool is_number_column(const std::vector<std::vector<std::string>>& rows, std::si
     any = true;
   }
   return any;
+}
+
+// The width in CSS pixels at which the smallest text of `picture` is 10 pixels high, rounded up;
+// 0 for a picture without text.
+int readable_width(const Picture& picture) {
+  constexpr std::string_view kSize = " font-size=\"";
+  double smallest = 0;
+  const std::string_view svg = picture.svg;
+  for (std::size_t at = svg.find(kSize); at != svg.npos; at = svg.find(kSize, at)) {
+    at += kSize.size();
+    const double size = parse_double(svg.substr(at, svg.find('"', at) - at), "svg.font-size");
+    smallest = smallest == 0 ? size : std::min(smallest, size);
+  }
+  return smallest > 0
+             ? static_cast<int>(std::ceil(picture.width * pictures::kSmallestText / smallest))
+             : 0;
 }
 
 std::string size_text(std::size_t bytes) {
@@ -108,7 +127,7 @@ void Page::add_picture(const Picture& picture, std::string_view classes) {
   if (!picture.svg.starts_with(kOpening)) {
     throw Error("page.picture.svg", "must be one <svg> element");
   }
-  const int width = pictures::readable_width(picture);
+  const int width = readable_width(picture);
   body_ += "<div class=\"" + std::string(classes) +
            "\" style=\"--readable:" + std::to_string(width) + "px\"><div class=\"wide\"><svg ";
   body_ += pictures::with_own_ids(picture.svg, body_).substr(kOpening.size()) + "</div>";

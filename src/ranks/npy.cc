@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <optional>
 
+#include "core/arrays/each_dtype.h"
 #include "core/arrays/npy_header.h"
 #include "core/files/file_handle.h"
 #include "core/files/folder_sync.h"
@@ -210,10 +211,7 @@ void save_shards(const Communicator& comm, const std::string& path, View<const T
 #define SEXTANT_INSTANTIATE(T)                                                      \
   template void save_shards(const Communicator&, const std::string&, View<const T>, \
                             const ShardLayout&, int);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::ranks

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/arrays/each_dtype.h"
 #include "ranks/rows.h"
 #include "sextant/core/dtype.h"
 #include "sextant/ranks/agreement.h"
@@ -91,10 +92,7 @@ Tensor<T> gather(const Communicator& comm, View<const T> part, const ShardLayout
                                   const ShardLayout&, int);                               \
   template Tensor<T> gather(const Communicator&, View<const T>, const ShardLayout&, int); \
   template Tensor<T> shard_of(View<const T>, const ShardLayout&, int, int);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 SEXTANT_INSTANTIATE(std::int64_t)
 SEXTANT_INSTANTIATE(std::int32_t)
 SEXTANT_INSTANTIATE(bool)

@@ -13,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "core/arrays/converted.h"
 #include "core/json/json.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/files.h"
@@ -43,13 +44,6 @@ Tensor<double> tensor_of(const Json& json) {
 }
 
 template <class T>
-Tensor<T> as(const Tensor<double>& x) {
-  Tensor<T> out(x.shape());
-  for (std::int64_t i = 0; i < x.count(); ++i) out.data()[i] = static_cast<T>(x.data()[i]);
-  return out;
-}
-
-template <class T>
 double largest_difference(const Json& json, const ScoreTerm& term) {
   const Json& arrays = json["arrays"];
   const Tensor<double> expected = tensor_of(arrays["out"]);
@@ -57,8 +51,8 @@ double largest_difference(const Json& json, const ScoreTerm& term) {
   options.terms = {&term};
   if (json["causal"].get<bool>()) options.causal = Causal::top_left;
   Tensor<T> out(expected.shape());
-  attention<T>(as<T>(tensor_of(arrays["q"])), as<T>(tensor_of(arrays["k"])),
-               as<T>(tensor_of(arrays["v"])), out, options);
+  attention<T>(converted<T>(tensor_of(arrays["q"])), converted<T>(tensor_of(arrays["k"])),
+               converted<T>(tensor_of(arrays["v"])), out, options);
   double largest = 0;
   for (std::int64_t i = 0; i < out.count(); ++i) {
     const double off = std::abs(static_cast<double>(out.data()[i]) - expected.data()[i]);

@@ -99,11 +99,4 @@ Tensor<T> normal(const Shape& shape, NumpyRandom& random, double scale = 1) {
   return tensor;
 }
 
-template <class T>
-Tensor<double> to_double(const Tensor<T>& tensor) {
-  Tensor<double> result(tensor.shape());
-  for (std::int64_t n = 0; n < tensor.count(); ++n) result.data()[n] = tensor.data()[n];
-  return result;
-}
-
 }  // namespace sextant

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/json/option_json.h"
+#include "support/error_of.h"
 
 namespace sextant {
 
@@ -51,15 +52,6 @@ inline constexpr auto kFields<Basket> =
 namespace {
 
 using ::testing::ElementsAre;
-
-std::string error_of(const auto& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Fields, SayDefaultsAndWhatIsAllowed) {
   std::vector<std::string> names, defaults, allowed;

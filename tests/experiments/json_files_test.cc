@@ -9,7 +9,6 @@
 
 #include "core/json/json.h"
 #include "experiments/extrapolation_plan.h"
-#include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/experiments/extrapolation.h"
 #include "sextant/interop/model_config.h"
@@ -17,6 +16,7 @@
 #include "sextant/text/tokenizer.h"
 #include "sextant/text/vocabulary.h"
 #include "sextant/training/trainer.h"
+#include "support/error_of.h"
 #include "training/run_folders.h"
 #include "training/runs/run_description.h"
 #include "training/runs/state_file.h"
@@ -65,13 +65,8 @@ class JsonFiles : public RunFolders {
     };
   }
 
-  static std::string error_of(const Reader& reader, const std::string& text) {
-    try {
-      reader.read(text);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+  static std::string refusal_of(const Reader& reader, const std::string& text) {
+    return error_of([&] { reader.read(text); });
   }
 };
 
@@ -85,29 +80,29 @@ TEST_F(JsonFiles, AreRefusedBeyond32LevelsAndNotBefore) {
     const bool nested = reader.name == "trainer.settings";
     for (const std::size_t depth : {30, 31, 32}) {
       if (nested && depth > 30) continue;
-      EXPECT_THAT(error_of(reader, levels(depth)), Not(HasSubstr(deep))) << reader.name << depth;
+      EXPECT_THAT(refusal_of(reader, levels(depth)), Not(HasSubstr(deep))) << reader.name << depth;
     }
     for (const std::size_t depth : {33, 100'000}) {
-      EXPECT_THAT(error_of(reader, levels(depth)),
+      EXPECT_THAT(refusal_of(reader, levels(depth)),
                   AllOf(HasSubstr(reader.name + "] " + deep), HasSubstr(" levels of JSON")))
           << reader.name << depth;
     }
     // As deep and no end.
-    EXPECT_THAT(error_of(reader, "{\"a\":" + std::string(1'000'000, '[')), HasSubstr(deep));
+    EXPECT_THAT(refusal_of(reader, "{\"a\":" + std::string(1'000'000, '[')), HasSubstr(deep));
   }
 }
 
 TEST_F(JsonFiles, AreRefusedWithKeysTwiceAndBytesBehindThem) {
   for (const Reader& reader : readers()) {
-    EXPECT_THAT(error_of(reader, R"({"a":{"b":1,"b":2}})"),
+    EXPECT_THAT(refusal_of(reader, R"({"a":{"b":1,"b":2}})"),
                 HasSubstr(reader.name + "] has the key 'b' twice in one object"));
     if (reader.name == "trainer.settings") continue;  // its text stands in another one here
     EXPECT_THAT(
-        error_of(reader, std::string("{}\0", 3)),
+        refusal_of(reader, std::string("{}\0", 3)),
         HasSubstr(reader.name + "] must be valid JSON, got an error at byte 3: a zero byte"));
-    EXPECT_THAT(error_of(reader, "{} x"),
+    EXPECT_THAT(refusal_of(reader, "{} x"),
                 HasSubstr(reader.name + "] must be valid JSON, got an error at byte 4"));
-    EXPECT_THAT(error_of(reader, "[]"),
+    EXPECT_THAT(refusal_of(reader, "[]"),
                 HasSubstr(reader.name + "] must be a JSON object, got array"));
   }
 }
@@ -117,7 +112,7 @@ TEST_F(JsonFiles, AreRefusedWhenTheyAreLargerThanWhatTheyAreFor) {
   for (const Reader& reader : readers()) {
     const bool tokens = reader.name == "words.json" || reader.name == "tokenizer.json";
     if (tokens) continue;  // lists of millions
-    EXPECT_THAT(error_of(reader, large),
+    EXPECT_THAT(refusal_of(reader, large),
                 AllOf(HasSubstr(reader.name), HasSubstr("at most 16777216")));
   }
 }

@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant::figures {
 namespace {
@@ -40,19 +40,14 @@ TEST(ClockHands, TurnClockwiseFromTwelveByPositionTimesFrequency) {
 }
 
 TEST(ClockHands, RefusesWhatItCannotDraw) {
-  const auto error_of = [](const std::vector<std::int64_t>& pairs,
-                           const std::vector<std::string>& words) {
-    try {
-      plot_clock_hands({.width = 8}, pairs, words);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+  const auto refusal_of = [](const std::vector<std::int64_t>& pairs,
+                             const std::vector<std::string>& words) {
+    return error_of([&] { plot_clock_hands({.width = 8}, pairs, words); });
   };
-  EXPECT_THAT(error_of({0}, {}), HasSubstr("[figure.words] must be 1 .. 64, got 0"));
-  EXPECT_THAT(error_of({0}, std::vector<std::string>(65, "x")), HasSubstr("got 65"));
-  EXPECT_THAT(error_of({}, {"x"}), HasSubstr("[figure.pairs]"));
-  EXPECT_THAT(error_of({4}, {"x"}), HasSubstr("must be 0 .. 3, got 4"));
+  EXPECT_THAT(refusal_of({0}, {}), HasSubstr("[figure.words] must be 1 .. 64, got 0"));
+  EXPECT_THAT(refusal_of({0}, std::vector<std::string>(65, "x")), HasSubstr("got 65"));
+  EXPECT_THAT(refusal_of({}, {"x"}), HasSubstr("[figure.pairs]"));
+  EXPECT_THAT(refusal_of({4}, {"x"}), HasSubstr("must be 0 .. 3, got 4"));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "sextant/core/error.h"
 #include "sextant/figures/extrapolation_chart.h"
 #include "sextant/figures/loss_chart.h"
+#include "support/error_of.h"
 
 namespace sextant::figures {
 namespace {
@@ -50,19 +51,12 @@ TEST(LossChart, SeveralRunsHaveAChartOfEachLoss) {
 }
 
 TEST(LossChart, AFolderWithoutMetricsIsNoTraining) {
-  try {
-    load_losses("/nowhere/at/all");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("must be the folder of a training run"));
-  }
+  EXPECT_THAT(error_of([&] { load_losses("/nowhere/at/all"); }),
+              HasSubstr("must be the folder of a training run"));
 }
 
 TEST(ExtrapolationChart, HasAPanelPerWayToScore) {
-  ExtrapolationTable table;
-  table.train_length = 8;
-  table.stride = 4;
-  table.lengths = {8, 16};
+  ExtrapolationTable table{.train_length = 8, .stride = 4, .lengths = {8, 16}};
   ExtrapolationRow& row = table.rows.emplace_back();
   row.label = "alibi";
   row.schemes = {{"alibi", {}}};
@@ -79,11 +73,7 @@ TEST(ExtrapolationChart, HasAPanelPerWayToScore) {
 }
 
 ExtrapolationTable table_of(std::int64_t seeds) {
-  ExtrapolationTable table;
-  table.train_length = 8;
-  table.stride = 4;
-  table.seeds = seeds;
-  table.lengths = {8, 16};
+  ExtrapolationTable table{.train_length = 8, .stride = 4, .seeds = seeds, .lengths = {8, 16}};
   for (const char* scheme : {"alibi", "rotary"}) {
     for (std::int64_t seed = 0; seed < seeds; ++seed) {
       ExtrapolationRow& row = table.rows.emplace_back();

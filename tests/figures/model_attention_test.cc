@@ -9,6 +9,7 @@
 #include "sextant/core/error.h"
 #include "sextant/models/translate_lines.h"
 #include "sextant/training/tasks/dates_translator.h"
+#include "support/error_of.h"
 
 namespace sextant::figures {
 namespace {
@@ -33,12 +34,8 @@ TEST(ModelAttention, APartIsFoundByNameAndCrossAttentionWithoutOne) {
   EXPECT_EQ(find_part(parts, "").name, "cross");
   EXPECT_EQ(find_part(parts, "encoder").name, "encoder");
   EXPECT_EQ(find_part(std::span(parts).first(1), "").name, "encoder");  // the only one
-  try {
-    find_part(parts, "self");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "[figure.part] must be encoder | cross for this model, got 'self'");
-  }
+  EXPECT_EQ(error_of([&] { find_part(parts, "self"); }),
+            "[figure.part] must be encoder | cross for this model, got 'self'");
 }
 
 TEST(ModelAttention, MapsAreThoseOfTheLayerAndHead) {

@@ -7,23 +7,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant::figures::position_figures_test {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-template <class Make>
-std::string error_of(Make make) {
-  try {
-    make();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(PositionFigures, ColumnsAreRowsOfTheNumbers) {
   const PositionTable table = position_table({.length = 5, .width = 4});
@@ -39,11 +29,7 @@ TEST(PositionFigures, ColumnsAreRowsOfTheNumbers) {
 }
 
 TEST(PositionFigures, ASinusoidIsASmoothCurveThroughItsPoints) {
-  Sinusoidal options;
-  options.length = 11;
-  options.width = 5;
-  options.first = 7;
-  options.scale = 3;
+  Sinusoidal options{.length = 11, .width = 5, .first = 7, .scale = 3};
   PositionTable table = position_table(options);
   for (std::int64_t column = 0; column < 5; ++column) {
     const Series curve = column_curve(table, column, 8);
@@ -102,10 +88,7 @@ TEST(PositionFigures, MeansByDistanceAreOfAllPairs) {
 
 TEST(PositionFigures, HalvesOfATableHaveNames) {
   const auto groups_of = [](SinusoidalLayout layout, std::int64_t width) {
-    Sinusoidal options;
-    options.length = 5;
-    options.width = width;
-    options.layout = layout;
+    Sinusoidal options{.length = 5, .width = width, .layout = layout};
     std::string text;
     for (const ColumnGroup& group : plot_heatmap(position_table(options)).labels.column_groups) {
       text +=

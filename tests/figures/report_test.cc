@@ -12,11 +12,11 @@
 
 #include "figures/report/parts.h"
 #include "figures/report/weights_text.h"
-#include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/figures/environment.h"
 #include "sextant/lessons/attention_steps.h"
 #include "sextant/lessons/sentence_attention.h"
+#include "support/error_of.h"
 
 namespace sextant::figures {
 namespace {
@@ -191,19 +191,14 @@ TEST(ReportPage, LinksShowItsCard) {
 }
 
 TEST(ReportPage, WordsMustBeOfTheText) {
-  const auto error_of = [](const std::string& text, const ReportOptions& options) {
-    try {
-      report_page(text, options);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+  const auto refusal_of = [](const std::string& text, const ReportOptions& options) {
+    return error_of([&] { report_page(text, options); });
   };
-  EXPECT_THAT(error_of("Dog bites man!", {.words = {{"dog", "cat"}}}),
+  EXPECT_THAT(refusal_of("Dog bites man!", {.words = {{"dog", "cat"}}}),
               HasSubstr("[report.words] must be words of the text, which 'cat' is not"));
-  EXPECT_THAT(error_of("Dog bites man!", {.words = {{"dog", "Dog"}}}),
+  EXPECT_THAT(refusal_of("Dog bites man!", {.words = {{"dog", "Dog"}}}),
               HasSubstr("two different words"));
-  EXPECT_THAT(error_of(" \n", {}), HasSubstr("[report.text]"));
+  EXPECT_THAT(refusal_of(" \n", {}), HasSubstr("[report.text]"));
 }
 
 TEST(WeightsText, TwoCharactersHoldTwelveBits) {

@@ -10,7 +10,7 @@
 #include <numeric>
 #include <variant>
 
-#include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant::figures {
 namespace {
@@ -28,13 +28,8 @@ struct Request : SchemeRequest {
   std::vector<std::int64_t> ids;
 };
 
-std::string error_of(std::string_view scheme) {
-  try {
-    scheme_array(find_scheme(scheme), Request(3));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+std::string refusal_of(std::string_view scheme) {
+  return error_of([&] { scheme_array(find_scheme(scheme), Request(3)); });
 }
 
 TEST(SchemeArray, ARotationIsCosinesAndSinesOfEachPair) {
@@ -105,14 +100,11 @@ TEST(SchemeArray, OfTablesThatAreThereAlready) {
   EXPECT_EQ(array_of(bias, 2, 9).values(0, 0), -0.5 * 8);  // slopes have every distance
 
   const auto message = [&](std::int64_t heads, std::int64_t length) -> std::string {
-    try {
+    return error_of([&] {
       array_of(DistanceBias{.values = Tensor<float>({2, 5}), .origin = 2}, heads, length);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    });
   };
-  EXPECT_EQ(message(2, 3), "");
+  EXPECT_EQ(message(2, 3), "no error");
   EXPECT_THAT(message(2, 4), HasSubstr("[figure.length] must have a bias for each distance -3"));
   EXPECT_THAT(message(3, 3), HasSubstr("[figure.heads] must be at most 2, got 3"));
 
@@ -123,9 +115,9 @@ TEST(SchemeArray, OfTablesThatAreThereAlready) {
 }
 
 TEST(SchemeArray, WhatHasNoTableIsRefused) {
-  EXPECT_THAT(error_of("none"), HasSubstr("[figure.scheme]"));
-  EXPECT_THAT(error_of("none"), HasSubstr("which adds nothing"));
-  EXPECT_THAT(error_of("cope"), HasSubstr("depend on q and k as well"));
+  EXPECT_THAT(refusal_of("none"), HasSubstr("[figure.scheme]"));
+  EXPECT_THAT(refusal_of("none"), HasSubstr("which adds nothing"));
+  EXPECT_THAT(refusal_of("cope"), HasSubstr("depend on q and k as well"));
 }
 
 TEST(SchemeArray, TheFigureOfAnyScheme) {

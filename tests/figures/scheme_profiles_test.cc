@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant::figures {
 namespace {
@@ -87,19 +88,14 @@ TEST(SchemeProfiles, PicturesSpellNamesAsPeopleDo) {
 }
 
 TEST(SchemeProfiles, WhatHasNoProfileIsRefused) {
-  const auto error_of = [](const std::string& scheme, const ProfileOptions& options) {
-    try {
-      plot_profiles({named(scheme)}, options);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+  const auto refusal_of = [](const std::string& scheme, const ProfileOptions& options) {
+    return error_of([&] { plot_profiles({named(scheme)}, options); });
   };
   EXPECT_THROW(plot_profiles({}), Error);
-  EXPECT_THAT(error_of("none", {}), HasSubstr("which adds nothing"));
-  EXPECT_THAT(error_of("cope", {}), HasSubstr("depend on q and k as well"));
-  EXPECT_THAT(error_of("alibi", {.length = 1}), HasSubstr("[figure.length] must be 2 .. 4096"));
-  EXPECT_THAT(error_of("alibi", {.heads = 4, .head = 4}),
+  EXPECT_THAT(refusal_of("none", {}), HasSubstr("which adds nothing"));
+  EXPECT_THAT(refusal_of("cope", {}), HasSubstr("depend on q and k as well"));
+  EXPECT_THAT(refusal_of("alibi", {.length = 1}), HasSubstr("[figure.length] must be 2 .. 4096"));
+  EXPECT_THAT(refusal_of("alibi", {.heads = 4, .head = 4}),
               HasSubstr("[figure.head] must be 0 .. 3"));
 }
 

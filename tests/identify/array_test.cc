@@ -14,11 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(IdentifyArray, TakesTablesAsBefore) {
-  Sinusoidal options;
-  options.length = 50;
-  options.width = 32;
-  options.ladder = Ladder::d_half_minus_1;
-  options.first = 3;
+  Sinusoidal options{.length = 50, .width = 32, .first = 3, .ladder = Ladder::d_half_minus_1};
   const Tensor<double> table = sinusoidal<double>(options);
   const Identification found =
       identify_array(View<const double>(table.data(), {1, 50, 1, 32}), 0x1p-53);

@@ -9,6 +9,7 @@
 
 #include "sextant/core/error.h"
 #include "sextant/interop/convert_rotary.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -53,12 +54,7 @@ SafetensorsFile checkpoint() {
 
 std::string refusal(SafetensorsFile file, const CheckpointConversion& options,
                     const ModelConfig& config = llama()) {
-  try {
-    convert_checkpoint(file, config, options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { convert_checkpoint(file, config, options); });
 }
 
 TEST(ConvertCheckpoint, PermutesQAndKAndSaysWhatItDid) {

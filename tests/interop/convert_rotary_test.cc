@@ -40,10 +40,7 @@ Array random_array(const Shape& shape, unsigned seed) {
 }
 
 Array copy(const Array& array) {
-  Array result;
-  result.dtype = array.dtype;
-  result.shape = array.shape;
-  result.bytes = array.bytes.clone();
+  Array result{.dtype = array.dtype, .shape = array.shape, .bytes = array.bytes.clone()};
   return result;
 }
 

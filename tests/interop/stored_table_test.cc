@@ -7,30 +7,19 @@
 #include <string>
 #include <vector>
 
-#include "sextant/core/error.h"
 #include "sextant/core/npy.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
 
 using ::testing::HasSubstr;
 
-// What the Error of `body` says.
-template <class Body>
-std::string message(Body body) {
-  try {
-    body();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(ParseNumberTable, ReadsOffHowFinelyNumbersWereWritten) {
   EXPECT_EQ(parse_number_table("0.5,1\n", "t").unit_roundoff, 0x1p-8);  // no finer than bfloat16
   EXPECT_EQ(parse_number_table("0.84147096,1\n", "t").unit_roundoff, 0x1p-24);
   EXPECT_EQ(parse_number_table("0.8414709848078965;1\n", "t").unit_roundoff, 0x1p-53);
-  EXPECT_THAT(message([] { parse_number_table("1 2\n3\n", "t"); }), HasSubstr("[t line 2]"));
+  EXPECT_THAT(error_of([] { parse_number_table("1 2\n3\n", "t"); }), HasSubstr("[t line 2]"));
 }
 
 TEST(StoredTable, AxesOfLengthOneAreDropped) {
@@ -49,17 +38,17 @@ TEST(StoredTable, RawBitsAreBfloat16OnlyWhereSomebodySaysSo) {
   Tensor<bfloat16> bits({1, 2});
   bits(0, 1) = static_cast<bfloat16>(1.5f);
   const std::string bytes = format_npy<bfloat16>(bits.view());
-  EXPECT_THAT(message([&] { parse_table(bytes, "t"); }), HasSubstr("[t] holds uint16"));
+  EXPECT_THAT(error_of([&] { parse_table(bytes, "t"); }), HasSubstr("[t] holds uint16"));
   const StoredTable table = parse_table(bytes, "t", DType::bfloat16);
   EXPECT_EQ(table.values(0, 1), 1.5);
   EXPECT_EQ(table.unit_roundoff, 0x1p-8);
-  EXPECT_THAT(message([&] { parse_table(bytes, "t", DType::int32); }), HasSubstr("[dtype]"));
+  EXPECT_THAT(error_of([&] { parse_table(bytes, "t", DType::int32); }), HasSubstr("[dtype]"));
 }
 
 TEST(StoredTable, WholeNumbersAreArraysAndNoTables) {
   Tensor<std::int64_t> ids({2, 2});
   const std::string bytes = format_npy<std::int64_t>(ids.view());
-  EXPECT_THAT(message([&] { parse_table(bytes, "t"); }), HasSubstr("got int64"));
+  EXPECT_THAT(error_of([&] { parse_table(bytes, "t"); }), HasSubstr("got int64"));
   EXPECT_EQ(parse_any_array(bytes, "t").unit_roundoff, 0x1p-53);
 }
 
@@ -82,7 +71,7 @@ TEST(StoredTable, ComplexNumbersHaveTheirPartsOnAnAxisOfTheirOwn) {
   EXPECT_EQ(table.dtype, DType::float32);
   const std::vector<double> wide = {1, 2, 3, 4, 5, 6};
   EXPECT_EQ(parse_any_array(file("<c16", "(3,)", wide), "t").values.shape(), (Shape{3, 2}));
-  EXPECT_THAT(message([&] { parse_table(file("<c8", "(1, 3)", six), "t"); }),
+  EXPECT_THAT(error_of([&] { parse_table(file("<c8", "(1, 3)", six), "t"); }),
               HasSubstr("complex numbers are not supported"));
 }
 

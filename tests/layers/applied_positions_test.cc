@@ -10,6 +10,7 @@
 
 #include "sextant/core/error.h"
 #include "sextant/schemes/scheme.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -104,13 +105,8 @@ TEST(AppliedPositions, TakesWeights) {
 }
 
 TEST(AppliedPositions, NamesTheSchemesWhenOneIsUnknown) {
-  try {
-    Positions({.schemes = {"spiral"}}, 2);
-    FAIL() << "spiral is no scheme";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(),
-                testing::AllOf(testing::HasSubstr("spiral"), testing::HasSubstr("rotary")));
-  }
+  EXPECT_THAT(error_of([&] { Positions({.schemes = {"spiral"}}, 2); }),
+              testing::AllOf(testing::HasSubstr("spiral"), testing::HasSubstr("rotary")));
   EXPECT_THROW(Positions({.schemes = {"rotary"}, .head_dim = 1}, 2), Error);
   EXPECT_THROW(Positions({.schemes = {{"rotary", {{"colour", "red"}}}}, .head_dim = 4}, 2), Error);
 }

@@ -12,6 +12,7 @@
 
 #include "sextant/attention/attention.h"
 #include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -225,12 +226,8 @@ TEST(EmbedWithPositions, NamesTheArgumentAtFault) {
   const std::array<std::int64_t, 6> indices{};
   const Tensor<float> positions({3, 4});
   const auto fails = [&](const char* where, const EmbedOptions& options) {
-    try {
-      embed_with_positions<float>(embedding, batch(indices), positions, options);
-      ADD_FAILURE() << "no error, expected [" << where << "]";
-    } catch (const Error& error) {
-      EXPECT_EQ(error.where(), where) << error.what();
-    }
+    expect_error(
+        where, [&] { embed_with_positions<float>(embedding, batch(indices), positions, options); });
   };
   fails("embed_with_positions.offset", {.offset = -1});
   fails("embed_with_positions.positions", {.offset = 1});

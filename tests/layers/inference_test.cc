@@ -8,6 +8,7 @@
 #include "gradient_checks.h"
 #include "sextant/layers/stack_decoder.h"
 #include "sextant/layers/transformer_stack.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -15,10 +16,8 @@ namespace {
 using ::testing::HasSubstr;
 
 StackOptions options_of(std::int64_t layers, std::int64_t width = 8) {
-  StackOptions options;
-  options.layers = layers;
-  options.attention = {.width = width, .heads = 2};
-  options.activation = Activation::gelu;
+  StackOptions options{
+      .layers = layers, .attention = {.width = width, .heads = 2}, .activation = Activation::gelu};
   return options;
 }
 
@@ -133,13 +132,9 @@ TEST(Inference, LeavesNothingForABackwardPass) {
   Tensor<double> d({4, 8});
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
-  try {
-    stack.backward({}, d.view(), {}, gradient, nullptr, pass);
-    FAIL() << "went back without anything saved";
-  } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("[stack.saved] must be what forward() of this stack gave, "
-                                        "of 2 layers, got 0; infer() keeps nothing"));
-  }
+  EXPECT_THAT(error_of([&] { stack.backward({}, d.view(), {}, gradient, nullptr, pass); }),
+              HasSubstr("[stack.saved] must be what forward() of this stack gave, "
+                        "of 2 layers, got 0; infer() keeps nothing"));
 }
 
 }  // namespace

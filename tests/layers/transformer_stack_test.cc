@@ -9,6 +9,7 @@
 
 #include "sextant/schemes/scheme.h"
 #include "stack_probe.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -114,20 +115,17 @@ TEST(TransformerStack, HasTheGradientsOfSchemesTogether) {
 }
 
 TEST(TransformerStack, RefusesSchemesThatDoNotGoTogether) {
-  const auto error_of = [](const SchemeSpecs& schemes) -> std::string {
-    try {
+  const auto refusal_of = [](const SchemeSpecs& schemes) -> std::string {
+    return error_of([&] {
       PositionModule<float>({.schemes = schemes, .width = 8, .heads = 2, .head_dim = 4});
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    });
   };
-  EXPECT_THAT(error_of({"rotary", "rotary_linear"}), HasSubstr("must have at most one rotation"));
-  EXPECT_THAT(error_of({"rotary", "t5", "xpos"}), HasSubstr("must have at most one rotation"));
-  EXPECT_THAT(error_of({"t5", "t5"}), HasSubstr("must not be there twice, got t5+t5"));
-  EXPECT_THAT(error_of({"shaw", "deberta"}), HasSubstr("must have at most one content term"));
-  EXPECT_THAT(error_of({"rotary", "rotaryy"}), HasSubstr("rotaryy"));
-  EXPECT_EQ(error_of({"rotary", "none"}), "no error");
+  EXPECT_THAT(refusal_of({"rotary", "rotary_linear"}), HasSubstr("must have at most one rotation"));
+  EXPECT_THAT(refusal_of({"rotary", "t5", "xpos"}), HasSubstr("must have at most one rotation"));
+  EXPECT_THAT(refusal_of({"t5", "t5"}), HasSubstr("must not be there twice, got t5+t5"));
+  EXPECT_THAT(refusal_of({"shaw", "deberta"}), HasSubstr("must have at most one content term"));
+  EXPECT_THAT(refusal_of({"rotary", "rotaryy"}), HasSubstr("rotaryy"));
+  EXPECT_EQ(refusal_of({"rotary", "none"}), "no error");
 }
 
 TEST(TransformerStack, NamesTheWeightsOfSeveralSchemesByTheirScheme) {

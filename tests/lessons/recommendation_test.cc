@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -19,12 +20,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string refusal(std::string_view text) {
-  try {
-    parse_named_table(text, "t.csv");
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { parse_named_table(text, "t.csv"); });
 }
 
 TEST(Recommend, ScoresMoviesByTheirAttributes) {

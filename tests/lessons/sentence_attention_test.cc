@@ -15,6 +15,7 @@
 #include "sextant/core/random.h"
 #include "sextant/schemes/added/sinusoidal.h"
 #include "sextant/schemes/scheme.h"
+#include "support/error_of.h"
 
 namespace sextant::sentence_attention_test {
 namespace {
@@ -26,12 +27,7 @@ const Words kReordered{"on", "the", "cat", "the", "sat", "black", "couch"};
 const Words kAnotherEnd{"the", "couch", "cat", "sat", "on", "the", "black"};
 
 std::string error_of_comparing(const Words& first, const Words& second) {
-  try {
-    compare_order(first, second, {});
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { compare_order(first, second, {}); });
 }
 
 SentenceAttentionOptions with_scheme(std::string_view name) {

@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -23,13 +23,8 @@ std::string read_again(SentenceAttentionOptions& options, std::string_view name,
 }
 
 std::string problem(std::string_view name, std::string_view text) {
-  try {
-    SentenceAttentionOptions options;
-    read_again(options, name, text);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  SentenceAttentionOptions options;
+  return error_of([&] { read_again(options, name, text); });
 }
 
 TEST(SentenceFields, AreTextsThatAreReadBack) {

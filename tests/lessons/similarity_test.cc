@@ -47,10 +47,7 @@ TEST(CosineSimilarity, DoesNotDependOnTheScale) {
 // ...275 and ...378, one and two units in the last place away.
 TEST(CosineSimilarity, GivesTheChaptersNumbers) {
   const auto of_rows = [](Exponent exponent) {
-    Sinusoidal options;
-    options.length = 11;
-    options.width = 512;
-    options.exponent = exponent;
+    Sinusoidal options{.length = 11, .width = 512, .exponent = exponent};
     const Tensor<double> table = sinusoidal<double>(options);
     return cosine_similarity(table.view().select(0, 2), table.view().select(0, 10));
   };

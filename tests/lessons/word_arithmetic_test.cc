@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -19,15 +19,6 @@ using ::testing::HasSubstr;
 WordVectors royals() {
   return WordVectors::parse(
       "king 1 1 0\nqueen 1 0 1\nboy 0 1 0\ngirl 0 0 1\nnothing 0 0 0\nking-size 5 5 -1\n");
-}
-
-std::string refusal(const auto& act) {
-  try {
-    act();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
 }
 
 TEST(WordArithmetic, KingMinusBoyPlusGirlIsQueen) {
@@ -60,17 +51,17 @@ TEST(WordArithmetic, TiesKeepTheOrderOfTheWords) {
 
 TEST(WordArithmetic, RefusesWhatIsNoSum) {
   for (const char* text : {"", " ", "+", "king -", "king + - boy", "king boy"}) {
-    EXPECT_THAT(refusal([&] { parse_word_sum(text, "w"); }), HasSubstr("[w] must")) << text;
+    EXPECT_THAT(error_of([&] { parse_word_sum(text, "w"); }), HasSubstr("[w] must")) << text;
   }
-  EXPECT_NE(refusal([] { parse_word_sum("\xff"); }), "");
+  EXPECT_NE(error_of([] { parse_word_sum("\xff"); }), "no error");
   const WordVectors vectors = royals();
-  EXPECT_THAT(refusal([&] { nearest_words(vectors, parse_word_sum("king - kin"), 1); }),
+  EXPECT_THAT(error_of([&] { nearest_words(vectors, parse_word_sum("king - kin"), 1); }),
               HasSubstr("kin"));
-  EXPECT_THAT(refusal([&] { nearest_words(vectors, parse_word_sum("king - king"), 1); }),
+  EXPECT_THAT(error_of([&] { nearest_words(vectors, parse_word_sum("king - king"), 1); }),
               HasSubstr("no direction"));
-  EXPECT_THAT(refusal([&] { nearest_words(vectors, parse_word_sum("king"), 0); }),
+  EXPECT_THAT(error_of([&] { nearest_words(vectors, parse_word_sum("king"), 0); }),
               HasSubstr("nearest_words.count"));
-  EXPECT_THAT(refusal([&] { nearest_words(vectors, Tensor<double>(Shape{2}), 1); }),
+  EXPECT_THAT(error_of([&] { nearest_words(vectors, Tensor<double>(Shape{2}), 1); }),
               HasSubstr("must be [3]"));
 }
 

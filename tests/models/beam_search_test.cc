@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "sextant/core/random.h"
-#include "text/expect_error.h"
+#include "support/error_of.h"
 
 namespace sextant::beam_search_test {
 namespace {

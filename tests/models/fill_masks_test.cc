@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -22,22 +22,13 @@ const Tokenizer& masked_words() {
 }
 
 TextModel masked_model(ModelKind kind) {
-  TransformerConfig config;
-  config.kind = kind;
-  config.width = 8;
-  config.heads = 2;
-  config.layers = 1;
+  TransformerConfig config{.kind = kind, .width = 8, .heads = 2, .layers = 1};
   return TextModel(config, masked_words());
 }
 
 std::string refusal(ModelKind kind, const std::string& text, const FillOptions& options = {}) {
   const TextModel model = masked_model(kind);
-  try {
-    fill_masks(model, text, options);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { fill_masks(model, text, options); });
 }
 
 TEST(FillMasks, GuessesEveryHoleByFallingProbability) {

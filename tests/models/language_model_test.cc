@@ -12,12 +12,7 @@ namespace sextant {
 namespace {
 
 LanguageModel<double> tiny_model(ModelKind kind) {
-  TransformerConfig config;
-  config.kind = kind;
-  config.vocabulary = 7;
-  config.width = 8;
-  config.heads = 2;
-  config.layers = 1;
+  TransformerConfig config{.kind = kind, .vocabulary = 7, .width = 8, .heads = 2, .layers = 1};
   return LanguageModel<double>(config);
 }
 
@@ -208,12 +203,8 @@ TEST(LanguageModel, HasTheAttentionMapsOfChosenLayers) {
 
 // A decoder over an empty source has a sum of nothing for context, alone or among others.
 TEST(Translator, TakesASourceWithoutTokens) {
-  TransformerConfig config;
-  config.kind = ModelKind::translator;
-  config.vocabulary = 7;
-  config.width = 8;
-  config.heads = 2;
-  config.layers = 1;
+  TransformerConfig config{
+      .kind = ModelKind::translator, .vocabulary = 7, .width = 8, .heads = 2, .layers = 1};
   Translator<double> model(config), gradient = zeros_like(model);
   const PairBatch empty{{}, {0, 0}, {{1, 4, 5}, {0, 3}, {4, 5, 2}}},
       other{{3, 6}, {0, 2}, {{1, 6}, {0, 2}, {6, 2}}},

@@ -16,13 +16,8 @@ const std::vector<std::int64_t> kTokens = {3, 1, 4, 1, 5, 6, 2};
 const std::vector<std::int64_t> kTarget = {1, 5, 4, 6};
 
 TransformerConfig lens_model(ModelKind kind, bool pre_norm = true) {
-  TransformerConfig config;
-  config.kind = kind;
-  config.vocabulary = 7;
-  config.width = 8;
-  config.heads = 2;
-  config.layers = 3;
-  config.pre_norm = pre_norm;
+  TransformerConfig config{
+      .kind = kind, .vocabulary = 7, .width = 8, .heads = 2, .layers = 3, .pre_norm = pre_norm};
   return config;
 }
 

@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-#include "text/expect_error.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {

@@ -9,6 +9,7 @@
 #include "pictures/svg_reader.h"
 #include "sextant/core/error.h"
 #include "sextant/pictures/charts.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -33,12 +34,7 @@ std::vector<testing::Element> maps_in(const Picture& picture) {
 }
 
 std::string message_of(const AttentionMaps& map) {
-  try {
-    draw(map);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
+  return error_of([&] { draw(map); });
 }
 
 TEST(OneAttentionMap, ShowsEveryWordTwiceAndTheHead) {

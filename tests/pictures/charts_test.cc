@@ -223,10 +223,7 @@ TEST(LinePanels, GrowUntilWordsStandApartThenNumberPoints) {
 
 TEST(OneHeatmap, OfATableStaysSmall) {
   const Tensor<double> table = testing::sinusoids(100, 512);
-  HeatmapPanels heatmap;
-  heatmap.values = table;
-  heatmap.map = ColorMap::diverging;
-  heatmap.x_label = "Dimension";
+  HeatmapPanels heatmap{.values = table, .x_label = "Dimension", .map = ColorMap::diverging};
   const Picture picture = draw(heatmap);
   EXPECT_LT(picture.svg.size(), 80000u);
   EXPECT_THAT(texts_in(picture), IsSupersetOf({"Dimension", "0", "500", "−1.0", "1.0"}));
@@ -316,10 +313,7 @@ TEST(HeatmapPanels, FitTheWidthTheyAreTold) {
     panels.max_width = width;
     EXPECT_LE(draw(panels).width, width);
   }
-  HeatmapPanels narrow;
-  narrow.values = values.view();
-  narrow.titles = {"a", "b", "c", "d"};
-  narrow.max_width = 279;
+  HeatmapPanels narrow{.values = values.view(), .titles = {"a", "b", "c", "d"}, .max_width = 279};
   EXPECT_THROW(draw(narrow), Error);
 }
 

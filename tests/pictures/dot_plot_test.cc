@@ -9,7 +9,7 @@
 #include <map>
 
 #include "pictures/svg_reader.h"
-#include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -71,19 +71,13 @@ TEST(DotPlot, SaysWhatItShows) {
 }
 
 TEST(DotPlot, RefusesWhatItCannotDraw) {
-  const auto error_of = [](const DotPlot& plot) {
-    try {
-      draw(plot);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string();
-  };
-  EXPECT_THAT(error_of({}), HasSubstr("[dot_plot.groups] must have at least one dot"));
-  EXPECT_THAT(error_of({.groups = {{"a", {{"n", -1}}}}}), HasSubstr("got -1 for 'n'"));
-  EXPECT_THAT(error_of({.groups = {{"a", {{"n", std::numeric_limits<double>::infinity()}}}}}),
+  const auto refusal_of = [](const DotPlot& plot) { return error_of([&] { draw(plot); }); };
+  EXPECT_THAT(refusal_of({}), HasSubstr("[dot_plot.groups] must have at least one dot"));
+  EXPECT_THAT(refusal_of({.groups = {{"a", {{"n", -1}}}}}), HasSubstr("got -1 for 'n'"));
+  EXPECT_THAT(refusal_of({.groups = {{"a", {{"n", std::numeric_limits<double>::infinity()}}}}}),
               HasSubstr("finite"));
-  EXPECT_THAT(error_of({.groups = {{"a", {{"n", 1}}}}, .least = 0}), HasSubstr("[dot_plot.least]"));
+  EXPECT_THAT(refusal_of({.groups = {{"a", {{"n", 1}}}}, .least = 0}),
+              HasSubstr("[dot_plot.least]"));
 }
 
 }  // namespace

@@ -89,10 +89,8 @@ TEST(ExtremeValues, Heatmaps) {
       return draw(heatmap);
     });
     draw_all("panels", [map](const Tensor<double>& table) {
-      HeatmapPanels panels;
-      panels.values = View<const double>(table.data(), {1, 4, 4});
-      panels.titles = {"one"};
-      panels.map = map;
+      HeatmapPanels panels{
+          .values = View<const double>(table.data(), {1, 4, 4}), .titles = {"one"}, .map = map};
       return draw(panels);
     });
   }
@@ -116,10 +114,7 @@ TEST(ExtremeValues, EndsOfAColourScale) {
     heatmap.low = end;
     EXPECT_THROW(draw(heatmap), Error) << end;
   }
-  HeatmapPanels heatmap;
-  heatmap.values = table;
-  heatmap.low = 0;
-  heatmap.high = kLeast;
+  HeatmapPanels heatmap{.values = table, .low = 0, .high = kLeast};
   EXPECT_NO_THROW(draw(heatmap));
 }
 
@@ -194,10 +189,7 @@ TEST(ExtremeValues, Terminals) {
   for (const ColorMap map : {ColorMap::viridis, ColorMap::diverging}) {
     for (const auto& corner : corners()) {
       const Tensor<double> table = table_of(corner);
-      TerminalMap terminal;
-      terminal.values = table;
-      terminal.map = map;
-      terminal.color = false;
+      TerminalMap terminal{.values = table, .map = map, .color = false};
       const std::string drawn = draw_terminal(terminal);
       const bool has_gaps = drawn.find("not finite") != std::string::npos;
       EXPECT_EQ(std::count(drawn.begin(), drawn.end(), '\n'), has_gaps ? 6 : 5);

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "sextant/core/error.h"
 #include "sextant/pictures/charts.h"
+#include "support/error_of.h"
 
 namespace sextant::pictures {
 namespace {
@@ -144,12 +144,7 @@ TEST(LineSeries, BandsThatAreNoneAreRefused) {
     chart.panels[0].series[0].low = low;
     chart.panels[0].series[0].high = high;
     chart.log_y = log_y;
-    try {
-      draw(chart);
-      ADD_FAILURE() << what;
-    } catch (const Error& error) {
-      EXPECT_THAT(error.what(), HasSubstr(what));
-    }
+    EXPECT_THAT(error_of([&] { draw(chart); }), HasSubstr(what));
   };
   refused({1, 2}, {1, 2}, false,
           "[line_panels.low] and high must be one per x or none, got 2 and 2");

@@ -10,6 +10,7 @@
 #include "pictures/text.h"
 #include "sextant/core/error.h"
 #include "sextant/pictures/charts.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -186,14 +187,9 @@ TEST(Terminal, EveryColumnHasALabelAndEveryLineFits) {
 
 TEST(Terminal, RefusesATableThatIsTooWideAndSaysWhatFits) {
   const Tensor<double> values = testing::sinusoids(2, 100);
-  try {
-    draw_terminal(plain(values));
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "[terminal_map.width] must hold the labels and one cell per column: 80 columns "
-                 "fit into 80 cells, got 100");
-  }
+  EXPECT_EQ(error_of([&] { draw_terminal(plain(values)); }),
+            "[terminal_map.width] must hold the labels and one cell per column: 80 columns "
+            "fit into 80 cells, got 100");
 }
 
 TEST(Terminal, RefusesLabelsThatDoNotFit) {

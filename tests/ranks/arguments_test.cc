@@ -1,6 +1,7 @@
 // Calls that do not fit, or differ from rank to rank: one Error on all ranks, never a hang.
 #include <gtest/gtest.h>
 
+#include "ranks/error_on_ranks.h"
 #include "ranks/results.h"
 #include "sextant/ranks/agreement.h"
 
@@ -9,42 +10,34 @@ namespace {
 
 // The text of the Error of a call, which must be the same on all ranks.
 template <class Change>
-std::string error_of(const Change& change) {
+std::string refusal_of(const Change& change) {
   const Whole<float> whole({.name = "slopes", .causal = Causal::top_left, .slopes = true});
   Part<float> part(whole, Sharding::contiguous);
   Options ranks{.algorithm = Algorithm::ring};
   change(part, ranks);
-  std::string text;
-  try {
-    on_ranks(part, ranks);
-  } catch (const Error& error) {
-    text = error.what();
-  }
-  const auto all = world().all_gather(std::as_bytes(std::span(text)));
-  for (const auto& other : all) EXPECT_EQ(other, all[0]) << text;
-  return text;
+  return error_on_ranks([&] { on_ranks(part, ranks); });
 }
 
 TEST(RanksArguments, ThatDifferAreAnErrorOnAllRanks) {
   if (world().size() == 1) return;
   const bool last = world().rank() == world().size() - 1;
   const std::string where = " on rank 0 and 2.5 on rank " + std::to_string(world().size() - 1);
-  EXPECT_EQ(error_of([&](auto& part, auto&) { part.options.softcap = last ? 2.5 : 2; }),
+  EXPECT_EQ(refusal_of([&](auto& part, auto&) { part.options.softcap = last ? 2.5 : 2; }),
             "[ranks.attention.softcap] must be the same on all ranks, got 2" + where);
-  EXPECT_NE(error_of([&](auto&, auto& ranks) {
+  EXPECT_NE(refusal_of([&](auto&, auto& ranks) {
               ranks.sharding = last ? Sharding::zigzag : Sharding::contiguous;
             }).find("[ranks.attention.sharding] must be the same on all ranks, got contiguous"),
             std::string::npos);
-  EXPECT_NE(error_of([&](auto& part, auto&) {
+  EXPECT_NE(refusal_of([&](auto& part, auto&) {
               if (last) part.k = Tensor<float>({kBatch, 1, part.k.size(2), kDim});
             }).find("[ranks.attention.k] must be the same on all ranks"),
             std::string::npos);
-  EXPECT_NE(error_of([&](auto& part, auto&) {
+  EXPECT_NE(refusal_of([&](auto& part, auto&) {
               if (last) part.k = Tensor<float>({kBatch, 2, part.k.size(2) + 1, kDim});
             }).find("[ranks.attention.v] must have the positions of k"),
             std::string::npos);
   const std::vector<double> sinks(kHeads, last ? 1.0 : 0.0);
-  EXPECT_NE(error_of([&](auto& part, auto&) {
+  EXPECT_NE(refusal_of([&](auto& part, auto&) {
               part.options.sinks = sinks;
             }).find("[ranks.attention.sinks] must be the same on all ranks, got other values"),
             std::string::npos);
@@ -54,7 +47,7 @@ TEST(RanksArguments, OfRotationsMustHaveOneLayout) {
   if (world().size() == 1) return;
   RotationTable<float> rotation = rotary({.head_dim = kDim}, 600);
   if (world().rank() == 0) rotation.layout = RotaryLayout::interleaved;
-  EXPECT_EQ(error_of([&](auto& part, auto&) {
+  EXPECT_EQ(refusal_of([&](auto& part, auto&) {
               part.options.rotation = &rotation;
             }).find("[ranks.attention.rotation] must be the same on all ranks"),
             0U);
@@ -63,7 +56,7 @@ TEST(RanksArguments, OfRotationsMustHaveOneLayout) {
 TEST(RanksArguments, OfMasksHaveRowsForOwnQueriesOrOneOnAllRanks) {
   const bool last = world().rank() == world().size() - 1;
   const Tensor<bool> one({1, 200}), three({3, 200});
-  EXPECT_EQ(error_of([&](auto& part, auto&) {
+  EXPECT_EQ(refusal_of([&](auto& part, auto&) {
               part.options.mask = BoolMask(last ? three.view() : one.view());
             })
                 .find("[ranks.attention.mask] must have a row for each of the own queries, or 1 on "
@@ -93,16 +86,13 @@ TEST(RanksBackwardArguments, AreCheckedOnAllRanks) {
   const Result<float> forward = on_ranks(part, {});
   const bool last = world().rank() == world().size() - 1;
   const auto text_of = [&](const AttentionGradients<float>& wanted) -> std::string {
-    try {
+    return error_of([&] {
       ranks::attention_backward<float>(world(), part.q, part.k, part.v, forward.out, forward.out,
                                        wanted, part.options, {}, forward.logs);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    });
   };
   Tensor<float> dq(part.q.shape()), dk(part.k.shape()), sinks({kHeads}), wrong({3});
-  EXPECT_EQ(text_of({.q = dq, .bias = {}}), "");
+  EXPECT_EQ(text_of({.q = dq, .bias = {}}), "no error");
   const std::string where = "[ranks.attention_backward.gradients";
   EXPECT_EQ(text_of({.q = dq, .bias = {}, .sinks = sinks}),
             where + ".sinks] must go with options.sinks");
@@ -124,14 +114,14 @@ TEST(RanksArguments, StripedTakeWholeHeads) {
 }
 
 TEST(RanksArguments, ThatTheOperatorRefusesAreItsErrors) {
-  EXPECT_EQ(error_of([](auto& part, auto&) { part.options.softcap = -1; }),
+  EXPECT_EQ(refusal_of([](auto& part, auto&) { part.options.softcap = -1; }),
             "[ranks.attention.softcap] must be 0 or 1e-30 .. 1e30, got -1");
-  EXPECT_EQ(error_of([](auto&, auto& ranks) { ranks.slice_bytes = -1; }),
+  EXPECT_EQ(refusal_of([](auto&, auto& ranks) { ranks.slice_bytes = -1; }),
             "[ranks.attention.slice_bytes] must be 0 or more, got -1");
-  EXPECT_EQ(error_of([](auto&, auto& ranks) { ranks.reproducible = true; }),
+  EXPECT_EQ(refusal_of([](auto&, auto& ranks) { ranks.reproducible = true; }),
             "[ranks.attention.algorithm] must be gather or ulysses with reproducible");
   const PlacedTerm term;
-  EXPECT_EQ(error_of([&](auto& part, auto&) { part.options.terms = {&term}; }),
+  EXPECT_EQ(refusal_of([&](auto& part, auto&) { part.options.terms = {&term}; }),
             "[ranks.attention.algorithm] must be gather or ulysses with a term before the softcap");
 }
 

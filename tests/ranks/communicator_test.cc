@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "ranks/world.h"
+#include "ranks/error_on_ranks.h"
 #include "sextant/core/error.h"
 #include "sextant/ranks/agreement.h"
 
@@ -121,27 +121,13 @@ TEST(Communicator, RefusesARankThatIsNone) {
   EXPECT_THROW(world().send(world().size(), {}), Error);
 }
 
-// Runs `call` and returns the text of its Error, which must be one on all ranks.
-template <class Call>
-std::string error_of(const Call& call) {
-  std::string text;
-  try {
-    call();
-  } catch (const Error& error) {
-    text = error.what();
-  }
-  const auto all = world().all_gather(std::as_bytes(std::span(text)));
-  for (const auto& other : all) EXPECT_EQ(other, all[0]) << text;
-  return text;
-}
-
 TEST(Agreement, TellsEveryRankWhatDiffers) {
   const std::string last = std::to_string(world().size() - 1);
   const bool is_last = world().rank() == world().size() - 1;
   const auto check = [&](std::string value, std::string where) {
-    return error_of([&] { Agreement().add("same", "1").add(where, value).check(world()); });
+    return error_on_ranks([&] { Agreement().add("same", "1").add(where, value).check(world()); });
   };
-  EXPECT_EQ(check("5", "softcap"), "");
+  EXPECT_EQ(check("5", "softcap"), "no error");
   if (world().size() == 1) return;
   EXPECT_EQ(check(is_last ? "4" : "5", "softcap"),
             "[softcap] must be the same on all ranks, got 5 on rank 0 and 4 on rank " + last);
@@ -149,7 +135,7 @@ TEST(Agreement, TellsEveryRankWhatDiffers) {
             "[ranks] all ranks must make the same call, but rank " + last +
                 " makes another one than rank 0");
   const std::vector<std::int64_t> table = numbers(is_last ? 1 : 0, 1000);
-  EXPECT_EQ(error_of([&] { same_everywhere(world(), "bias", bytes(table)); }),
+  EXPECT_EQ(error_on_ranks([&] { same_everywhere(world(), "bias", bytes(table)); }),
             "[bias] must be the same on all ranks, got other values on rank " + last);
 }
 
@@ -167,15 +153,15 @@ TEST(Agreement, TellsProblemsBeforeDifferences) {
   const auto refuse = [&] {
     if (is_last) throw Error("q", "is wrong");
   };
-  const std::string text =
-      error_of([&] { Agreement().add("softcap", is_last ? "4" : "5").check(world(), refuse); });
+  const std::string text = error_on_ranks(
+      [&] { Agreement().add("softcap", is_last ? "4" : "5").check(world(), refuse); });
   EXPECT_EQ(text.find("[q] is wrong"), 0U) << text;
 }
 
 // One rank is in another call than the others: all hear of it, and nobody waits.
 TEST(Agreement, FindsRanksInDifferentCalls) {
   if (world().size() == 1) return;
-  const std::string text = error_of([&] {
+  const std::string text = error_on_ranks([&] {
     if (world().rank() == world().size() - 1) return run_or_fail_on_all(world(), [] {});
     Agreement().add("softcap", "5").check(world());
   });
@@ -183,16 +169,17 @@ TEST(Agreement, FindsRanksInDifferentCalls) {
 }
 
 TEST(Together, ThrowsOnAllRanksWhatOneThrew) {
-  EXPECT_EQ(error_of([] { run_or_fail_on_all(world(), [] {}); }), "");
+  EXPECT_EQ(error_on_ranks([] { run_or_fail_on_all(world(), [] {}); }), "no error");
   const std::string last = std::to_string(world().size() - 1);
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(error_on_ranks([&] {
               run_or_fail_on_all(world(), [&] {
                 if (world().rank() == world().size() - 1) throw Error("q.npy", "is no array");
               });
             }),
             "[q.npy] is no array" + (world().size() > 1 ? ", on rank " + last : ""));
-  EXPECT_EQ(error_of([] { run_or_fail_on_all(world(), [] { throw Error("q", "is wrong"); }); }),
-            "[q] is wrong");
+  EXPECT_EQ(
+      error_on_ranks([] { run_or_fail_on_all(world(), [] { throw Error("q", "is wrong"); }); }),
+      "[q] is wrong");
 }
 
 }  // namespace

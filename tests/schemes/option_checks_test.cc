@@ -5,49 +5,38 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "sextant/core/error.h"
 #include "sextant/schemes/added/sinusoidal.h"
+#include "support/error_of.h"
 
 namespace sextant::option_checks_test {
 namespace {
 
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(OptionChecks, RefuseThreadsBeforeAnyWork) {
-  EXPECT_EQ(message_of([] { sinusoidal<float>({.width = 4, .threads = 5000}); }),
+  EXPECT_EQ(error_of([] { sinusoidal<float>({.width = 4, .threads = 5000}); }),
             "[sinusoidal.threads] must be 0 .. 1024, got 5000");
-  EXPECT_EQ(message_of([] { sinusoidal<float>({.width = 4, .threads = -1}); }),
+  EXPECT_EQ(error_of([] { sinusoidal<float>({.width = 4, .threads = -1}); }),
             "[sinusoidal.threads] must be 0 .. 1024, got -1");
-  EXPECT_EQ(message_of([] { sinusoidal<float>({.width = 4, .threads = 1024}); }), "no error");
+  EXPECT_EQ(error_of([] { sinusoidal<float>({.width = 4, .threads = 1024}); }), "no error");
 }
 
 TEST(OptionChecks, RefuseNumbersThatAreNoEnumerators) {
-  EXPECT_EQ(message_of([] {
-              sinusoidal<float>({.width = 4, .layout = static_cast<SinusoidalLayout>(3)});
-            }),
-            "[sinusoidal.layout] must be one of the named values, got 3");
-  EXPECT_EQ(message_of([] { sinusoidal<float>({.width = 4, .ladder = static_cast<Ladder>(-1)}); }),
+  EXPECT_EQ(
+      error_of([] { sinusoidal<float>({.width = 4, .layout = static_cast<SinusoidalLayout>(3)}); }),
+      "[sinusoidal.layout] must be one of the named values, got 3");
+  EXPECT_EQ(error_of([] { sinusoidal<float>({.width = 4, .ladder = static_cast<Ladder>(-1)}); }),
             "[sinusoidal.ladder] must be one of the named values, got -1");
   EXPECT_EQ(
-      message_of([] { sinusoidal<float>({.width = 4, .odd_width = static_cast<OddWidth>(3)}); }),
+      error_of([] { sinusoidal<float>({.width = 4, .odd_width = static_cast<OddWidth>(3)}); }),
       "[sinusoidal.odd_width] must be one of the named values, got 3");
 }
 
 TEST(OptionChecks, RefuseRowsThatOverlap) {
   std::vector<float> memory(64);
   const auto write = [&](float* data, std::int64_t stride) {
-    return message_of([&] {
+    return error_of([&] {
       sinusoidal_into(View<float>(data, Shape{3, 4}, std::array<std::int64_t, 2>{stride, 1}),
                       {.length = 3, .width = 4});
     });

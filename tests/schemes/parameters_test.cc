@@ -2,12 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "schemes/descriptors.h"
-#include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant {
 
@@ -38,19 +37,10 @@ const Scheme kDemanding = {.name = "demanding",
                            .parameters = descriptors::parameters_of<Demanding>,
                            .make = nullptr};
 
-std::string refusal_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Parameters, WithoutDefaultMustBeGivenWhateverTheirType) {
   SchemeRequest request;
   const auto message = [&] {
-    return refusal_of([&] { descriptors::Parameters(kDemanding, request).options<Demanding>(); });
+    return error_of([&] { descriptors::Parameters(kDemanding, request).options<Demanding>(); });
   };
   EXPECT_EQ(message(), "[demanding.size] must be given: how many");
   request.parameters["size"] = "3";
@@ -74,11 +64,7 @@ TEST(Parameters, WithoutDefaultMustBeGivenWhateverTheirType) {
 constexpr std::int64_t kRequestedIds[] = {0, 1, 2, 3};
 
 SchemeRequest request_of_four() {
-  SchemeRequest request;
-  request.width = 8;
-  request.heads = 2;
-  request.head_dim = 4;
-  request.positions = kRequestedIds;
+  SchemeRequest request{.width = 8, .heads = 2, .head_dim = 4, .positions = kRequestedIds};
   return request;
 }
 
@@ -117,7 +103,7 @@ TEST(WeightSizes, OfOneMoreNumberAreRefused) {
       ++sizes.back();
       changed = Tensor<double>(Shape(sizes));
       request.weights = &weights;
-      EXPECT_THAT(refusal_of([&] { scheme->make(request); }),
+      EXPECT_THAT(error_of([&] { scheme->make(request); }),
                   HasSubstr("." + std::string(weight.name) + "] must be "));
     }
   }

@@ -8,7 +8,6 @@
 #include <cctype>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -18,8 +17,8 @@
 #include <vector>
 
 #include "reference/plain_sinusoidal.h"
-#include "sextant/core/error.h"
 #include "sextant/core/npy.h"
+#include "support/error_of.h"
 
 namespace sextant::scheme_test {
 namespace {
@@ -37,15 +36,6 @@ SchemeRequest request(std::map<std::string, std::string> parameters = {}) {
   asked.positions = kPositions;
   asked.parameters = std::move(parameters);
   return asked;
-}
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 // What a parameter that must be given is given, by its name.
@@ -127,16 +117,16 @@ TEST(Schemes, HaveTitlesThatTellTheirNames) {
 }
 
 TEST(Schemes, AnUnknownNameIsAnsweredWithTheNearest) {
-  EXPECT_EQ(message_of([] { find_scheme("rotry"); }),
+  EXPECT_EQ(error_of([] { find_scheme("rotry"); }),
             "[scheme] must be the name of a scheme, got 'rotry'; did you mean 'rotary'?");
-  EXPECT_THAT(message_of([] { find_scheme("frequency"); }), HasSubstr("; there are "));
-  EXPECT_THAT(message_of([] { find_scheme("\x1b[2J"); }), HasSubstr(", got '?[2J'"));
+  EXPECT_THAT(error_of([] { find_scheme("frequency"); }), HasSubstr("; there are "));
+  EXPECT_THAT(error_of([] { find_scheme("\x1b[2J"); }), HasSubstr(", got '?[2J'"));
 }
 
 TEST(Schemes, AnUnknownParameterIsAnsweredWithTheKnownOnes) {
   for (const Scheme* scheme : schemes()) {
     const std::string known = listed(scheme->parameters());
-    EXPECT_EQ(message_of([&] {
+    EXPECT_EQ(error_of([&] {
                 scheme->make(request({{"no\nsuch", "1"}}));
               }),
               "[" + std::string(scheme->name) + "] " +
@@ -151,7 +141,7 @@ TEST(Schemes, AParameterWithoutDefaultMustBeGiven) {
       if (!parameter.default_text.empty()) continue;
       std::map<std::string, std::string> others = required_of(*scheme);
       others.erase(std::string(parameter.name));
-      EXPECT_THAT(message_of([&] { scheme->make(request(others)); }),
+      EXPECT_THAT(error_of([&] { scheme->make(request(others)); }),
                   HasSubstr("[" + std::string(scheme->name) + "." + std::string(parameter.name) +
                             "] must be given"));
     }
@@ -185,14 +175,14 @@ TEST(Schemes, OfOneIdRefuseSeveral) {
   for (const char* name : {"learned", "sinusoidal", "timestep"}) {
     SchemeRequest asked = request();
     asked.axes = 2;
-    EXPECT_EQ(message_of([&] { find_scheme(name).make(asked); }),
+    EXPECT_EQ(error_of([&] { find_scheme(name).make(asked); }),
               "[" + std::string(name) + ".positions] must have one id per token, got 2");
   }
 }
 
 TEST(Schemes, WrongValuesNameTheirParameter) {
   const auto error = [](std::string_view scheme, std::string name, std::string value) {
-    return message_of([&] { find_scheme(scheme).make(request({{name, value}})); });
+    return error_of([&] { find_scheme(scheme).make(request({{name, value}})); });
   };
   EXPECT_THAT(error("sinusoidal", "base", "ten"), HasSubstr("[sinusoidal.base]"));
   EXPECT_THAT(error("sinusoidal", "base", "-1"), HasSubstr("base"));
@@ -261,11 +251,11 @@ TEST(Schemes, ParametersBecomeOptions) {
   EXPECT_EQ(made.odd_width, OddWidth::round_up);
   EXPECT_EQ(made.scale, -2);
   EXPECT_EQ(made.precision, Precision::framework);
-  EXPECT_THAT(message_of([] {
+  EXPECT_THAT(error_of([] {
                 sinusoidal_from({{"width", "4"}});
               }),
               HasSubstr("[sinusoidal] has the parameters base, layout"));
-  EXPECT_THAT(message_of([] {
+  EXPECT_THAT(error_of([] {
                 sinusoidal_from({{"base", "x"}});
               }),
               HasSubstr("[sinusoidal.base] must be a number"));

@@ -9,9 +9,9 @@
 #include "sextant/core/files.h"
 #include "sextant/text/text_decoder.h"
 #include "sextant/text/tokenizer.h"
+#include "support/error_of.h"
 #include "support/folders.h"
 #include "support/temporary_folder.h"
-#include "text/expect_error.h"
 
 namespace sextant {
 namespace {

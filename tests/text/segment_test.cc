@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "text/expect_error.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "sextant/text/word_vectors.h"
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
-#include "text/expect_error.h"
 
 namespace sextant {
 namespace {

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "sextant/text/subword.h"
-#include "text/expect_error.h"
+#include "support/error_of.h"
 
 namespace sextant::text {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "sextant/core/files.h"
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
-#include "text/expect_error.h"
 
 namespace sextant {
 namespace {

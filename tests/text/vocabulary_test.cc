@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
-#include "text/expect_error.h"
 
 namespace sextant {
 namespace {

@@ -1,10 +1,10 @@
 // `sextant encode` for any scheme by name: its table in float64, rounded once.
-#include <algorithm>
 #include <numeric>
 #include <span>
 #include <string>
 #include <type_traits>
 
+#include "core/arrays/converted.h"
 #include "core/text/strings.h"
 #include "positions/encode_command.h"
 #include "sextant/core/error.h"
@@ -103,13 +103,6 @@ void name_rows(const Encode& encode, const std::vector<Id>& ids, std::int64_t ax
   }
 }
 
-template <class T>
-Tensor<T> rounded(const Tensor<double>& from) {
-  auto to = Tensor<T>::uninitialized(from.shape());
-  std::ranges::transform(from.span(), to.data(), [](double x) { return static_cast<T>(x); });
-  return to;
-}
-
 }  // namespace
 
 RowIds row_ids(const Encode& encode) {
@@ -183,7 +176,7 @@ void encode_scheme(const Encode& encode) {
   const auto format = encode.output.format(kTableFormats, "encode");
   const bool exact = format == Format::npy || format == Format::json;
   const auto write = [&]<class T>(T) {
-    const Tensor<T> table = rounded<T>(exact ? array.values : array.rows);
+    const Tensor<T> table = converted<T>(exact ? array.values : array.rows);
     finish_table<T>(table.view(), names, encode);
   };
   if (encode.dtype == "float64") return write(double{});

@@ -1,11 +1,11 @@
 // `sextant resize-grid`: learned positions of a grid of patches for a grid of another size.
 #include "sextant/schemes/added/resize_grid.h"
 
-#include <algorithm>
 #include <memory>
 #include <string>
 
 #include "commands.h"
+#include "core/arrays/converted.h"
 #include "core/text/strings.h"
 #include "options/arguments.h"
 #include "options/file_arguments.h"
@@ -31,13 +31,6 @@ GridSize parse_grid(const std::string& text, const std::string& where) {
   return {rows, parse_integer(text.substr(mark + 1), where, 1, kMost)};
 }
 
-template <class T>
-void save_rounded(const std::string& path, const Tensor<double>& from) {
-  auto to = Tensor<T>::uninitialized(from.shape());
-  std::ranges::transform(from.span(), to.data(), [](double x) { return static_cast<T>(x); });
-  save_npy(path, to);
-}
-
 void run(const Resize& resize) {
   const Array table = load_npy(resize.input);
   if (!is_float(table.dtype)) {
@@ -48,9 +41,9 @@ void run(const Resize& resize) {
   if (table.dtype == DType::float64) {
     save_npy(resize.output, made);
   } else if (table.dtype == DType::float16) {
-    save_rounded<float16>(resize.output, made);
+    save_npy(resize.output, converted<float16>(made));
   } else {
-    save_rounded<float>(resize.output, made);
+    save_npy(resize.output, converted<float>(made));
   }
   note(numbers.shape().to_string() + " to " + made.shape().to_string());
 }

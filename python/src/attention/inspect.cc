@@ -28,11 +28,8 @@ nb::object weights(nb::handle q, nb::handle k, nb::handle stage, nb::handle rows
   return with_float(in.q, [&](auto type) {
     using T = typename decltype(type)::type;
     const CallOptions<T> call(kName, options, in);
-    Tensor<T> result;
-    {
-      const Unlocked released;
-      result = attention_weights<T>(in.q.view<T>(), in.k.view<T>(), call.options, chosen);
-    }
+    auto result = unlocked(
+        [&] { return attention_weights<T>(in.q.view<T>(), in.k.view<T>(), call.options, chosen); });
     call.raise();
     const Shape shape = in.axes.without_lead(result.shape());
     return to_python(std::move(result), shape, q);
@@ -46,11 +43,9 @@ nb::dict statistics(nb::handle q, nb::handle k, nb::handle top, const nb::dict& 
   return with_float(in.q, [&](auto type) {
     using T = typename decltype(type)::type;
     const CallOptions<T> call(kName, options, in);
-    WeightStatistics result;
-    {
-      const Unlocked released;
-      result = attention_statistics<T>(in.q.view<T>(), in.k.view<T>(), call.options, wanted);
-    }
+    auto result = unlocked([&] {
+      return attention_statistics<T>(in.q.view<T>(), in.k.view<T>(), call.options, wanted);
+    });
     call.raise();
     nb::dict arrays;
     const auto add = [&](const char* name, auto& tensor) {

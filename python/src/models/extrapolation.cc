@@ -150,10 +150,8 @@ nb::dict run(const std::vector<std::string>& texts, nb::handle schemes, const nb
   run.should_stop = [&stop] { return stop; };
   ExtrapolationResult result;
   {
-    const LanguageData data = [&] {
-      const Unlocked released;
-      return load_language_data(texts, with_small_vocabulary(options.data));
-    }();
+    const LanguageData data =
+        unlocked([&] { return load_language_data(texts, with_small_vocabulary(options.data)); });
     const Unlocked released(Signals::where_asked);  // the run is saved first
     result = extrapolate(
         run, data.tokenizer, data.tokens, data.held_out, [&](const ExtrapolationProgress& now) {

@@ -11,6 +11,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "copies.h"
+#include "core/arrays/converted.h"
 #include "core/options/fields.h"
 #include "interpreter_lock.h"
 #include "models/watch.h"
@@ -38,11 +39,7 @@ nb::tuple recommended(nb::handle users, nb::handle items) {
 nb::object similarities(nb::handle rows, nb::handle threads) {
   const Tensor<double> given = matrix(rows, "similarity", "rows", "[rows, width]");
   const int workers = Argument{threads, "similarity", "threads"}.threads();
-  Tensor<double> found;
-  {
-    const Unlocked released;
-    found = cosine_similarities(given, workers);
-  }
+  auto found = unlocked([&] { return cosine_similarities(given, workers); });
   return to_python(std::move(found));
 }
 
@@ -93,13 +90,9 @@ void bind_word_vectors(nb::module_& module) {
       .def(
           "__init__",
           [](WordVectors* self, nb::handle words, nb::handle rows) {
-            Tensor<double> wide = matrix(rows, "WordVectors", "vectors", "[words, width]");
-            Tensor<float> narrow(wide.shape());
-            for (std::int64_t n = 0; n < wide.count(); ++n) {
-              narrow.data()[n] = static_cast<float>(wide.data()[n]);
-            }
-            new (self)
-                WordVectors(Argument{words, "WordVectors", "words"}.texts(), std::move(narrow));
+            const auto wide = matrix(rows, "WordVectors", "vectors", "[words, width]");
+            new (self) WordVectors(Argument{words, "WordVectors", "words"}.texts(),
+                                   converted<float>(wide));
           },
           nb::arg("words").none(), nb::arg("vectors").none(),
           nb::sig("def __init__(self, words: collections.abc.Sequence[str], vectors: object) -> "

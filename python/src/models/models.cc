@@ -94,18 +94,11 @@ nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
                            described(folders.front().config.kind) + " in " + folders.front().path);
   }
   if (!translates) {
-    std::shared_ptr<const TextModel> model;
-    {
-      const Unlocked released;
-      model = std::make_shared<TextModel>(TextModel::load(folders.front()));
-    }
+    auto model =
+        unlocked([&] { return std::make_shared<TextModel>(TextModel::load(folders.front())); });
     return nb::cast(PyTextModel(std::move(model), find_sentence_options(folders.front())));
   }
-  std::shared_ptr<const LineTranslator> lines;
-  {
-    const Unlocked released;
-    lines = std::make_shared<LineTranslator>(std::move(folders));
-  }
+  auto lines = unlocked([&] { return std::make_shared<LineTranslator>(std::move(folders)); });
   return nb::cast(PyTranslator{std::move(lines)});
 }
 
@@ -144,11 +137,8 @@ nb::object pretrained_model(const std::string& folder, const std::string& read_a
   if (!std::filesystem::exists(folder, problem)) {
     throw MissingFile(folder, "must be a Hugging Face model's folder, with config.json");
   }
-  std::shared_ptr<const LanguageModel<float>> model;
-  {
-    const Unlocked released;
-    model = std::make_shared<LanguageModel<float>>(load_pretrained(folder, read_as));
-  }
+  auto model = unlocked(
+      [&] { return std::make_shared<LanguageModel<float>>(load_pretrained(folder, read_as)); });
   return nb::cast(PyTextModel(std::move(model)));
 }
 
@@ -213,10 +203,7 @@ void bind_tokenizer(nb::module_& module) {
       .def(
           "encode",
           [](const Tokenizer& self, nb::handle text) {
-            const auto ids = self.encode(Argument{text, "encode", "text"}.text());
-            Tensor<std::int64_t> array({static_cast<std::int64_t>(ids.size())});
-            std::ranges::copy(ids, array.data());
-            return to_python(std::move(array));
+            return to_python(self.encode(Argument{text, "encode", "text"}.text()));
           },
           nb::arg("text").none(),
           nb::sig("def encode(self, text: str) -> numpy.typing.NDArray[numpy.int64]"),
@@ -226,9 +213,7 @@ void bind_tokenizer(nb::module_& module) {
           [](const Tokenizer& self, nb::handle text) {
             const TokenizedText read =
                 self.model_input(Argument{text, "model_input", "text"}.text());
-            Tensor<std::int64_t> array({static_cast<std::int64_t>(read.ids.size())});
-            std::ranges::copy(read.ids, array.data());
-            return nb::make_tuple(to_python(std::move(array)), read.tokens);
+            return nb::make_tuple(to_python(read.ids), read.tokens);
           },
           nb::arg("text").none(),
           nb::sig("def model_input(self, text: str) -> "

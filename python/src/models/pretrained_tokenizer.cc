@@ -5,8 +5,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-
 #include "arguments.h"
 #include "arrays.h"
 #include "bindings.h"
@@ -19,12 +17,6 @@ namespace {
 PretrainedTokenizer load_tokenizer(const std::string& path) {
   const Unlocked released;
   return PretrainedTokenizer::load(path);
-}
-
-nb::object array_of(const std::vector<std::int64_t>& values) {
-  Tensor<std::int64_t> array({static_cast<std::int64_t>(values.size())});
-  std::ranges::copy(values, array.data());
-  return to_python(std::move(array));
 }
 
 // A str is indexed by characters, so offsets count those: [tokens, 2].
@@ -49,13 +41,9 @@ nb::tuple encode(const PretrainedTokenizer& self, nb::handle given, nb::handle a
   const PretrainedEncodeOptions options{
       .add_special_tokens = Argument{add_special_tokens, "encode", "add_special_tokens"}.flag(),
       .truncate = Argument{truncate, "encode", "truncate"}.flag()};
-  PretrainedEncoding made;
-  {
-    const Unlocked released;
-    made = self.encode(text, options);
-  }
-  return nb::make_tuple(array_of(made.ids), made.tokens, character_offsets(made.offsets, text),
-                        array_of(made.type_ids));
+  const auto made = unlocked([&] { return self.encode(text, options); });
+  return nb::make_tuple(to_python(made.ids), made.tokens, character_offsets(made.offsets, text),
+                        to_python(made.type_ids));
 }
 
 std::string decode(const PretrainedTokenizer& self, nb::handle given, nb::handle skip) {

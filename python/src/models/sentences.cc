@@ -91,11 +91,7 @@ nb::dict attend_words(const Words& first, const Words& second, nb::handle positi
                       const nb::dict& given) {
   const PictureOptions more("attend", given);
   const SentenceAttentionOptions options = options_of(more, positions);
-  SentenceAttention attention;
-  {
-    const Unlocked released;
-    attention = attend_sentences(first, second, options);
-  }
+  auto attention = unlocked([&] { return attend_sentences(first, second, options); });
   return as_dict(std::move(attention), options);
 }
 
@@ -104,11 +100,7 @@ nb::dict step_tables(const Words& first, const Words& second, nb::handle positio
                      const nb::dict& given) {
   const PictureOptions more("steps", given);
   const SentenceAttentionOptions options = options_of(more, positions);
-  AttentionSteps steps;
-  {
-    const Unlocked released;
-    steps = attention_steps(first, second, options);
-  }
+  auto steps = unlocked([&] { return attention_steps(first, second, options); });
   nb::dict tables, meanings, result;
   for (std::size_t n = 0; n < kAttentionSteps; ++n) {
     const auto step = static_cast<AttentionStep>(n);
@@ -128,11 +120,7 @@ nb::dict compare(const Words& first, const Words& second, nb::handle positions,
   const PictureOptions more("compare", given);
   SentenceAttentionOptions options = options_of(more, positions);
   options.causal = true;
-  OrderVerdict verdict;
-  {
-    const Unlocked released;
-    verdict = compare_order(first, second, options);
-  }
+  auto verdict = unlocked([&] { return compare_order(first, second, options); });
   nb::dict result;
   result["verdict"] = verdict.verdict(figures::title_of(options.schemes));
   result["headline"] = verdict.headline();

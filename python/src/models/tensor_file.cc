@@ -30,11 +30,7 @@ nb::object array_named(nb::handle self, const std::string& name) {
   const auto& file = nb::cast<const TensorFile&>(self);
   const StoredTensor* tensor = file.find(name);
   if (tensor == nullptr) return nb::none();
-  std::span<const std::byte> bytes;
-  {
-    const Unlocked released;
-    bytes = file.bytes(*tensor);
-  }
+  const auto bytes = unlocked([&] { return file.bytes(*tensor); });
   const auto is_bool = [](std::byte byte) { return byte <= std::byte{1}; };
   if (tensor->dtype == DType::boolean && !std::ranges::all_of(bytes, is_bool)) {
     auto copy = Tensor<bool>::uninitialized(tensor->shape);  // NumPy's are 0 or 1

@@ -54,11 +54,7 @@ nb::dict fill_text(const PyTextModel& self, nb::handle text, const nb::dict& giv
   take_arguments({given, "fill"}, options);
   const std::string holes = Argument{text, "fill", "text"}.text();
   const TextModel& model = self.text("fill");
-  FilledText filled;
-  {
-    const Unlocked released;
-    filled = fill_masks(model, holes, options);
-  }
+  const auto filled = unlocked([&] { return fill_masks(model, holes, options); });
   nb::list guesses;
   for (const auto& hole : filled.holes) {
     nb::list list;
@@ -77,11 +73,7 @@ nb::dict logit_lens(const PyTextModel& self, nb::handle given_text, const nb::di
   take_arguments({given, "logit_lens"}, options);
   const std::string text = Argument{given_text, "logit_lens", "text"}.text();
   const TextModel& model = self.text("logit_lens");
-  LogitLens found;
-  {
-    const Unlocked released;
-    found = logit_lens(model, text, options);
-  }
+  const auto found = unlocked([&] { return logit_lens(model, text, options); });
   return dict_of(found, model.tokenizer);
 }
 
@@ -104,11 +96,7 @@ nb::object logits(const PyTextModel& self, nb::handle given, nb::handle threads)
   std::iota(places.begin(), places.end(), 0);
   Workspace memory;
   Pass pass{.memory = memory, .threads = Argument{threads, "logits", "threads"}.threads()};
-  Tensor<float> result;
-  {
-    const Unlocked released;
-    result = self.model->logits(batch, places, pass);
-  }
+  auto result = unlocked([&] { return self.model->logits(batch, places, pass); });
   if (rank == 1) return to_python(std::move(result));
   const std::int64_t vocabulary = result.size(1);
   auto shaped = Tensor<float>::uninitialized({all.size(0), length, vocabulary});
@@ -134,11 +122,7 @@ nb::object hidden_states(const PyTextModel& self, nb::handle ids, nb::handle thr
   const auto tokens = tokens_of(self, ids, "hidden_states", "ids");
   Workspace memory;
   Pass pass{.memory = memory, .threads = Argument{threads, "hidden_states", "threads"}.threads()};
-  std::vector<Tensor<float>> states;
-  {
-    const Unlocked released;
-    states = self.model->hidden_states(tokens, pass);
-  }
+  const auto states = unlocked([&] { return self.model->hidden_states(tokens, pass); });
   const Shape& one = states.at(0).shape();
   auto all = Tensor<float>::uninitialized({std::ssize(states), one[0], one[1]});
   float* to = all.data();
@@ -158,11 +142,7 @@ nb::tuple embed(const PyTextModel& self, const std::vector<std::string>& texts, 
   }
   options.threads = Argument{threads, "embed", "threads"}.threads();
   const TextModel& model = self.text("embed");
-  SentenceVectors made;
-  {
-    const Unlocked released;
-    made = sentence_vectors(model, texts, options);
-  }
+  auto made = unlocked([&] { return sentence_vectors(model, texts, options); });
   return nb::make_tuple(to_python(std::move(made.vectors)), made.cut, made.max_tokens);
 }
 
@@ -172,11 +152,7 @@ nb::object attention_maps(const PyTextModel& self, nb::handle ids, nb::handle la
   const auto chosen = Argument{layers, "attention_maps", "layers"}.integers();
   Workspace memory;
   Pass pass{.memory = memory, .threads = Argument{threads, "attention_maps", "threads"}.threads()};
-  std::vector<Tensor<float>> maps;
-  {
-    const Unlocked released;
-    maps = self.model->attention_maps(tokens, pass, chosen);
-  }
+  const auto maps = unlocked([&] { return self.model->attention_maps(tokens, pass, chosen); });
   return stacked(maps);
 }
 
@@ -211,11 +187,7 @@ nb::dict evaluate_text(const PyTextModel& self, const nb::bytes& bytes, const nb
   take_arguments({given, "evaluate"}, options);
   options.progress = [](std::int64_t, std::int64_t) { check_signals(); };
   const TextModel& model = self.text("evaluate");
-  TextScore score;
-  {
-    const Unlocked released;
-    score = evaluate(model, text, options, where);
-  }
+  const auto score = unlocked([&] { return evaluate(model, text, options, where); });
   nb::list windows;
   for (const TextScore::Windows& each : score.windows) {
     nb::dict one;

@@ -75,11 +75,7 @@ nb::dict attention_maps_of(const PyTranslator& self, nb::handle source, nb::hand
   if (from.empty()) throw Error("attention_maps.text", "must have at least one token, got none");
   Workspace memory;
   Pass pass{.memory = memory, .threads = Argument{threads, "attention_maps", "threads"}.threads()};
-  Translator<float>::Maps maps;
-  {
-    const Unlocked released;
-    maps = self.first().attention_maps(from, read, pass, chosen);
-  }
+  auto maps = unlocked([&] { return self.first().attention_maps(from, read, pass, chosen); });
   nb::dict result;
   result["encoder"] = stacked(maps.encoder);
   result["decoder"] = stacked(maps.decoder);
@@ -95,11 +91,7 @@ nb::dict logit_lens_of(const PyTranslator& self, nb::handle given_text, nb::hand
   const std::string text = Argument{given_text, "logit_lens", "text"}.text();
   std::optional<std::string> target;
   if (!given_target.is_none()) target = Argument{given_target, "logit_lens", "target"}.text();
-  LogitLens found;
-  {
-    const Unlocked released;
-    found = logit_lens(self.first(), text, target, options);
-  }
+  const auto found = unlocked([&] { return logit_lens(self.first(), text, target, options); });
   return dict_of(found, self.lines->tokenizer());
 }
 
@@ -116,13 +108,11 @@ nb::dict evaluate_pairs(const PyTranslator& self, const SentencePairs& pairs, co
                         const std::string& where) {
   TranslateOptions options;
   visit_scored_translation(options, taking({given, "evaluate"}));
-  PairScore score;
-  {
-    const Unlocked released;
-    score = evaluate(
+  const auto score = unlocked([&] {
+    return evaluate(
         *self.lines, pairs, options,
         [](std::string_view, std::size_t, std::size_t) { check_signals(); }, where);
-  }
+  });
   nb::dict bleu;
   bleu["score"] = score.bleu.score;
   bleu["precisions"] =

@@ -93,11 +93,7 @@ void bind_picture(nb::module_& module) {
           "png",
           [](const Picture& self, nb::handle scale) {
             const double pixels = scale_of(scale);
-            std::string bytes;
-            {
-              const Unlocked released;
-              bytes = render_png(self, pixels);
-            }
+            const auto bytes = unlocked([&] { return render_png(self, pixels); });
             warn_of(".png", self);
             return nb::bytes(bytes.data(), bytes.size());
           },

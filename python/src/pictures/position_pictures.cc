@@ -6,6 +6,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "core/arrays/converted.h"
 #include "interpreter_lock.h"
 #include "models/watch.h"
 #include "pictures/picture_options.h"
@@ -94,14 +95,11 @@ struct Asked {
 RotationTable<double> widened(const PyRotation& rotation) {
   return std::visit(
       [](const auto& table) {
-        const auto numbers = [](const auto& from) {
-          auto to = Tensor<double>::uninitialized(from.shape());
-          std::ranges::transform(from.span(), to.data(),
-                                 [](auto x) { return static_cast<double>(x); });
-          return to;
-        };
-        return RotationTable<double>{
-            numbers(table->cos), numbers(table->sin), table->layout, table->first_channel, {}};
+        return RotationTable<double>{converted<double>(table->cos),
+                                     converted<double>(table->sin),
+                                     table->layout,
+                                     table->first_channel,
+                                     {}};
       },
       rotation.table);
 }

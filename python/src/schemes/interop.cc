@@ -43,22 +43,12 @@ Given numbers_of_table(const RotationTable<T>& table) {
 
 // Slopes alone, or [heads, distances].
 Given numbers_of_bias(const DistanceBias& bias) {
-  const auto heads = static_cast<std::int64_t>(bias.slopes.size());
   if (!bias.has_table()) {
-    Given given{Tensor<double>({heads})};
+    Given given{Tensor<double>({std::ssize(bias.slopes)})};
     std::copy(bias.slopes.begin(), bias.slopes.end(), given.values.data());
     return given;
   }
-  const std::int64_t rows = bias.values.size(0), distances = bias.values.size(1);
-  Given given{Tensor<double>({std::max(heads, rows), distances}), DType::float32};
-  for (std::int64_t head = 0; head < given.values.size(0); ++head) {
-    const double slope = heads > 0 ? bias.slopes[static_cast<std::size_t>(head)] : 0;
-    for (std::int64_t n = 0; n < distances; ++n) {
-      given.values(head, n) = static_cast<double>(bias.values(rows == 1 ? 0 : head, n)) -
-                              slope * static_cast<double>(std::abs(n - bias.origin));
-    }
-  }
-  return given;
+  return {added_numbers(bias), DType::float32};
 }
 
 Given numbers_of(nb::handle array) {

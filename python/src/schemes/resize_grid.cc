@@ -3,6 +3,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "core/arrays/converted.h"
 #include "interpreter_lock.h"
 
 namespace sextant::python {
@@ -35,15 +36,7 @@ nb::object resize(nb::handle table, nb::handle new_size, nb::handle old_size, nb
   return with_float(in, [&](auto type) {
     using T = typename decltype(type)::type;
     const Tensor<double> numbers = in.copy().to<double>();
-    Tensor<T> rounded;
-    {
-      const Unlocked released;
-      const Tensor<double> made = resize_grid(numbers, options);
-      rounded = Tensor<T>::uninitialized(made.shape());
-      for (std::int64_t n = 0; n < made.count(); ++n) {
-        rounded.data()[n] = static_cast<T>(made.data()[n]);
-      }
-    }
+    auto rounded = unlocked([&] { return converted<T>(resize_grid(numbers, options)); });
     return to_python(std::move(rounded), table);
   });
 }

@@ -42,11 +42,8 @@ nb::dict weight_gradients(const std::string& name, nb::handle positions, const n
                         weights);
   const InputArray of_table({gradient, scheme.name, "gradient"});
   of_table.expect(DType::float64, "");
-  SchemeWeights gradients;
-  {
-    const Unlocked released;
-    gradients = scheme.backward(asked.request, of_table.view<double>());
-  }
+  auto gradients =
+      unlocked([&] { return scheme.backward(asked.request, of_table.view<double>()); });
   return as_arrays(std::move(gradients));
 }
 

@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "copies.h"
+#include "core/arrays/converted.h"
 #include "interpreter_lock.h"
 #include "schemes/tables.h"
 
@@ -127,30 +128,11 @@ nb::tuple reduce_rotation(nb::handle self) {
                  self.attr("positions"));
 }
 
-const Tensor<float>& table_of(const DistanceBias& bias) {
-  if (bias.has_table()) return bias.values;
-  throw Error("DistanceBias", "must have values by distance to be an array, got slopes alone");
-}
-
-Shape bias_shape(const PyDistanceBias& self) {
-  const Tensor<float>& values = table_of(self.bias);
-  const auto heads = static_cast<std::int64_t>(self.bias.slopes.size());
-  return {std::max(heads, values.size(0)), values.size(1)};
-}
-
-// What is added to the scores: values less slopes times distances.
-nb::object bias_numbers(const PyDistanceBias& self) {
-  const DistanceBias& bias = self.bias;
-  Tensor<float> numbers = Tensor<float>::uninitialized(bias_shape(self));
-  for (std::int64_t head = 0; head < numbers.size(0); ++head) {
-    const double slope = bias.slopes.empty() ? 0 : bias.slopes[static_cast<std::size_t>(head)];
-    for (std::int64_t n = 0; n < numbers.size(1); ++n) {
-      const double value = static_cast<double>(bias.values(bias.values.size(0) == 1 ? 0 : head, n));
-      numbers(head, n) =
-          static_cast<float>(value - slope * static_cast<double>(std::abs(n - bias.origin)));
-    }
+Shape bias_shape(const DistanceBias& bias) {
+  if (!bias.has_table()) {
+    throw Error("DistanceBias", "must have values by distance to be an array, got slopes alone");
   }
-  return to_python(std::move(numbers));
+  return {std::max(std::ssize(bias.slopes), bias.values.size(0)), bias.values.size(1)};
 }
 
 bool equal_biases(const PyDistanceBias& a, const PyDistanceBias& b) {
@@ -205,6 +187,18 @@ nb::tuple reduce_term(const PyScoreTerm& self) {
 
 }  // namespace
 
+Tensor<double> added_numbers(const DistanceBias& bias) {
+  auto numbers = Tensor<double>::uninitialized(bias_shape(bias));
+  for (std::int64_t head = 0; head < numbers.size(0); ++head) {
+    const double slope = bias.slopes.empty() ? 0 : bias.slopes[static_cast<std::size_t>(head)];
+    for (std::int64_t n = 0; n < numbers.size(1); ++n) {
+      numbers(head, n) = static_cast<double>(bias.values(bias.values.size(0) == 1 ? 0 : head, n)) -
+                         slope * static_cast<double>(std::abs(n - bias.origin));
+    }
+  }
+  return numbers;
+}
+
 void add_object_of(nb::class_<PyRotation>& type) {
   like_an_array<PyRotation>(type, &rotation_shape, &rotation_dtype, &rotation_numbers,
                             "[positions, pairs, 2] or [heads, positions, pairs, 2]: cosine and "
@@ -223,7 +217,11 @@ void add_object_of(nb::class_<PyRotation>& type) {
 
 void add_object_of(nb::class_<PyDistanceBias>& type) {
   like_an_array<PyDistanceBias>(
-      type, &bias_shape, [](const PyDistanceBias&) { return DType::float32; }, &bias_numbers,
+      type, [](const PyDistanceBias& self) { return bias_shape(self.bias); },
+      [](const PyDistanceBias&) { return DType::float32; },
+      [](const PyDistanceBias& self) {
+        return to_python(converted<float>(added_numbers(self.bias)));
+      },
       "[heads or 1, distances] of what is added, slopes included, as numpy.asarray() gives it.");
   add_equality<PyDistanceBias>(type, &equal_biases);
   never_changes(type);

@@ -11,7 +11,6 @@
 
 #include "arrays.h"
 #include "bindings.h"
-#include "tables/rounded_rotation.h"
 
 namespace sextant::python {
 namespace {
@@ -69,15 +68,6 @@ auto with_table(const PyRotation& rotation, const F& f) {
 }
 
 }  // namespace
-
-template <class T>
-SharedRotation<T> rounded(const RotationTable<double>& table) {
-  return std::make_shared<const RotationTable<T>>(rounded_rotation<T>(table));
-}
-template SharedRotation<float> rounded(const RotationTable<double>&);
-template SharedRotation<double> rounded(const RotationTable<double>&);
-template SharedRotation<float16> rounded(const RotationTable<double>&);
-template SharedRotation<bfloat16> rounded(const RotationTable<double>&);
 
 void bind_tables(nb::module_& module) {
   nb::class_<PyRotation> rotation(

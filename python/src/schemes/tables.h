@@ -13,6 +13,7 @@
 #include "sextant/tables/distance_bias.h"
 #include "sextant/tables/rotation_table.h"
 #include "sextant/tables/score_term.h"
+#include "tables/rounded_rotation.h"
 
 namespace nb = nanobind;
 
@@ -76,6 +77,12 @@ void show_as_heatmap(
 
 // Cosines, sines and the keys' table rounded to T.
 template <class T>
-SharedRotation<T> rounded(const RotationTable<double>& table);
+SharedRotation<T> rounded(const RotationTable<double>& table) {
+  return std::make_shared<const RotationTable<T>>(rounded_rotation<T>(table));
+}
+
+// What a bias with a table adds to the scores, [heads or 1, distances]: values less slopes times
+// distances.
+Tensor<double> added_numbers(const DistanceBias& bias);
 
 }  // namespace sextant::python

@@ -30,7 +30,7 @@ TEST(NewScheme, NamesTheArgumentAtFault) {
   const auto refusal = [](std::int64_t width, std::map<std::string, std::string> parameters) {
     testing::Asked asked(3, 1, std::move(parameters));
     asked.request.width = width;
-    return testing::error_of([&] { find_scheme("new_scheme").make(asked.request); });
+    return error_of([&] { find_scheme("new_scheme").make(asked.request); });
   };
   EXPECT_EQ(refusal(0, {}), "[new_scheme.width] must be 1 .. 2^30, got 0");
   EXPECT_THAT(refusal(4, {{"scale", "nan"}}), HasSubstr("[new_scheme.scale]"));

@@ -50,14 +50,14 @@ TEST(NewScheme, NamesTheArgumentAtFault) {
   EXPECT_THAT(testing::refusal("new_scheme", {{"seed", "-1"}}), HasSubstr("[new_scheme.seed]"));
   EXPECT_THAT(testing::refusal("new_scheme", {}, 0), HasSubstr("[new_scheme.heads]"));
   NewSchemeWeights weights{Tensor<double>({3, 1})};
-  EXPECT_EQ(testing::error_of([&] { new_scheme({}, weights, List{0}); }),
+  EXPECT_EQ(error_of([&] { new_scheme({}, weights, List{0}); }),
             "[new_scheme.table] must be [4, heads], got [3, 1]");
-  EXPECT_THAT(testing::error_of([&] {
+  EXPECT_THAT(error_of([&] {
                 new_scheme_backward({.keys = 3}, weights, Tensor<double>({1, 4}));
               }),
               HasSubstr("[new_scheme.gradient] must be [1, 3]"));
   weights.table(2, 0) = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(testing::error_of([&] { new_scheme({.keys = 3}, weights, List{0}); }),
+  EXPECT_EQ(error_of([&] { new_scheme({.keys = 3}, weights, List{0}); }),
             "[new_scheme.table] must be finite");
 }
 

@@ -6,8 +6,6 @@
 namespace sextant {
 namespace {
 
-using checks::expect_error;
-
 TEST(NewScheme, TablesAreTrue) {
   const auto positions = checks::some_positions();
   checks::Frequencies theta;  // 1, 0.75, 0.5, 0.25 of base 4

@@ -4,6 +4,7 @@
 #include "attention/backward/fused_backward.h"
 #include "attention/backward/sums.h"
 #include "attention/plain/plain_backward.h"
+#include "core/arrays/each_dtype.h"
 
 namespace sextant {
 namespace {
@@ -44,10 +45,7 @@ void attention_backward(
   template void attention_backward<T>(View<const T>, View<const T>, View<const T>, View<const T>, \
                                       View<const T>, const AttentionGradients<T>&,                \
                                       const AttentionOptions<T>&, View<const float>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant

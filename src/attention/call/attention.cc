@@ -5,6 +5,7 @@
 #include "attention/call/run_attention.h"
 #include "attention/forward/fused.h"
 #include "attention/plain/plain.h"
+#include "core/arrays/each_dtype.h"
 
 namespace sextant {
 
@@ -34,10 +35,7 @@ void attention(std::type_identity_t<View<const T>> q, std::type_identity_t<View<
 #define SEXTANT_INSTANTIATE(T)                                                     \
   template void attention<T>(View<const T>, View<const T>, View<const T>, View<T>, \
                              const AttentionOptions<T>&, View<float>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant

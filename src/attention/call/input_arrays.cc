@@ -1,5 +1,6 @@
 #include "attention/call/input_arrays.h"
 
+
 namespace sextant::attention_detail {
 namespace {
 

@@ -1,11 +1,18 @@
-// Biases and rotations by position against the positions that may occur.
+// The positions that may occur in a call, and whether biases and rotations have them.
 #pragma once
 
 #include <string_view>
 
-#include "attention/call/position_ranges.h"
+#include "attention/call/arguments.h"
 
 namespace sextant::attention_detail {
+
+// The positions that may occur: distances of pairs, masks aside, and positions of queries and keys.
+struct PositionRanges {
+  PositionRange distances, queries, keys;
+};
+
+PositionRanges position_ranges(const AttentionCall& call);
 
 // Throws Error unless the bias is for the heads of q and has every distance that a row reads: a
 // guess (0, the last one, hidden) would be a silent mistake for one scheme or another.

@@ -10,6 +10,7 @@
 #include "attention/forward/fused.h"
 #include "attention/plain/each_row.h"
 #include "attention/plain/plain.h"
+#include "core/arrays/each_dtype.h"
 #include "kernels/attention/block.h"
 #include "kernels/decode/decode_block.h"
 #include "sextant/kernels.h"
@@ -129,10 +130,7 @@ std::string AttentionPlan::explain() const {
 #define SEXTANT_INSTANTIATE(T)                                                       \
   template AttentionPlan attention_plan(View<const T>, View<const T>, View<const T>, \
                                         const AttentionOptions<T>&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant

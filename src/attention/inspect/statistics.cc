@@ -15,6 +15,7 @@
 #include "attention/inspect/score_task.h"
 #include "attention/plain/each_row.h"
 #include "attention/plain/row.h"
+#include "core/arrays/each_dtype.h"
 #include "core/threads/interruption.h"
 #include "sextant/core/parallel.h"
 
@@ -213,10 +214,7 @@ WeightStatistics attention_statistics(View<const T> q, std::type_identity_t<View
 #define SEXTANT_INSTANTIATE(T)                    \
   template WeightStatistics attention_statistics( \
       View<const T>, View<const T>, const AttentionOptions<T>&, const StatisticsOptions&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant

@@ -11,6 +11,7 @@
 #include "attention/inspect/score_task.h"
 #include "attention/plain/each_row.h"
 #include "attention/plain/row.h"
+#include "core/arrays/each_dtype.h"
 #include "core/threads/interruption.h"
 #include "core/threads/scratch_lease.h"
 #include "sextant/attention/attention.h"
@@ -247,10 +248,7 @@ Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>>
 #define SEXTANT_INSTANTIATE(T)                                                                   \
   template Tensor<T> attention_weights(View<const T>, View<const T>, const AttentionOptions<T>&, \
                                        const WeightsOptions&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant

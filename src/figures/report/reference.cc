@@ -12,10 +12,7 @@ namespace {
 
 Tensor<double> make(std::int64_t length, std::int64_t width,
                     Exponent exponent = Exponent::standard) {
-  Sinusoidal options;
-  options.length = length;
-  options.width = width;
-  options.exponent = exponent;
+  Sinusoidal options{.length = length, .width = width, .exponent = exponent};
   return sinusoidal<double>(options);
 }
 

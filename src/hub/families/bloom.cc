@@ -81,17 +81,10 @@ constexpr DecoderNames kMptNames = {.embedding = "wte",
                                     .self_norm = "norm_1",
                                     .feed_forward_norm = "norm_2"};
 
-void add_bloom(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(c, kBloomNames, table);
-}
-
-void add_mpt(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(c, kMptNames, table);
-}
-
 }  // namespace
 
-const Family kBloom = {"bloom", {"transformer.", kMasks}, bloom, add_bloom, write_bloom};
-const Family kMpt = {"mpt", {"transformer.", kMasks}, mpt, add_mpt, write_mpt};
+const Family kBloom = {
+    "bloom", {"transformer.", kMasks}, bloom, add_decoder_of<kBloomNames>, write_bloom};
+const Family kMpt = {"mpt", {"transformer.", kMasks}, mpt, add_decoder_of<kMptNames>, write_mpt};
 
 }  // namespace sextant::hub

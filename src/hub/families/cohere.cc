@@ -21,15 +21,9 @@ TransformerConfig cohere(const ConfigObject& object, const ModelConfig& model) {
   return c;
 }
 
-void add_weights(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(c, {}, table);
-}
-
-constexpr NameRules kNames = {"model.", kRotations};
-
 }  // namespace
 
-const Family kCohere = {"cohere", kNames, cohere, add_weights};
-const Family kCohere2 = {"cohere2", kNames, cohere, add_weights};
+const Family kCohere = {"cohere", kModelRules, cohere, add_decoder_of<kLlamaNames>};
+const Family kCohere2 = {"cohere2", kModelRules, cohere, add_decoder_of<kLlamaNames>};
 
 }  // namespace sextant::hub

@@ -49,25 +49,17 @@ TransformerConfig gemma3(const ConfigObject& object, const ModelConfig& model) {
   return c;
 }
 
-void add_gemma(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(c, {.norms = NormParts::gain_less_one}, table);
-}
+constexpr DecoderNames kGemmaNames = {.norms = NormParts::gain_less_one};
 
-void add_weights(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(c,
-              {.self_output_norm = "post_attention_layernorm",
-               .feed_forward_norm = "pre_feedforward_layernorm",
-               .feed_forward_output_norm = "post_feedforward_layernorm",
-               .norms = NormParts::gain_less_one},
-              table);
-}
-
-constexpr NameRules kNames = {"model.", kRotations};
+constexpr DecoderNames kGemma2Names = {.self_output_norm = "post_attention_layernorm",
+                                       .feed_forward_norm = "pre_feedforward_layernorm",
+                                       .feed_forward_output_norm = "post_feedforward_layernorm",
+                                       .norms = NormParts::gain_less_one};
 
 }  // namespace
 
-const Family kGemma = {"gemma", kNames, gemma, add_gemma};
-const Family kGemma2 = {"gemma2", kNames, gemma2, add_weights};
-const Family kGemma3 = {"gemma3_text", kNames, gemma3, add_weights};
+const Family kGemma = {"gemma", kModelRules, gemma, add_decoder_of<kGemmaNames>};
+const Family kGemma2 = {"gemma2", kModelRules, gemma2, add_decoder_of<kGemma2Names>};
+const Family kGemma3 = {"gemma3_text", kModelRules, gemma3, add_decoder_of<kGemma2Names>};
 
 }  // namespace sextant::hub

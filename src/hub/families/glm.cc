@@ -23,19 +23,13 @@ TransformerConfig glm4(const ConfigObject& object, const ModelConfig& model) {
   return c;
 }
 
-void add_weights(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(c,
-              {.gate_up = "mlp.gate_up_proj",
-               .self_output_norm = "post_self_attn_layernorm",
-               .feed_forward_output_norm = "post_mlp_layernorm"},
-              table);
-}
-
-constexpr NameRules kNames = {"model.", kRotations};
+constexpr DecoderNames kNames = {.gate_up = "mlp.gate_up_proj",
+                                 .self_output_norm = "post_self_attn_layernorm",
+                                 .feed_forward_output_norm = "post_mlp_layernorm"};
 
 }  // namespace
 
-const Family kGlm = {"glm", kNames, glm, add_weights};
-const Family kGlm4 = {"glm4", kNames, glm4, add_weights};
+const Family kGlm = {"glm", kModelRules, glm, add_decoder_of<kNames>};
+const Family kGlm4 = {"glm4", kModelRules, glm4, add_decoder_of<kNames>};
 
 }  // namespace sextant::hub

@@ -39,12 +39,9 @@ Json write(const TransformerConfig& c) {
   return json;
 }
 
-void add_weights(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(c, kNames, table);
-}
-
 }  // namespace
 
-const Family kGptNeox = {"gpt_neox", {"gpt_neox.", kMasks}, read_config, add_weights, write};
+const Family kGptNeox = {
+    "gpt_neox", {"gpt_neox.", kMasks}, read_config, add_decoder_of<kNames>, write};
 
 }  // namespace sextant::hub

@@ -36,10 +36,6 @@ constexpr DecoderNames kNames = {.embedding = "wte",
                                  .self_norm = "ln_1",
                                  .norms = NormParts::gain_and_bias};
 
-void add_gptj(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(c, kNames, table);
-}
-
 void add_codegen(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
   DecoderNames names = kNames;
   names.qkv = "attn.qkv_proj";
@@ -49,7 +45,7 @@ void add_codegen(const ConfigObject& /*object*/, const TransformerConfig& c, Wei
 
 }  // namespace
 
-const Family kGptj = {"gptj", {"transformer.", kMasks}, read_config, add_gptj};
+const Family kGptj = {"gptj", {"transformer.", kMasks}, read_config, add_decoder_of<kNames>};
 const Family kCodegen = {"codegen", {"transformer.", kMasks}, codegen, add_codegen};
 
 }  // namespace sextant::hub

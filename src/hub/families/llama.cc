@@ -61,10 +61,6 @@ TransformerConfig granite(const ConfigObject& object, const ModelConfig& model) 
   return c;
 }
 
-void add_weights(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(c, {}, table);
-}
-
 void add_granite(const ConfigObject& object, const TransformerConfig& c, WeightTable& table) {
   add_decoder(c, {.residual = object.positive_or("residual_multiplier", 1)}, table);
 }
@@ -102,15 +98,14 @@ Json write_qwen3(const TransformerConfig& c) {
   return json;
 }
 
-constexpr NameRules kNames = {"model.", kRotations};
-
 }  // namespace
 
-const Family kLlama = {"llama", kNames, llama, add_weights, write_llama};
-const Family kMistral = {"mistral", kNames, mistral, add_weights, write_mistral};
-const Family kQwen2 = {"qwen2", kNames, qwen2, add_weights, write_qwen2};
-const Family kQwen3 = {"qwen3", kNames, qwen3, add_weights, write_qwen3};
-const Family kSmollm3 = {"smollm3", kNames, smollm3, add_weights};
-const Family kGranite = {"granite", kNames, granite, add_granite};
+const Family kLlama = {"llama", kModelRules, llama, add_decoder_of<kLlamaNames>, write_llama};
+const Family kMistral = {"mistral", kModelRules, mistral, add_decoder_of<kLlamaNames>,
+                         write_mistral};
+const Family kQwen2 = {"qwen2", kModelRules, qwen2, add_decoder_of<kLlamaNames>, write_qwen2};
+const Family kQwen3 = {"qwen3", kModelRules, qwen3, add_decoder_of<kLlamaNames>, write_qwen3};
+const Family kSmollm3 = {"smollm3", kModelRules, smollm3, add_decoder_of<kLlamaNames>};
+const Family kGranite = {"granite", kModelRules, granite, add_granite};
 
 }  // namespace sextant::hub

@@ -32,22 +32,14 @@ TransformerConfig olmo2(const ConfigObject& object, const ModelConfig& model) {
   return c;
 }
 
-void add_olmo(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(c, {.norms = NormParts::nothing}, table);
-}
+constexpr DecoderNames kOlmoNames = {.norms = NormParts::nothing};
 
-void add_olmo2(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(
-      c,
-      {.self_norm = "post_attention_layernorm", .feed_forward_norm = "post_feedforward_layernorm"},
-      table);
-}
-
-constexpr NameRules kNames = {"model.", kRotations};
+constexpr DecoderNames kOlmo2Names = {.self_norm = "post_attention_layernorm",
+                                      .feed_forward_norm = "post_feedforward_layernorm"};
 
 }  // namespace
 
-const Family kOlmo = {"olmo", kNames, olmo, add_olmo};
-const Family kOlmo2 = {"olmo2", kNames, olmo2, add_olmo2};
+const Family kOlmo = {"olmo", kModelRules, olmo, add_decoder_of<kOlmoNames>};
+const Family kOlmo2 = {"olmo2", kModelRules, olmo2, add_decoder_of<kOlmo2Names>};
 
 }  // namespace sextant::hub

@@ -28,27 +28,19 @@ TransformerConfig phi3(const ConfigObject& object, const ModelConfig& model) {
   return c;
 }
 
-void add_phi(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(c,
-              {.final_norm = "final_layernorm",
-               .out = "self_attn.dense",
-               .up = "mlp.fc1",
-               .down = "mlp.fc2",
-               .q_norm = "self_attn.q_layernorm",
-               .k_norm = "self_attn.k_layernorm",
-               .norms = NormParts::gain_and_bias},
-              table);
-}
+constexpr DecoderNames kPhiNames = {.final_norm = "final_layernorm",
+                                    .out = "self_attn.dense",
+                                    .up = "mlp.fc1",
+                                    .down = "mlp.fc2",
+                                    .q_norm = "self_attn.q_layernorm",
+                                    .k_norm = "self_attn.k_layernorm",
+                                    .norms = NormParts::gain_and_bias};
 
-void add_phi3(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(c, {.qkv = "self_attn.qkv_proj", .gate_up = "mlp.gate_up_proj"}, table);
-}
-
-constexpr NameRules kNames = {"model.", kRotations};
+constexpr DecoderNames kPhi3Names = {.qkv = "self_attn.qkv_proj", .gate_up = "mlp.gate_up_proj"};
 
 }  // namespace
 
-const Family kPhi = {"phi", kNames, phi, add_phi};
-const Family kPhi3 = {"phi3", kNames, phi3, add_phi3};
+const Family kPhi = {"phi", kModelRules, phi, add_decoder_of<kPhiNames>};
+const Family kPhi3 = {"phi3", kModelRules, phi3, add_decoder_of<kPhi3Names>};
 
 }  // namespace sextant::hub

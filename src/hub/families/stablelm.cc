@@ -32,21 +32,15 @@ TransformerConfig starcoder2(const ConfigObject& object, const ModelConfig& mode
   return c;
 }
 
-void add_stablelm(const ConfigObject& /*object*/, const TransformerConfig& c, WeightTable& table) {
-  add_decoder(c, {.norms = NormParts::gain_and_bias}, table);
-}
+constexpr DecoderNames kStablelmNames = {.norms = NormParts::gain_and_bias};
 
-void add_starcoder2(const ConfigObject& /*object*/, const TransformerConfig& c,
-                    WeightTable& table) {
-  add_decoder(c, {.up = "mlp.c_fc", .down = "mlp.c_proj", .norms = NormParts::gain_and_bias},
-              table);
-}
-
-constexpr NameRules kNames = {"model.", kRotations};
+constexpr DecoderNames kStarcoder2Names = {
+    .up = "mlp.c_fc", .down = "mlp.c_proj", .norms = NormParts::gain_and_bias};
 
 }  // namespace
 
-const Family kStablelm = {"stablelm", kNames, stablelm, add_stablelm};
-const Family kStarcoder2 = {"starcoder2", kNames, starcoder2, add_starcoder2};
+const Family kStablelm = {"stablelm", kModelRules, stablelm, add_decoder_of<kStablelmNames>};
+const Family kStarcoder2 = {"starcoder2", kModelRules, starcoder2,
+                            add_decoder_of<kStarcoder2Names>};
 
 }  // namespace sextant::hub

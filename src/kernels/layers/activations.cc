@@ -177,25 +177,19 @@ void activate_backward(RowActivation kind, const float* dy, const float* x, std:
 void gated(RowActivation f, RowShape shape, const float* gate, const float* up,
            std::int64_t gate_row, float* y, int threads) {
   apply_requested_target();
-  for_rows(shape.rows, shape.width, threads, [&](std::int64_t first, std::int64_t count) {
-    const DenormalsOff denormals_off;
-    for (std::int64_t r = first; r < first + count; ++r) {
-      HWY_DYNAMIC_DISPATCH(gated_row)
-      (f, gate + r * gate_row, up + r * gate_row, shape.width, y + r * shape.width);
-    }
+  for_rows(shape.rows, shape.width, threads, [&](std::int64_t r) {
+    HWY_DYNAMIC_DISPATCH(gated_row)
+    (f, gate + r * gate_row, up + r * gate_row, shape.width, y + r * shape.width);
   });
 }
 
 void gated_backward(RowActivation f, RowShape shape, const float* dy, const float* gate,
                     const float* up, std::int64_t gate_row, float* dgate, float* dup, int threads) {
   apply_requested_target();
-  for_rows(shape.rows, shape.width, threads, [&](std::int64_t first, std::int64_t count) {
-    const DenormalsOff denormals_off;
-    for (std::int64_t r = first; r < first + count; ++r) {
-      const std::int64_t at = r * gate_row;
-      HWY_DYNAMIC_DISPATCH(gated_backward_row)
-      (f, dy + r * shape.width, gate + at, up + at, shape.width, dgate + at, dup + at);
-    }
+  for_rows(shape.rows, shape.width, threads, [&](std::int64_t r) {
+    const std::int64_t at = r * gate_row;
+    HWY_DYNAMIC_DISPATCH(gated_backward_row)
+    (f, dy + r * shape.width, gate + at, up + at, shape.width, dgate + at, dup + at);
   });
 }
 

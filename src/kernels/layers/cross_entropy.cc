@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/simd/processor_state.h"
 #include "kernels/simd/row_blocks.h"
 #include "kernels/simd/targets.h"
 
@@ -105,37 +104,31 @@ TargetLoss loss_of(const float* x, std::int64_t width, std::int64_t target, doub
 void cross_entropy(RowShape shape, const float* logits, const std::int64_t* targets,
                    double smoothing, TargetLoss* losses, int threads) {
   apply_requested_target();
-  for_rows(shape.rows, shape.width, threads, [&](std::int64_t first, std::int64_t count) {
-    const DenormalsOff denormals_off;
-    for (std::int64_t r = first; r < first + count; ++r) {
-      losses[r] = {};
-      if (targets[r] < 0) continue;
-      const float* x = logits + r * shape.width;
-      losses[r] = loss_of(x, shape.width, targets[r], smoothing, sums_of(x, shape.width));
-    }
+  for_rows(shape.rows, shape.width, threads, [&](std::int64_t r) {
+    losses[r] = {};
+    if (targets[r] < 0) return;
+    const float* x = logits + r * shape.width;
+    losses[r] = loss_of(x, shape.width, targets[r], smoothing, sums_of(x, shape.width));
   });
 }
 
 void cross_entropy_backward(RowShape shape, float* logits, const std::int64_t* targets,
                             double smoothing, double scale, TargetLoss* losses, int threads) {
   apply_requested_target();
-  for_rows(shape.rows, shape.width, threads, [&](std::int64_t first, std::int64_t count) {
-    const DenormalsOff denormals_off;
-    for (std::int64_t r = first; r < first + count; ++r) {
-      float* x = logits + r * shape.width;
-      losses[r] = {};
-      if (targets[r] < 0) {
-        std::fill_n(x, shape.width, 0.0F);
-        continue;
-      }
-      const RowSums sums = sums_of(x, shape.width);
-      losses[r] = loss_of(x, shape.width, targets[r], smoothing, sums);
-      HWY_DYNAMIC_DISPATCH(probabilities)
-      (x, shape.width, sums.max, static_cast<float>(scale / static_cast<double>(sums.powers)),
-       static_cast<float>(scale * smoothing / static_cast<double>(shape.width)));
-      float& target = x[targets[r]];
-      target = static_cast<float>(static_cast<double>(target) - scale * (1 - smoothing));
+  for_rows(shape.rows, shape.width, threads, [&](std::int64_t r) {
+    float* x = logits + r * shape.width;
+    losses[r] = {};
+    if (targets[r] < 0) {
+      std::fill_n(x, shape.width, 0.0F);
+      return;
     }
+    const RowSums sums = sums_of(x, shape.width);
+    losses[r] = loss_of(x, shape.width, targets[r], smoothing, sums);
+    HWY_DYNAMIC_DISPATCH(probabilities)
+    (x, shape.width, sums.max, static_cast<float>(scale / static_cast<double>(sums.powers)),
+     static_cast<float>(scale * smoothing / static_cast<double>(shape.width)));
+    float& target = x[targets[r]];
+    target = static_cast<float>(static_cast<double>(target) - scale * (1 - smoothing));
   });
 }
 

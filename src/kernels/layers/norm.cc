@@ -113,25 +113,18 @@ HWY_EXPORT(rms_norm_backward_row);
 void layer_norm(RowShape shape, const float* x, const float* gain, const float* bias, double eps,
                 float* y, float* mean, float* scale, int threads) {
   apply_requested_target();
-  for_rows(shape.rows, shape.width, threads, [&](std::int64_t first, std::int64_t count) {
-    const DenormalsOff denormals_off;
-    for (std::int64_t r = first; r < first + count; ++r) {
-      HWY_DYNAMIC_DISPATCH(layer_norm_row)
-      (x + r * shape.width, gain, bias, shape.width, eps, y + r * shape.width, mean + r, scale + r);
-    }
+  for_rows(shape.rows, shape.width, threads, [&](std::int64_t r) {
+    HWY_DYNAMIC_DISPATCH(layer_norm_row)
+    (x + r * shape.width, gain, bias, shape.width, eps, y + r * shape.width, mean + r, scale + r);
   });
 }
 
 void rms_norm(RowShape shape, const float* x, const float* gain, double eps, float* y, float* scale,
               int threads) {
   apply_requested_target();
-  for_rows(shape.rows, shape.width, threads, [&](std::int64_t first, std::int64_t count) {
-    const DenormalsOff denormals_off;
-    for (std::int64_t r = first; r < first + count; ++r) {
-      HWY_DYNAMIC_DISPATCH(rms_norm_row)
-      (x + r * shape.width, gain, nullptr, shape.width, eps, y + r * shape.width, nullptr,
-       scale + r);
-    }
+  for_rows(shape.rows, shape.width, threads, [&](std::int64_t r) {
+    HWY_DYNAMIC_DISPATCH(rms_norm_row)
+    (x + r * shape.width, gain, nullptr, shape.width, eps, y + r * shape.width, nullptr, scale + r);
   });
 }
 

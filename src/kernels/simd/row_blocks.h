@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "core/threads/useful_threads.h"
+#include "kernels/simd/processor_state.h"
 
 namespace sextant::kernels {
 
@@ -26,13 +27,15 @@ void for_blocks(std::int64_t count, std::int64_t size, int threads, const Body& 
   });
 }
 
-// Rows of a width, in blocks large enough for a task.
+// body(row) for rows of a width, in blocks large enough for a task, with denormals off.
 template <class Body>
 void for_rows(std::int64_t rows, std::int64_t width, int threads, const Body& body) {
   const std::int64_t size =
       std::max<std::int64_t>(1, kElementBlock / std::max<std::int64_t>(width, 1));
-  for_blocks(rows, size, threads,
-             [&](std::int64_t, std::int64_t first, std::int64_t count) { body(first, count); });
+  for_blocks(rows, size, threads, [&](std::int64_t, std::int64_t first, std::int64_t count) {
+    const DenormalsOff denormals_off;
+    for (std::int64_t row = first; row < first + count; ++row) body(row);
+  });
 }
 
 // sums[i] += the sum over blocks of block_sums[block * stride + i], in float64, for i < width.

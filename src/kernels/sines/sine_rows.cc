@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/arrays/each_dtype.h"
 #include "kernels/sines/sine_table.h"
 #include "sextant/core/parallel.h"
 
@@ -100,10 +101,7 @@ void fill_sines_as_frameworks(std::span<const float> frequencies,
                                          int);                                                   \
   template void fill_sines_as_frameworks(std::span<const float>, std::span<const SineColumn>,    \
                                          float, std::span<const double>, T*, std::int64_t, int);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::kernels

@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/arrays/each_dtype.h"
 #include "kernels/simd/float_rows.h"
 #include "kernels/sines/angle_addition.h"
 #include "kernels/sines/column_chunk.h"
@@ -259,10 +260,7 @@ void fill_sines(const SineTable& table, const Positions& positions, T* out, std:
 
 #define SEXTANT_INSTANTIATE(T) \
   template void fill_sines(const SineTable&, const Positions&, T*, std::int64_t, int);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::kernels

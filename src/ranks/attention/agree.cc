@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/arrays/each_dtype.h"
 #include "core/numbers/hash.h"
 #include "core/options/enum_names.h"
 #include "sextant/core/numbers.h"
@@ -117,10 +118,7 @@ Agreement agreement_on(const char* function, View<const T> q, View<const T> k, V
 #define SEXTANT_INSTANTIATE(T)                                                              \
   template Agreement agreement_on(const char*, View<const T>, View<const T>, View<const T>, \
                                   const AttentionOptions<T>&, const Options&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::ranks

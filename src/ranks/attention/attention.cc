@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "attention/call/input_arrays.h"
+#include "core/arrays/each_dtype.h"
 #include "core/options/enum_names.h"
 #include "ranks/attention/algorithms.h"
 
@@ -57,10 +58,7 @@ void attention(const Communicator& comm, std::type_identity_t<View<const T>> q,
 #define SEXTANT_INSTANTIATE(T)                                                                 \
   template void attention<T>(const Communicator&, View<const T>, View<const T>, View<const T>, \
                              View<T>, const AttentionOptions<T>&, const Options&, View<float>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::ranks

@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include "attention/call/input_arrays.h"
+#include "core/arrays/each_dtype.h"
 #include "ranks/attention/algorithms.h"
 #include "sextant/ranks/attention.h"
 
@@ -124,10 +125,7 @@ void attention_backward(const Communicator& comm, std::type_identity_t<View<cons
                                       View<const T>, View<const T>, View<const T>,              \
                                       const AttentionGradients<T>&, const AttentionOptions<T>&, \
                                       const Options&, View<const float>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::ranks

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "core/arrays/each_dtype.h"
 #include "ranks/attention/rotation_by_index.h"
 #include "ranks/rows.h"
 
@@ -173,10 +174,7 @@ Call<T> check_call(const char* function, const Communicator& comm, View<const T>
   template Call<T> check_call(const char*, const Communicator&, View<const T>, View<const T>, \
                               View<const T>, const AttentionOptions<T>&, const Options&,      \
                               const std::function<void()>&, const Agreement&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::ranks

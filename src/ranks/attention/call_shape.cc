@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "core/arrays/each_dtype.h"
 #include "core/options/enum_names.h"
 
 namespace sextant::ranks {
@@ -108,10 +109,7 @@ void check_options(const char* function, const Options& ranks) {
 #define SEXTANT_INSTANTIATE(T)  \
   template struct CallShape<T>; \
   template View<const T> shape_only<T>(const Shape&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 template View<const bool> shape_only<bool>(const Shape&);
 

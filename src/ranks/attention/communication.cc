@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "core/arrays/each_dtype.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant::ranks {
@@ -160,10 +161,7 @@ SEXTANT_INSTANTIATE(bfloat16, bfloat16)
   template std::int64_t slice_keys(const CallShape<T>&) noexcept;                \
   template std::int64_t slice_bytes(const CallShape<T>&, std::int64_t) noexcept; \
   template void pack(const Call<T>&, const Slice&, std::byte*);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::ranks

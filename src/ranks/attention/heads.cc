@@ -1,6 +1,7 @@
 // All-to-all by heads.
 #include "ranks/attention/heads.h"
 
+#include "core/arrays/each_dtype.h"
 #include "ranks/rows.h"
 #include "sextant/core/dtype.h"
 
@@ -56,10 +57,7 @@ void from_heads(const Communicator& comm, View<const T> whole, const ShardLayout
                               const HeadShare&, std::int64_t);                        \
   template void from_heads(const Communicator&, View<const T>, const ShardLayout&,    \
                            const HeadShare&, std::int64_t, View<T>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::ranks

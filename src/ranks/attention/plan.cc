@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "core/arrays/each_dtype.h"
 #include "ranks/attention/algorithms.h"
 #include "ranks/attention/cost_model.h"
 #include "sextant/core/numbers.h"
@@ -159,10 +160,7 @@ std::string AttentionPlan::explain() const {
                                  const AttentionOptions<T>&, const Options&);                      \
   template AttentionPlan plan_for<T>(int, const CallSizes&, const AttentionOptions<T>&,            \
                                      const Options&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::ranks

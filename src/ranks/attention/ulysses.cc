@@ -1,6 +1,7 @@
 // Ulysses: all-to-all to whole sequences of some heads, the operator, and back. Forward and
 // backward have the bits of one process, but for gradients that are sums over heads of several
 // ranks.
+#include "core/arrays/each_dtype.h"
 #include "ranks/attention/algorithms.h"
 #include "ranks/attention/head_options.h"
 #include "ranks/rows.h"
@@ -175,10 +176,7 @@ void ulysses_backward(const BackwardCall<T>& b, bool on_one) {
 #define SEXTANT_INSTANTIATE(T)                                           \
   template void ulysses_attention(const Call<T>&, View<T>, View<float>); \
   template void ulysses_backward(const BackwardCall<T>&, bool);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(float16)
-SEXTANT_INSTANTIATE(bfloat16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant::ranks

@@ -6,12 +6,14 @@
 #include <string>
 #include <vector>
 
+#include "core/arrays/each_dtype.h"
 #include "core/numbers/max_position.h"
 #include "core/numbers/wide_float.h"
 #include "core/options/fields.h"
 #include "core/threads/interruption.h"
 #include "kernels/sines/sine_table.h"
 #include "kernels/sines/turns.h"
+#include "schemes/added/sinusoidal_positions.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/random.h"
@@ -52,10 +54,7 @@ void check_matrix(std::string_view where, View<const double> values, std::string
 }
 
 void check_size(std::int64_t rows, std::int64_t columns) {
-  if (rows > (std::int64_t{1} << 60) / columns) {
-    throw Error("fourier.coordinates", "times features must be below 2^60, got " +
-                                           std::to_string(rows) + " x " + std::to_string(columns));
-  }
+  check_table_size("fourier.coordinates", rows, columns, "features");
 }
 
 SineAndCosine sine_and_cosine_of(double turns) noexcept {
@@ -247,10 +246,7 @@ std::string_view name_of(FourierInput input) noexcept {
                                          SinusoidalLayout);                      \
   template Tensor<T> nerf_features<T>(const NerfFeatures&, View<const double>);  \
   template Tensor<T> band_features<T>(const BandFeatures&, View<const double>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant

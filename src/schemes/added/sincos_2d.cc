@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "core/arrays/each_dtype.h"
 #include "core/options/fields.h"
 #include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_positions.h"
@@ -100,11 +101,7 @@ Tensor<T> make(const Sincos2d& given, std::span<const Position> positions) {
     sides[1] = given_side(options.columns, "sincos_2d.columns");
   }
   const auto rows = static_cast<std::int64_t>(positions.size() / 2);
-  if (rows > (std::int64_t{1} << 60) / options.width) {
-    throw Error("sincos_2d.positions", "times width must be below 2^60, got " +
-                                           std::to_string(rows) + " x " +
-                                           std::to_string(options.width));
-  }
+  check_table_size("sincos_2d.positions", rows, options.width);
   // Whole coordinates take the fast way: with whole steps up to 2^53 they are exact.
   const bool whole = std::is_same_v<Position, std::int64_t> && !*options.normalized &&
                      *options.first == std::trunc(*options.first) &&
@@ -186,10 +183,7 @@ Tensor<T> sincos_2d(const Sincos2d& options, std::span<const double> positions) 
   template Tensor<T> sincos_2d<T>(const Sincos2d&);                                \
   template Tensor<T> sincos_2d<T>(const Sincos2d&, std::span<const std::int64_t>); \
   template Tensor<T> sincos_2d<T>(const Sincos2d&, std::span<const double>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 namespace descriptors {

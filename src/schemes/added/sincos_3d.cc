@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/arrays/each_dtype.h"
 #include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/definition.h"
@@ -88,19 +89,12 @@ Tensor<T> make(const Sincos3d& options, std::span<const Position> positions) {
                                            std::to_string(positions.size()) + " numbers");
   }
   const auto rows = static_cast<std::int64_t>(positions.size() / 3);
-  if (rows > (std::int64_t{1} << 60) / options.width) {
-    throw Error("sincos_3d.positions", "times width must be below 2^60, got " +
-                                           std::to_string(rows) + " x " +
-                                           std::to_string(options.width));
-  }
+  check_table_size("sincos_3d.positions", rows, options.width);
   Tensor<T> out({rows, options.width});
   for (const Block& block : blocks) {
     const std::int64_t columns = std::min(block.width, options.width - block.begin);
     if (columns <= 0) continue;
-    Sinusoidal table;
-    table.width = block.width;
-    table.base = options.base;
-    table.threads = options.threads;
+    Sinusoidal table{.width = block.width, .base = options.base, .threads = options.threads};
     if (options.form != Sincos3dForm::multidim) table.layout = SinusoidalLayout::half_split;
     if (options.form == Sincos3dForm::tensor2tensor) table.ladder = Ladder::d_half_minus_1;
     const std::vector<Position> axis = axis_of(positions, 3, block.axis);
@@ -126,10 +120,7 @@ Tensor<T> sincos_3d(const Sincos3d& options, std::span<const double> positions) 
 #define SEXTANT_INSTANTIATE(T)                                                     \
   template Tensor<T> sincos_3d<T>(const Sincos3d&, std::span<const std::int64_t>); \
   template Tensor<T> sincos_3d<T>(const Sincos3d&, std::span<const double>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 namespace descriptors {

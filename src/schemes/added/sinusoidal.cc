@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/arrays/each_dtype.h"
 #include "core/arrays/overlap.h"
 #include "core/numbers/max_position.h"
 #include "kernels/sines/sine_table.h"
@@ -43,10 +44,7 @@ void fill(const Sinusoidal& options, const Positions& positions, T* out, std::in
 
 template <Floating T>
 Tensor<T> new_table(std::int64_t rows, std::int64_t width) {
-  if (rows > (std::int64_t{1} << 60) / width) {
-    throw Error("sinusoidal.length", "times width must be below 2^60, got " + std::to_string(rows) +
-                                         " x " + std::to_string(width));
-  }
+  check_table_size("sinusoidal.length", rows, width);
   return Tensor<T>::uninitialized({rows, width});
 }
 
@@ -128,10 +126,7 @@ Tensor<double> sinusoidal_frequencies(const Sinusoidal& options, bool cosine) {
   template Tensor<T> sinusoidal<T>(const Sinusoidal&, std::span<const std::int64_t>); \
   template Tensor<T> sinusoidal<T>(const Sinusoidal&, std::span<const double>);       \
   template void sinusoidal_into(View<T>, const Sinusoidal&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant

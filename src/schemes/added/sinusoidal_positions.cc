@@ -32,6 +32,13 @@ Positions listed_positions(std::span<const std::int64_t> positions, std::string_
   return {0, static_cast<std::int64_t>(positions.size()), positions.data()};
 }
 
+void check_table_size(std::string_view where, std::int64_t rows, std::int64_t columns,
+                      std::string_view columns_are) {
+  if (rows <= (std::int64_t{1} << 60) / columns) return;
+  throw Error(where, "times " + std::string(columns_are) + " must be below 2^60, got " +
+                         std::to_string(rows) + " x " + std::to_string(columns));
+}
+
 std::vector<std::int64_t> listed(const Positions& positions) {
   std::vector<std::int64_t> result(static_cast<std::size_t>(positions.count));
   for (std::int64_t row = 0; row < positions.count; ++row) result[row] = positions[row];

@@ -19,6 +19,11 @@ kernels::Positions consecutive_positions(std::int64_t first, std::int64_t length
 kernels::Positions listed_positions(std::span<const std::int64_t> positions,
                                     std::string_view where);
 
+// Throws Error where a table of so many rows and columns has 2^60 numbers or more; `columns_are`
+// "width".
+void check_table_size(std::string_view where, std::int64_t rows, std::int64_t columns,
+                      std::string_view columns_are = "width");
+
 // Every position written out.
 std::vector<std::int64_t> listed(const kernels::Positions& positions);
 

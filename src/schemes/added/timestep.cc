@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/arrays/each_dtype.h"
 #include "kernels/sines/sine_table.h"
 #include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_columns.h"
@@ -62,10 +63,7 @@ template <Floating T, class Time>
 Tensor<T> make(const Timestep& options, std::span<const Time> times) {
   const std::int64_t half = options.width / 2;
   const auto rows = static_cast<std::int64_t>(times.size());
-  if (rows > (std::int64_t{1} << 60) / options.width) {
-    throw Error("timestep.times", "times width must be below 2^60, got " + std::to_string(rows) +
-                                      " x " + std::to_string(options.width));
-  }
+  check_table_size("timestep.times", rows, options.width);
   std::vector<kernels::SineColumn> columns(static_cast<std::size_t>(options.width));
   for (std::int64_t i = 0; i < 2 * half; ++i) {
     columns[static_cast<std::size_t>(i)] = {static_cast<std::int32_t>(i % half),
@@ -109,10 +107,7 @@ Tensor<T> timestep(const Timestep& options, std::span<const std::int64_t> times)
 #define SEXTANT_INSTANTIATE(T)                                              \
   template Tensor<T> timestep<T>(const Timestep&, std::span<const double>); \
   template Tensor<T> timestep<T>(const Timestep&, std::span<const std::int64_t>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 namespace descriptors {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/arrays/converted.h"
 #include "kernels/attention/geometry.h"
 #include "kernels/attention/row_products.h"
 
@@ -74,12 +75,7 @@ RelativeTiles::RelativeTiles(const RelativeVectors& vectors)
         content_bias_(h, c, 0) = static_cast<float>(v_.content_bias(h, c));
     }
   }
-  if (is_there(v_.position_bias)) {
-    position_bias_ = Tensor<float>({v_.position_bias.size(0), n});
-    for (std::int64_t m = 0; m < position_bias_.count(); ++m) {
-      position_bias_.data()[m] = static_cast<float>(v_.position_bias.data()[m]);
-    }
-  }
+  if (is_there(v_.position_bias)) position_bias_ = converted<float>(v_.position_bias);
 }
 
 std::int64_t RelativeTiles::scratch_size() const noexcept {

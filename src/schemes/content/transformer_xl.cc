@@ -84,10 +84,7 @@ void check(const TransformerXl& options, const TransformerXlWeights& weights) {
 Tensor<double> sinusoids(const TransformerXl& options, std::int64_t width, std::int64_t rows) {
   std::vector<std::int64_t> distances(static_cast<std::size_t>(rows));
   for (std::int64_t n = 0; n < rows; ++n) distances[static_cast<std::size_t>(n)] = rows / 2 - n;
-  Sinusoidal sines;
-  sines.width = width;
-  sines.base = options.base;
-  sines.layout = SinusoidalLayout::half_split;
+  Sinusoidal sines{.width = width, .base = options.base, .layout = SinusoidalLayout::half_split};
   return sinusoidal<double>(sines, distances);
 }
 

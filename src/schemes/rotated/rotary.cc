@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "core/arrays/each_dtype.h"
 #include "core/options/enum_names.h"
 #include "schemes/added/sine_blocks.h"
 #include "schemes/rotated/rotary_axes.h"
@@ -174,10 +175,7 @@ void rotary_into(RotationTable<T>& table, const Rotary& options) {
   template RotationTable<T> rotary(const Rotary&, View<const std::int64_t>);      \
   template RotationTable<T> rotary(const Rotary&, View<const double>);            \
   template void rotary_into(RotationTable<T>&, const Rotary&);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 RotationFrequencies rotation_frequencies(const Rotary& options, std::int64_t length,

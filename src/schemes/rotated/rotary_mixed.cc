@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/arrays/each_dtype.h"
 #include "core/numbers/wide_float.h"
 #include "core/threads/interruption.h"
 #include "kernels/sines/sine_table.h"
@@ -277,10 +278,7 @@ RotationFrequencies rotation_frequencies(const RotaryMixed& options,
                                          View<const std::int64_t>);                      \
   template Tensor<double> rotary_mixed_angle_gradient(const RotaryMixed&, View<const T>, \
                                                       View<const T>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 namespace descriptors {

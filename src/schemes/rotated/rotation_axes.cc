@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/arrays/each_dtype.h"
 #include "schemes/added/sine_blocks.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/indexed/distinct_ids.h"
@@ -139,10 +140,7 @@ RotationTable<T> make_rotation_of_times(const Rotation& rotation, View<const dou
 #define SEXTANT_INSTANTIATE(T)                                                                \
   template RotationTable<T> make_rotation_of_axes(const Rotation&, View<const std::int64_t>); \
   template RotationTable<T> make_rotation_of_times(const Rotation&, View<const double>);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant

@@ -7,6 +7,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "core/arrays/each_dtype.h"
 #include "kernels/sines/sine_table.h"
 #include "schemes/added/sinusoidal_columns.h"
 #include "schemes/added/sinusoidal_positions.h"
@@ -80,10 +81,7 @@ void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which
 template <Floating T>
 RotationTable<T> new_rotation_table(const Rotation& rotation, std::int64_t rows) {
   const std::int64_t pairs = rotation.pairs();
-  if (rows > (std::int64_t{1} << 60) / pairs) {
-    throw Error(rotation.where("length"), "times pairs must be below 2^60, got " +
-                                              std::to_string(rows) + " x " + std::to_string(pairs));
-  }
+  check_table_size(rotation.where("length"), rows, pairs, "pairs");
   return {Tensor<T>::uninitialized({rows, pairs}), Tensor<T>::uninitialized({rows, pairs}),
           rotation.layout, rotation.first_channel};
 }
@@ -125,10 +123,7 @@ void make_rotation_into(const Rotation& rotation, RotationTable<T>& table) {
                               const Positions&, T*);                                       \
   template void fill_rotation(const Rotation&, std::span<const std::int32_t>, bool,        \
                               std::span<const double>, T*);
-SEXTANT_INSTANTIATE(float)
-SEXTANT_INSTANTIATE(double)
-SEXTANT_INSTANTIATE(bfloat16)
-SEXTANT_INSTANTIATE(float16)
+SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant

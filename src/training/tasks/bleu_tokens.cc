@@ -1,6 +1,7 @@
 // A sentence as the tokens that BLEU compares.
 #include <utility>
 
+#include "core/text/strings.h"
 #include "core/text/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
@@ -37,17 +38,6 @@ std::string_view without_end_spaces(std::string_view text) {
     if (!is_space(c.code)) end = at;
   }
   return text.substr(0, end);
-}
-
-std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
-  std::string result;
-  for (std::size_t begin = 0;;) {
-    const std::size_t end = text.find(from, begin);
-    result += text.substr(begin, end - begin);
-    if (end == std::string_view::npos) return result;
-    result += to;
-    begin = end + from.size();
-  }
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/files/exists.h"
 #include "core/files/file_filler.h"
 #include "core/json/fields_json.h"
 #include "sextant/core/error.h"
@@ -28,11 +29,6 @@ namespace sextant {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool exists(const std::string& path) {
-  std::error_code none;
-  return fs::exists(path, none);
-}
 
 std::string data_folder(const std::string& run) { return run + "/data"; }
 std::string tokens_path(const std::string& run) { return data_folder(run) + "/tokens.safetensors"; }

@@ -98,10 +98,7 @@ TYPED_TEST(AttentionByLibrary, GradientsHaveTheSameBits) {
   Tensor<Sum> dbias(this->bias.values.shape()), dmask(this->mask.shape()), dslopes(Shape{4}),
       dsinks(Shape{4});
   attention<T>(this->q, this->k, this->v, out, this->options, lse);
-  AttentionGradients<T> gradients;
-  gradients.q = dq;
-  gradients.k = dk;
-  gradients.v = dv;
+  AttentionGradients<T> gradients{.q = dq, .k = dk, .v = dv};
   gradients.bias.values = dbias;
   gradients.mask = dmask;
   gradients.bias.slopes = dslopes;

@@ -18,10 +18,7 @@ using ::testing::HasSubstr;
 TEST(EmbedCommand, VectorsOfAModelAreThoseOfTheLibrary) {
   const Folder folder;
   const std::vector<std::string> texts = {"to be or not to be"};
-  TransformerConfig config;
-  config.kind = ModelKind::masked;
-  config.width = 8;
-  config.heads = 2;
+  TransformerConfig config{.kind = ModelKind::masked, .width = 8, .heads = 2};
   const TextModel model(config, Tokenizer::train(texts));
   model.save(folder / "model");
   put(folder / "texts", "to be\nnot to be\n");

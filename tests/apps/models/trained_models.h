@@ -14,12 +14,7 @@
 namespace sextant::app_tests {
 
 inline TransformerConfig small_model(ModelKind kind) {
-  TransformerConfig config;
-  config.kind = kind;
-  config.width = 32;
-  config.heads = 4;
-  config.layers = 2;
-  config.ffn_width = 64;
+  TransformerConfig config{.kind = kind, .width = 32, .heads = 4, .layers = 2, .ffn_width = 64};
   return config;
 }
 

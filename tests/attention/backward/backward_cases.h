@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "attention/strided.h"
+#include "core/arrays/converted.h"
 #include "reference/attention_backward.h"
 #include "sextant/attention/backward.h"
 
@@ -60,12 +61,7 @@ struct BackwardCase {
 // Of 16-bit numbers too.
 template <class T>
 Tensor<double> widened(View<const T> view) {
-  const auto dense = copy_of(view);
-  Tensor<double> result(dense.shape());
-  for (std::int64_t n = 0; n < dense.count(); ++n) {
-    result.data()[n] = static_cast<double>(dense.data()[n]);
-  }
-  return result;
+  return converted<double>(copy_of(view));
 }
 
 // The element of a dense mask that belongs to a pair, by the broadcasting rule.

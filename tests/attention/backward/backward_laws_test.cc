@@ -8,6 +8,7 @@
 
 #include "attention/strided.h"
 #include "sextant/attention/backward.h"
+#include "support/error_of.h"
 
 namespace sextant::backward_laws_test {
 namespace {
@@ -232,12 +233,8 @@ TYPED_TEST(AttentionBackwardLaws, EmptyLengthsGiveZeros) {
 class AttentionBackwardErrors : public AttentionBackwardLaws<float> {
  protected:
   std::string message(View<const float> log_sum_exp = {}) {
-    try {
-      attention_backward<float>(q, k, v, out, dout, gradients, options, log_sum_exp);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return error_of(
+        [&] { attention_backward<float>(q, k, v, out, dout, gradients, options, log_sum_exp); });
   }
 };
 

@@ -38,11 +38,7 @@ double central_difference(double& at, F&& f) {
 constexpr double kDifferenceTolerance = 2e-8;
 
 TEST(AttentionGradientOracle, AgreesWithCentralDifferences) {
-  CaseSizes sizes;
-  sizes.most_batch = 2;
-  sizes.most_length = 4;
-  sizes.most_head_dim = 4;
-  sizes.most_v_dim = 3;
+  CaseSizes sizes{.most_batch = 2, .most_length = 4, .most_head_dim = 4, .most_v_dim = 3};
   for (std::uint32_t seed = 1; seed <= 25; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     NumpyRandom random(seed);
@@ -83,11 +79,7 @@ TEST(AttentionGradientOracle, AgreesWithCentralDifferences) {
 }
 
 TEST(AttentionBackward, AgreesWithCentralDifferencesOfAttention) {
-  CaseSizes sizes;
-  sizes.most_batch = 2;
-  sizes.most_length = 4;
-  sizes.most_head_dim = 4;
-  sizes.most_v_dim = 3;
+  CaseSizes sizes{.most_batch = 2, .most_length = 4, .most_head_dim = 4, .most_v_dim = 3};
   for (std::uint32_t seed = 100; seed < 125; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     NumpyRandom random(seed);
@@ -185,12 +177,8 @@ using InBlocks = ::testing::Types<float, float16, bfloat16>;
 TYPED_TEST_SUITE(AttentionBackwardBlocks, InBlocks);
 
 TYPED_TEST(AttentionBackwardBlocks, AgreeWithTheOracleAcrossTheirEdges) {
-  CaseSizes sizes;
-  sizes.most_batch = 2;
-  sizes.most_group = 2;
-  sizes.most_length = 300;
-  sizes.most_head_dim = 70;
-  sizes.most_v_dim = 70;
+  CaseSizes sizes{
+      .most_batch = 2, .most_group = 2, .most_length = 300, .most_head_dim = 70, .most_v_dim = 70};
   const std::uint32_t cases = std::is_same_v<TypeParam, float> ? 10 : 3;
   for (std::uint32_t seed = 1; seed <= cases; ++seed) this->check(seed, sizes);
   this->errors.expect_small();

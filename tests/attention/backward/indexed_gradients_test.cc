@@ -12,6 +12,7 @@
 #include "attention/strided.h"
 #include "sextant/attention/backward.h"
 #include "sextant/schemes/indexed/prefix_mask.h"
+#include "support/error_of.h"
 
 namespace sextant::indexed_gradients_test {
 namespace {
@@ -271,12 +272,9 @@ TEST(IndexedGradients, NeedABiasThatLearns) {
   NumpyRandom random(8);
   Call<float> call(kLayouts[1], 1, random);
   const auto message = [&](const AttentionGradients<float>& wanted) {
-    try {
+    return error_of([&] {
       attention_backward<float>(call.q, call.k, call.v, call.out, call.dout, wanted, call.options);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("none");
+    });
   };
   Tensor<double> few(Shape{12}), gradient(Shape{13});
   EXPECT_EQ(message({.terms = {few}}),

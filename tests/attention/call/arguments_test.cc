@@ -7,6 +7,7 @@
 
 #include "sextant/attention/attention.h"
 #include "sextant/attention/plan.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -19,21 +20,11 @@ class AttentionErrors : public ::testing::Test {
   AttentionOptions<float> options;
 
   std::string message(View<float> log_sum_exp = {}) {
-    try {
-      attention(q, k, v, out, options, log_sum_exp);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return error_of([&] { attention(q, k, v, out, options, log_sum_exp); });
   }
 
   std::string refusal_of(View<float> output) {
-    try {
-      attention(q, k, v, output);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return error_of([&] { attention(q, k, v, output); });
   }
 };
 
@@ -87,14 +78,7 @@ TEST_F(AttentionErrors, NullPointers) {
 TEST_F(AttentionErrors, AnOutputThatIsAnInput) {
   v = Tensor<float>(Shape{2, 2, 5, 8});
   const auto refused = [&](View<const float> a, View<const float> b, View<const float> c,
-                           View<float> to) {
-    try {
-      attention(a, b, c, to);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
-  };
+                           View<float> to) { return error_of([&] { attention(a, b, c, to); }); };
   EXPECT_EQ(refused(q, k, v, q), "[attention.out] must not overlap q");
   // The last three rows of k's memory.
   const View<float> tail(q.data() + 96, Shape{1, 4, 3, 8});
@@ -115,12 +99,7 @@ TEST_F(AttentionErrors, AnOutputThatMeetsAnyOtherArray) {
   Tensor<float> memory(Shape{2, 4, 8, 8});
   const auto rows = [&](std::int64_t first) { return memory.view().narrow(2, first, 3); };
   const auto refused = [&](View<const float> a, View<float> to, View<float> sums = {}) {
-    try {
-      attention(a, a, a, to, options, sums);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
+    return error_of([&] { attention(a, a, a, to, options, sums); });
   };
   EXPECT_EQ(refused(rows(0), rows(3)), "no error");
   EXPECT_EQ(refused(rows(0), rows(2)), "[attention.out] must not overlap q");
@@ -166,12 +145,8 @@ TEST_F(AttentionErrors, NumbersThatAreNoEnumerators) {
   options.causal = static_cast<Causal>(9);
   EXPECT_EQ(message(), "[attention.causal] must be one of the named values, got 9");
   options.causal.reset();
-  try {
-    attention_weights(q, k, options, {.stage = static_cast<Stage>(9)});
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "[attention_weights.stage] must be one of the named values, got 9");
-  }
+  EXPECT_EQ(error_of([&] { attention_weights(q, k, options, {.stage = static_cast<Stage>(9)}); }),
+            "[attention_weights.stage] must be one of the named values, got 9");
   EXPECT_EQ(name_of(static_cast<Causal>(9)), "unknown");
   EXPECT_EQ(name_of(static_cast<Stage>(-1)), "unknown");
 }
@@ -381,12 +356,7 @@ TEST_F(AttentionErrors, NameTheFunctionAndLeaveTheOutputAlone) {
   EXPECT_EQ(message(), "[attention.threads] must be in 0 .. 1024, got -1");
   for (const float element : out.span()) EXPECT_EQ(element, 7);
   const auto weights_message = [&](const WeightsOptions& chosen) {
-    try {
-      attention_weights(q, k, options, chosen);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
+    return error_of([&] { attention_weights(q, k, options, chosen); });
   };
   EXPECT_EQ(weights_message({}), "[attention_weights.threads] must be in 0 .. 1024, got -1");
   options.threads = 0;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "attention/strided.h"
+#include "core/arrays/converted.h"
 #include "reference/attention.h"
 
 namespace sextant::attention_test {
@@ -105,9 +106,9 @@ void random_call(RandomCall<T>& call, NumpyRandom& random) {
     options.bias = &call.bias;
   }
 
-  call.expected.q = to_double(call.q.dense);
-  call.expected.k = to_double(call.k.dense);
-  call.expected.v = to_double(call.v.dense);
+  call.expected.q = converted<double>(call.q.dense);
+  call.expected.k = converted<double>(call.k.dense);
+  call.expected.v = converted<double>(call.v.dense);
   call.expected.softcap = options.softcap;
   call.expected.scale =
       options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(head_dim));

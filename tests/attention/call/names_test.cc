@@ -3,6 +3,8 @@
 
 #include "sextant/attention/attention.h"
 
+#include "support/error_of.h"
+
 namespace sextant {
 namespace {
 
@@ -19,29 +21,14 @@ TEST(AttentionNames, ReadBackAsWhatTheyName) {
 }
 
 TEST(AttentionNames, UnknownOnesAreRefusedWithTheList) {
-  try {
-    parse_name<Causal>("bottom-right", "--causal");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "[--causal] must be one of none, top_left, bottom_right, at_offsets, at_lengths, "
-                 "got 'bottom-right'; did you mean 'bottom_right'?");
-  }
-  try {
-    parse_name<Stage>("", "--stage");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "[--stage] must be one of scores, capped, biased, probabilities, got ''");
-  }
-  try {
-    parse_name<Causal>("\x1b[2J", "--causal");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "[--causal] must be one of none, top_left, bottom_right, at_offsets, at_lengths, "
-                 "got '?[2J'");
-  }
+  EXPECT_EQ(error_of([&] { parse_name<Causal>("bottom-right", "--causal"); }),
+            "[--causal] must be one of none, top_left, bottom_right, at_offsets, at_lengths, "
+            "got 'bottom-right'; did you mean 'bottom_right'?");
+  EXPECT_EQ(error_of([&] { parse_name<Stage>("", "--stage"); }),
+            "[--stage] must be one of scores, capped, biased, probabilities, got ''");
+  EXPECT_EQ(error_of([&] { parse_name<Causal>("\x1b[2J", "--causal"); }),
+            "[--causal] must be one of none, top_left, bottom_right, at_offsets, at_lengths, "
+            "got '?[2J'");
 }
 
 }  // namespace

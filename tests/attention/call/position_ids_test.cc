@@ -18,6 +18,7 @@
 #include "sextant/attention/plan.h"
 #include "sextant/attention/statistics.h"
 #include "sextant/schemes/rotated/rotary.h"
+#include "support/error_of.h"
 
 namespace sextant::position_ids_test {
 namespace {
@@ -565,14 +566,9 @@ TEST(PositionIdsChecks, NameWhatDoesNotFit) {
   NumpyRandom random(10);
   Call<float> call(Hiding::window, 5, 7, random);
   const auto message = [&] {
-    try {
-      attention<float>(call.q, call.k, call.v, call.out, call.options);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("none");
+    return error_of([&] { attention<float>(call.q, call.k, call.v, call.out, call.options); });
   };
-  EXPECT_EQ(message(), "none");
+  EXPECT_EQ(message(), "no error");
   call.options.key_positions = {};
   EXPECT_EQ(message(), "[attention.key_positions] must be given with query_positions");
   call.options.key_positions = call.key_ids;
@@ -591,7 +587,7 @@ TEST(PositionIdsChecks, NameWhatDoesNotFit) {
             "[attention.rotation] must have a row for each of the positions 0 .. 400, got 33 rows "
             "from position 0");
   call.options.rotation = nullptr;
-  EXPECT_EQ(message(), "none");
+  EXPECT_EQ(message(), "no error");
   call.options.bias = &call.bias;
   EXPECT_EQ(message(),
             "[attention.bias] must hold the distances -3 .. 394, got [4, 67] with origin 33");

@@ -10,10 +10,10 @@
 #include "attention/same_bits.h"
 #include "attention/strided.h"
 #include "sextant/attention/backward.h"
-#include "sextant/core/error.h"
 #include "sextant/schemes/rotated/rotary.h"
 #include "sextant/schemes/rotated/xpos.h"
 #include "sextant/tables/rotation_table.h"
+#include "support/error_of.h"
 
 namespace sextant::rotation_rows_test {
 namespace {
@@ -51,8 +51,8 @@ class RotationRows : public testing::Test {
     attention_backward<float>(q, k, v, made[0], dout, gradients, options);
     return made;
   }
-  std::string error_of(const RotationTable<float>& table, const Ids& queries, const Ids& keys,
-                       std::span<const std::int64_t> key_lengths = {}) const {
+  std::string refusal_of(const RotationTable<float>& table, const Ids& queries, const Ids& keys,
+                         std::span<const std::int64_t> key_lengths = {}) const {
     const Tensor<std::int64_t> query_ids = tensor(queries), key_ids = tensor(keys);
     AttentionOptions<float> options{.causal = Causal::top_left};
     options.query_positions = query_ids;
@@ -60,12 +60,7 @@ class RotationRows : public testing::Test {
     options.key_lengths = key_lengths;
     options.rotation = &table;
     Tensor<float> out(q.shape());
-    try {
-      attention<float>(q, k, v, out.view(), options);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+    return error_of([&] { attention<float>(q, k, v, out.view(), options); });
   }
 
   NumpyRandom random{3};
@@ -121,21 +116,21 @@ TEST_F(RotationRows, AreTakenByIndexWithoutIds) {
 }
 
 TEST_F(RotationRows, MustHaveEveryPosition) {
-  EXPECT_EQ(error_of(rotary(rotation, from(1000000)), from(1000000), from(999999)),
+  EXPECT_EQ(refusal_of(rotary(rotation, from(1000000)), from(1000000), from(999999)),
             "[attention.rotation] must have a row for each of the positions 999999 .. 1000011, got "
             "12 rows from position 1000000");
-  EXPECT_EQ(error_of(rotary(rotation, from(-20, 2)), from(-20, 2), from(-19)),
+  EXPECT_EQ(refusal_of(rotary(rotation, from(-20, 2)), from(-20, 2), from(-19)),
             "[attention.rotation] must have a row for each position id, got none for -19 among 12 "
             "listed positions");
   auto table = rotary(rotation, from(-20, 2));
   table.positions.pop_back();
-  EXPECT_EQ(error_of(table, from(-20, 2), from(-20, 2)),
+  EXPECT_EQ(refusal_of(table, from(-20, 2), from(-20, 2)),
             "[attention.rotation] must have one position for each of its 12 rows, got 11");
   // Keys that are padding need no row.
   const Ids lengths{8, 8};
   Ids keys = from(-20, 2);
   std::fill(keys.begin() + 8, keys.end(), 12345);
-  EXPECT_EQ(error_of(rotary(rotation, from(-20, 2)), from(-20, 2), keys, lengths), "");
+  EXPECT_EQ(refusal_of(rotary(rotation, from(-20, 2)), from(-20, 2), keys, lengths), "no error");
 }
 
 }  // namespace

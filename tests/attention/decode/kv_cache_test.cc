@@ -6,28 +6,19 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <string>
 
 #include "attention/same_bits.h"
 #include "attention/strided.h"
 #include "sextant/schemes/rotated/rotary.h"
+#include "support/error_of.h"
 
 namespace sextant::kv_cache_test {
 namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-std::string error_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // A prompt of two sequences, four query heads, two key heads.
 template <class T>

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "attention/strided.h"
+#include "core/arrays/converted.h"
 #include "reference/attention.h"
 #include "reference/plain_attention.h"
 #include "sextant/attention/attention.h"
@@ -38,14 +39,6 @@ struct Errors {
   }
 };
 
-template <class T>
-Tensor<double> in_double(const Tensor<T>& from) {
-  Tensor<double> to(from.shape());
-  for (std::int64_t n = 0; n < from.count(); ++n)
-    to.data()[n] = static_cast<double>(from.data()[n]);
-  return to;
-}
-
 // The errors of a family over several calls: ours, and the plain formula's, on the same inputs of
 // storage type T.
 template <class T>
@@ -73,9 +66,9 @@ void compare(const Family& family) {
 
     const std::int64_t offset = family.causal ? family.k_len - family.q_len : 0;
     const reference::Attention call{
-        .q = in_double(q),
-        .k = in_double(k),
-        .v = in_double(v),
+        .q = converted<double>(q),
+        .k = converted<double>(k),
+        .v = converted<double>(v),
         .sees = [&](auto, auto, auto i, auto j) { return !family.causal || j <= i + offset; },
         .added =
             [&](auto, auto h, auto i, auto j) {

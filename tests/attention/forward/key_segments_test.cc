@@ -13,6 +13,7 @@
 #include "sextant/attention/statistics.h"
 #include "sextant/schemes/content/forgetting.h"
 #include "sextant/schemes/rotated/rotary.h"
+#include "support/error_of.h"
 
 namespace sextant::key_segments_test {
 namespace {
@@ -351,12 +352,7 @@ TYPED_TEST(KeySegments, LetContentTermsFindTheKeysOfTheRow) {
 class KeySegmentsErrors : public ::testing::Test {
  protected:
   std::string message() {
-    try {
-      attention<float>(q, k, v, out, options);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
+    return error_of([&] { attention<float>(q, k, v, out, options); });
   }
 
   Tensor<float> q{Shape{2, 4, 3, 8}}, k{Shape{2, 2, 5, 8}}, v{Shape{2, 2, 5, 6}},

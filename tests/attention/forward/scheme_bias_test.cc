@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "attention/strided.h"
+#include "core/arrays/converted.h"
 #include "reference/attention.h"
 #include "sextant/attention/backward.h"
 #include "sextant/core/random.h"
@@ -155,14 +156,6 @@ class SchemeBias : public ::testing::TestWithParam<std::size_t> {
   Tensor<double> dout;
 };
 
-template <class T>
-Tensor<T> as(const Tensor<double>& values) {
-  Tensor<T> out(values.shape());
-  for (std::int64_t i = 0; i < values.count(); ++i)
-    out.data()[i] = static_cast<T>(values.data()[i]);
-  return out;
-}
-
 // A bias below 8 rounded to float32 moves a score by 2^-22, an output of v below 4 by 2^-19 at
 // most; float32 arithmetic on scores below 16 moves scores by a few times 2^-20.
 TEST_P(SchemeBias, IsItsFormulaInAttention) {
@@ -170,8 +163,8 @@ TEST_P(SchemeBias, IsItsFormulaInAttention) {
   Tensor<double> out(expected.shape());
   attention<double>(call.q, call.k, call.v, out, options<double>());
   Tensor<float> narrow(expected.shape());
-  attention<float>(as<float>(call.q), as<float>(call.k), as<float>(call.v), narrow,
-                   options<float>());
+  attention<float>(converted<float>(call.q), converted<float>(call.k), converted<float>(call.v),
+                   narrow, options<float>());
   for (std::int64_t i = 0; i < out.count(); ++i) {
     EXPECT_NEAR(out.data()[i], expected.data()[i], 0x1p-19) << i;
     EXPECT_NEAR(static_cast<double>(narrow.data()[i]), expected.data()[i], 0x1p-15) << i;

@@ -182,11 +182,8 @@ TEST_P(TermMargins, AreNeitherReadNorWritten) {
   const Scheme& scheme = *GetParam();
   std::vector<std::int64_t> ids(140);
   std::iota(ids.begin(), ids.end(), 0);
-  SchemeRequest request;
-  request.width = kDim * kHeads;
-  request.heads = kHeads;
-  request.head_dim = kDim;
-  request.positions = ids;
+  SchemeRequest request{
+      .width = kDim * kHeads, .heads = kHeads, .head_dim = kDim, .positions = ids};
   const auto term = std::get<std::shared_ptr<const ScoreTerm>>(scheme.make(request));
   const auto compare = [&]<class T>(T, const Sizes& sizes, double softcap) {
     const Watched watched(*term);

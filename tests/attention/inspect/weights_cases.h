@@ -13,6 +13,7 @@
 
 #include "attention/same_bits.h"
 #include "attention/strided.h"
+#include "core/arrays/converted.h"
 #include "reference/attention.h"
 #include "sextant/attention/attention.h"
 #include "sextant/schemes/rotated/rotary.h"
@@ -20,14 +21,6 @@
 namespace sextant {
 
 inline constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-template <class T>
-Tensor<double> widened(const Tensor<T>& from) {
-  Tensor<double> to(from.shape());
-  for (std::int64_t n = 0; n < from.count(); ++n)
-    to.data()[n] = static_cast<double>(from.data()[n]);
-  return to;
-}
 
 // Depends on everything it is told.
 class StripedBias final : public ScoreTerm {
@@ -222,7 +215,7 @@ class LookCall {
 
   // Rotated by the formula, y = x (cos + i sin), position in the segment.
   Tensor<double> rotated(const Tensor<T>& from, bool queries) const {
-    Tensor<double> x = widened(from);
+    auto x = converted<double>(from);
     if (options.rotation == nullptr) return x;
     const std::int64_t pairs = x.size(3) / 2;
     const bool adjacent = rotation_.layout == RotaryLayout::interleaved;

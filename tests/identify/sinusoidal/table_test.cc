@@ -18,6 +18,7 @@
 #include "sextant/core/dtype.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "support/error_of.h"
 
 namespace sextant {
 
@@ -452,12 +453,7 @@ TEST(Identify, AnEmptyPaddingRowDoesNotHide) {
 
 TEST(Identify, RefusesWhatIsNoTable) {
   const auto message = [](const Tensor<double>& table, double unit) {
-    try {
-      identify_table(table.view(), unit);
-    } catch (const Error& error) {
-      return std::string(error.what());
-    }
-    return std::string("no error");
+    return error_of([&] { identify_table(table.view(), unit); });
   };
   EXPECT_THAT(message(Tensor<double>({4, 1}), 0x1p-53), HasSubstr("[4, 1]"));
   EXPECT_THAT(message(Tensor<double>({0, 4}), 0x1p-53), HasSubstr("[0, 4]"));

@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "core/arrays/converted.h"
 #include "kernels/rotate/every_target.h"
 #include "reference/attention_backward.h"
 #include "sextant/core/random.h"
@@ -19,14 +20,6 @@ Tensor<float> random_tensor(const Shape& shape, NumpyRandom& random) {
   Tensor<float> x(shape);
   for (float& value : x.span()) value = static_cast<float>(random.normal());
   return x;
-}
-
-Tensor<double> wide(const Tensor<float>& x) {
-  Tensor<double> result(x.shape());
-  for (std::int64_t n = 0; n < x.count(); ++n) {
-    result.data()[n] = static_cast<double>(x.data()[n]);
-  }
-  return result;
 }
 
 StoredRows rows_of(const Tensor<float>& x) { return {x.data(), x.size(3), 1, Storage::float32}; }
@@ -72,7 +65,9 @@ class BackwardBlockTest : public ::testing::Test {
   static std::int64_t diagonal_key(std::int64_t i) { return i + kKeys - kQueries; }
 
   void check(const Kind& kind) {
-    reference::Attention call{wide(q), wide(k), wide(v), {}, {}, 0.2, kind.softcap};
+    reference::Attention call{
+        converted<double>(q), converted<double>(k), converted<double>(v), {}, {}, 0.2,
+        kind.softcap};
     if (kind.causal) {
       call.sees = [](auto, auto, auto i, auto j) { return j <= diagonal_key(i); };
     }
@@ -83,8 +78,8 @@ class BackwardBlockTest : public ::testing::Test {
     }
     std::vector<double> sinks;
     if (std::isfinite(kind.sink)) sinks.push_back(kind.sink);
-    const auto exact = reference::attention_gradient<double>(call, sinks, wide(dout));
-    const auto plain = reference::attention_gradient<float>(call, sinks, wide(dout));
+    const auto exact = reference::attention_gradient<double>(call, sinks, converted<double>(dout));
+    const auto plain = reference::attention_gradient<float>(call, sinks, converted<double>(dout));
 
     Tensor<float> out(dout.shape()), dq(q.shape());
     for (std::int64_t n = 0; n < out.count(); ++n) {

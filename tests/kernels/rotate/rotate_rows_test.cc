@@ -65,12 +65,7 @@ bool same_bits(T a, T b) {
 template <class T, class U>
 RotatedHeads<T> heads_of(const T* x, T* out, std::int64_t heads, std::int64_t rows,
                          std::int64_t head_dim) {
-  RotatedHeads<T> all;
-  all.x = x;
-  all.out = out;
-  all.heads = heads;
-  all.rows = rows;
-  all.head_dim = head_dim;
+  RotatedHeads<T> all{.x = x, .out = out, .heads = heads, .rows = rows, .head_dim = head_dim};
   for (std::int64_t* strides : {all.x_strides, all.out_strides}) {
     strides[0] = rows * head_dim;
     strides[1] = head_dim;

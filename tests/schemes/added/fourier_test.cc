@@ -5,27 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <numbers>
 #include <string>
 #include <vector>
 
-#include "sextant/core/error.h"
 #include "sextant/schemes/scheme.h"
+#include "support/error_of.h"
 
 namespace sextant::fourier_test {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Tensor<double> matrix(std::int64_t rows, std::vector<double> values) {
   Tensor<double> result({rows, static_cast<std::int64_t>(values.size()) / rows});
@@ -158,10 +148,7 @@ TEST(Fourier, GradientsAreThoseOfDifferences) {
 
 TEST(FourierScheme, PutsIdsIntoTheMiddleOfTheirShare) {
   const std::int64_t ids[] = {3, 0};
-  SchemeRequest request;
-  request.width = 4;
-  request.positions = ids;
-  request.parameters = {{"form", "nerf"}};
+  SchemeRequest request{.width = 4, .positions = ids, .parameters = {{"form", "nerf"}}};
   const auto table = std::get<Tensor<double>>(find_scheme("fourier").make(request));
   EXPECT_DOUBLE_EQ(table(0, 0), std::sin(0.75));  // (2 * 3 + 1) / 4 - 1
   EXPECT_DOUBLE_EQ(table(1, 1), std::cos(-0.75));
@@ -175,11 +162,8 @@ TEST(FourierScheme, PutsIdsIntoTheMiddleOfTheirShare) {
 
 TEST(FourierScheme, LearnsItsFrequencies) {
   const std::int64_t ids[] = {0, 1, 2, 1, 1, 0};  // three rows of two axes
-  SchemeRequest request;
-  request.width = 6;
-  request.positions = ids;
-  request.axes = 2;
-  request.parameters = {{"scale", "2"}, {"seed", "4"}};
+  SchemeRequest request{
+      .width = 6, .positions = ids, .axes = 2, .parameters = {{"scale", "2"}, {"seed", "4"}}};
   const Scheme& fourier = find_scheme("fourier");
   SchemeWeights weights = fourier.initial_weights(request);
   ASSERT_EQ(weights.at("frequencies").shape(), Shape({2, 3}));
@@ -204,29 +188,26 @@ TEST(FourierScheme, LearnsItsFrequencies) {
 
 TEST(Fourier, RefusesWhatIsNoFeature) {
   const Tensor<double> x = matrix(1, {0.5});
-  EXPECT_THAT(message_of([&] { nerf_features<float>({.levels = 0}, x); }), HasSubstr("1 .. 64"));
-  EXPECT_THAT(message_of([&] { nerf_features<float>({}, matrix(1, {NAN})); }),
+  EXPECT_THAT(error_of([&] { nerf_features<float>({.levels = 0}, x); }), HasSubstr("1 .. 64"));
+  EXPECT_THAT(error_of([&] { nerf_features<float>({}, matrix(1, {NAN})); }),
               HasSubstr("[fourier.coordinates]"));
-  EXPECT_THAT(message_of([&] { band_features<float>({.bands = 0}, x); }), HasSubstr("bands"));
-  EXPECT_THAT(message_of([&] { band_features<float>({.bands = 2, .max_frequency = NAN}, x); }),
+  EXPECT_THAT(error_of([&] { band_features<float>({.bands = 0}, x); }), HasSubstr("bands"));
+  EXPECT_THAT(error_of([&] { band_features<float>({.bands = 2, .max_frequency = NAN}, x); }),
               HasSubstr("max_frequency"));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 fourier_features<float>(x, matrix(2, {1, 2}));
               }),
               HasSubstr("[fourier.frequencies] must have one row for each of the 1 axes"));
-  EXPECT_THAT(message_of([&] {
+  EXPECT_THAT(error_of([&] {
                 fourier_backward(x, matrix(1, {1}), SinusoidalLayout::cos_first, matrix(1, {1}));
               }),
               HasSubstr("[fourier.gradient] must be [1, 2]"));
-  EXPECT_THAT(message_of([] { gaussian_frequencies(0, 2, 1, 0); }), HasSubstr("features"));
-  EXPECT_THAT(message_of([] { gaussian_frequencies(1, 2, NAN, 0); }), HasSubstr("scale"));
+  EXPECT_THAT(error_of([] { gaussian_frequencies(0, 2, 1, 0); }), HasSubstr("features"));
+  EXPECT_THAT(error_of([] { gaussian_frequencies(1, 2, NAN, 0); }), HasSubstr("scale"));
   const std::int64_t ids[] = {0, 1};
   const auto error = [&](std::int64_t width, std::map<std::string, std::string> parameters) {
-    SchemeRequest request;
-    request.width = width;
-    request.positions = ids;
-    request.parameters = std::move(parameters);
-    return message_of([&] { find_scheme("fourier").make(request); });
+    SchemeRequest request{.width = width, .positions = ids, .parameters = std::move(parameters)};
+    return error_of([&] { find_scheme("fourier").make(request); });
   };
   EXPECT_THAT(error(7, {}), HasSubstr("[fourier.width] must be a multiple of 2, got 7"));
   EXPECT_THAT(error(8, {{"form", "nerf"}, {"input", "first"}}), HasSubstr("and 1 more"));

@@ -11,9 +11,9 @@
 #include <variant>
 #include <vector>
 
-#include "sextant/core/error.h"
 #include "sextant/core/npy.h"
 #include "sextant/schemes/scheme.h"
+#include "support/error_of.h"
 
 namespace sextant::learned_test {
 namespace {
@@ -30,16 +30,6 @@ Tensor<T> counting(std::int64_t rows, std::int64_t width) {
 
 std::string file_of(const std::string& name) {
   return ::testing::TempDir() + "learned_" + name + ".npy";
-}
-
-template <class Call>
-std::string message_of(Call call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(LearnedPositions, GivesTheRowsAskedFor) {
@@ -70,25 +60,22 @@ TEST(LearnedPositions, NoPositionsGiveNoRows) {
 TEST(LearnedPositions, ThereIsNothingBeyondTheTable) {
   const LearnedPositions learned(counting<float>(5, 3), 2);
   const std::int64_t late[] = {0, 3};
-  EXPECT_EQ(message_of([&] { learned.rows(late); }),
+  EXPECT_EQ(error_of([&] { learned.rows(late); }),
             "[learned.positions] must be 0 .. 2, the positions of this table, got 3");
   const std::int64_t early[] = {-1};
-  EXPECT_THAT(message_of([&] { learned.rows(early); }), HasSubstr("got -1"));
+  EXPECT_THAT(error_of([&] { learned.rows(early); }), HasSubstr("got -1"));
   const std::int64_t extreme[] = {std::numeric_limits<std::int64_t>::max()};
-  EXPECT_THAT(message_of([&] { learned.rows(extreme); }), HasSubstr("[learned.positions]"));
+  EXPECT_THAT(error_of([&] { learned.rows(extreme); }), HasSubstr("[learned.positions]"));
 }
 
 TEST(LearnedPositions, RefusesTablesThatAreNone) {
-  EXPECT_THAT(message_of([] {
-                LearnedPositions(Tensor<float>({2, 3, 4}));
-              }),
-              HasSubstr("[2, 3, 4]"));
-  EXPECT_THAT(message_of([] { LearnedPositions(Tensor<float>({0, 3})); }), HasSubstr("[0, 3]"));
-  EXPECT_THAT(message_of([] { LearnedPositions(counting<float>(4, 2), 4); }), HasSubstr("0 .. 3"));
-  EXPECT_THAT(message_of([] { LearnedPositions(counting<float>(4, 2), -1); }), HasSubstr("got -1"));
+  EXPECT_THAT(error_of([] { LearnedPositions(Tensor<float>({2, 3, 4})); }), HasSubstr("[2, 3, 4]"));
+  EXPECT_THAT(error_of([] { LearnedPositions(Tensor<float>({0, 3})); }), HasSubstr("[0, 3]"));
+  EXPECT_THAT(error_of([] { LearnedPositions(counting<float>(4, 2), 4); }), HasSubstr("0 .. 3"));
+  EXPECT_THAT(error_of([] { LearnedPositions(counting<float>(4, 2), -1); }), HasSubstr("got -1"));
   Tensor<float> table = counting<float>(4, 2);
   table(2, 1) = std::numeric_limits<float>::quiet_NaN();
-  EXPECT_THAT(message_of([&] { LearnedPositions(table.clone()); }), HasSubstr("row 2, column 1"));
+  EXPECT_THAT(error_of([&] { LearnedPositions(table.clone()); }), HasSubstr("row 2, column 1"));
 }
 
 TEST(LearnedPositions, ComeFromFilesOfAnyFloatType) {
@@ -105,14 +92,14 @@ TEST(LearnedPositions, ComeFromFilesOfAnyFloatType) {
 
 TEST(LearnedPositions, FilesOfIntegersAreRefused) {
   save_npy(file_of("i32"), counting<std::int32_t>(3, 2));
-  EXPECT_THAT(message_of([] { LearnedPositions::load(file_of("i32")); }), HasSubstr("got int32"));
+  EXPECT_THAT(error_of([] { LearnedPositions::load(file_of("i32")); }), HasSubstr("got int32"));
 }
 
 TEST(LearnedPositions, ValuesBeyondFloat32AreRefused) {
   Tensor<double> table = counting<double>(3, 2);
   table(0, 1) = 1e300;
   save_npy(file_of("huge"), table);
-  EXPECT_THAT(message_of([] { LearnedPositions::load(file_of("huge")); }),
+  EXPECT_THAT(error_of([] { LearnedPositions::load(file_of("huge")); }),
               HasSubstr("row 0, column 1"));
 }
 
@@ -131,7 +118,7 @@ TEST(LearnedScheme, AddsTheRowsOfItsFile) {
   EXPECT_EQ(table(0, 0), 10);
   EXPECT_EQ(table(1, 1), 7);
   asked.width = 4;
-  EXPECT_EQ(message_of([&] { learned.make(asked); }),
+  EXPECT_EQ(error_of([&] { learned.make(asked); }),
             "[learned.file] must hold a table of width 4, got 2");
 }
 
@@ -151,7 +138,7 @@ TEST(LearnedScheme, WithoutAFileStandsWhereTrainingStarts) {
   }
   const std::int64_t far[] = {std::int64_t{1} << 40};
   asked.positions = far;
-  EXPECT_THAT(message_of([&] { learned.make(asked); }),
+  EXPECT_THAT(error_of([&] { learned.make(asked); }),
               HasSubstr("[learned.positions] must be in a table of at most 2^28 numbers"));
 }
 
@@ -161,7 +148,7 @@ TEST(LearnedPositions, ClampedTablesEndWithTheirLastRow) {
   const Tensor<float> rows = learned.rows(positions);
   for (std::int64_t i = 0; i < 3; ++i) EXPECT_EQ(rows(i, 0), 8);
   const std::int64_t early[] = {-1};
-  EXPECT_THAT(message_of([&] { learned.rows(early); }), HasSubstr("0 or more, got -1"));
+  EXPECT_THAT(error_of([&] { learned.rows(early); }), HasSubstr("0 or more, got -1"));
 }
 
 TEST(LearnedBackward, GivesEachRowTheSumOfItsUses) {
@@ -170,19 +157,16 @@ TEST(LearnedBackward, GivesEachRowTheSumOfItsUses) {
   ASSERT_EQ(table.shape(), Shape({5, 3}));
   EXPECT_THAT(std::vector<double>(table.span().begin(), table.span().end()),
               ::testing::ElementsAre(0, 0, 0, 3, 4, 5, 0, 0, 0, 6, 8, 10, 9, 10, 11));
-  EXPECT_THAT(message_of([&] { learned_backward(positions, counting<double>(4, 3), 5); }),
+  EXPECT_THAT(error_of([&] { learned_backward(positions, counting<double>(4, 3), 5); }),
               HasSubstr("[learned.positions] must be 0 .. 4"));
-  EXPECT_THAT(message_of([&] { learned_backward(positions, counting<double>(3, 3), 5); }),
+  EXPECT_THAT(error_of([&] { learned_backward(positions, counting<double>(3, 3), 5); }),
               HasSubstr("[learned.gradient]"));
-  EXPECT_THAT(message_of([&] { learned_backward(positions, counting<double>(4, 3), 5, 5); }),
+  EXPECT_THAT(error_of([&] { learned_backward(positions, counting<double>(4, 3), 5, 5); }),
               HasSubstr("[learned.offset]"));
 }
 
 SchemeRequest with_weights(const SchemeWeights& weights, std::span<const std::int64_t> positions) {
-  SchemeRequest asked;
-  asked.width = 2;
-  asked.positions = positions;
-  asked.weights = &weights;
+  SchemeRequest asked{.width = 2, .positions = positions, .weights = &weights};
   return asked;
 }
 
@@ -197,24 +181,21 @@ TEST(LearnedScheme, TakesItsTableFromTheWeights) {
   EXPECT_THAT(std::vector<double>(table.span().begin(), table.span().end()),
               ::testing::ElementsAre(10, 11, 6, 7, 10, 11));
   asked.parameters["file"] = "x.npy";
-  EXPECT_THAT(message_of([&] { learned.make(asked); }),
-              HasSubstr("together with the weight table"));
+  EXPECT_THAT(error_of([&] { learned.make(asked); }), HasSubstr("together with the weight table"));
   asked.parameters.erase("file");
   asked.width = 3;
-  EXPECT_THAT(message_of([&] { learned.make(asked); }),
+  EXPECT_THAT(error_of([&] { learned.make(asked); }),
               HasSubstr("[learned.table] must be [rows, 3] with at least one row, got [6, 2]"));
   SchemeWeights wrong;
   wrong.emplace("rows", counting<double>(6, 2));
-  EXPECT_THAT(message_of([&] { learned.make(with_weights(wrong, positions)); }),
+  EXPECT_THAT(error_of([&] { learned.make(with_weights(wrong, positions)); }),
               HasSubstr("[learned.table] must be among the weights"));
 }
 
 TEST(LearnedScheme, TrainingStartsWithSmallSeededNumbers) {
   const std::int64_t positions[] = {0, 400};
-  SchemeRequest asked;
-  asked.width = 64;
-  asked.positions = positions;
-  asked.parameters = {{"offset", "2"}, {"seed", "5"}};
+  SchemeRequest asked{
+      .width = 64, .positions = positions, .parameters = {{"offset", "2"}, {"seed", "5"}}};
   const Scheme& learned = find_scheme("learned");
   const SchemeWeights weights = learned.initial_weights(asked);
   const Tensor<double>& table = weights.at("table");
@@ -227,7 +208,7 @@ TEST(LearnedScheme, TrainingStartsWithSmallSeededNumbers) {
   asked.parameters["seed"] = "6";
   EXPECT_NE(learned.initial_weights(asked).at("table")(402, 63), table(402, 63));
   asked.parameters["seed"] = "-1";
-  EXPECT_THAT(message_of([&] { learned.initial_weights(asked); }), HasSubstr("[learned.seed]"));
+  EXPECT_THAT(error_of([&] { learned.initial_weights(asked); }), HasSubstr("[learned.seed]"));
 }
 
 // The loss is linear in the table, so a difference is the gradient but for roundings: with weights

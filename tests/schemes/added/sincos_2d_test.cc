@@ -5,27 +5,17 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <numbers>
 #include <string>
 #include <vector>
 
-#include "sextant/core/error.h"
 #include "sextant/schemes/scheme.h"
+#include "support/error_of.h"
 
 namespace sextant::sincos_2d_test {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Sincos2d grid(const std::string& form, std::int64_t width, std::int64_t rows,
               std::int64_t columns) {
@@ -106,10 +96,7 @@ TEST(Sincos2d, EveryFormFollowsItsFormulaOnEveryPatch) {
 
 TEST(Sincos2d, AreTwoSinusoidalTables) {
   Sincos2d options = grid("mae", 16, 4, 7);
-  Sinusoidal half;
-  half.width = 8;
-  half.length = 7;
-  half.layout = SinusoidalLayout::half_split;
+  Sinusoidal half{.length = 7, .width = 8, .layout = SinusoidalLayout::half_split};
   const Tensor<float> table = sincos_2d<float>(options);
   const Tensor<float> line = sinusoidal<float>(half);
   for (std::int64_t row = 0; row < 4; ++row) {
@@ -164,10 +151,7 @@ TEST(Sincos2d, PlacesBetweenPatchesAreRealNumbers) {
 
 TEST(Sincos2dScheme, OneIdPerPatchCountsRowByRow) {
   const std::int64_t ids[] = {5, 0, 3, -1};
-  SchemeRequest request;
-  request.width = 8;
-  request.positions = ids;
-  request.parameters = {{"columns", "3"}};
+  SchemeRequest request{.width = 8, .positions = ids, .parameters = {{"columns", "3"}}};
   const SchemeTable made = find_scheme("sincos_2d").make(request);
   const auto& table = std::get<Tensor<double>>(made);
   const std::int64_t pairs[] = {1, 2, 0, 0, 1, 0, -1, 2};
@@ -216,16 +200,16 @@ TEST(Sincos2dScheme, FormsAndTheirPartsCanBeNamed) {
     EXPECT_EQ(form.data()[i], straight.data()[i]);
     EXPECT_EQ(parts.data()[i], straight.data()[i]);
   }
-  EXPECT_THAT(message_of([&] { made({{"form", "vit"}}); }), HasSubstr("one of mae, moco"));
-  EXPECT_THAT(message_of([&] { made({{"axes", "x"}}); }), HasSubstr("[sincos_2d.axes]"));
-  EXPECT_THAT(message_of([&] { made({{"columns", "0"}}); }), HasSubstr("[sincos_2d.columns]"));
+  EXPECT_THAT(error_of([&] { made({{"form", "vit"}}); }), HasSubstr("one of mae, moco"));
+  EXPECT_THAT(error_of([&] { made({{"axes", "x"}}); }), HasSubstr("[sincos_2d.axes]"));
+  EXPECT_THAT(error_of([&] { made({{"columns", "0"}}); }), HasSubstr("[sincos_2d.columns]"));
   request.axes = 3;
-  EXPECT_THAT(message_of([&] { made({}); }), HasSubstr("1 or 2 ids per row, got 3"));
+  EXPECT_THAT(error_of([&] { made({}); }), HasSubstr("1 or 2 ids per row, got 3"));
 }
 
 TEST(Sincos2d, RefusesWhatIsNoGrid) {
   const auto error = [](const Sincos2d& options) {
-    return message_of([&] { sincos_2d<float>(options); });
+    return error_of([&] { sincos_2d<float>(options); });
   };
   EXPECT_THAT(error(grid("mae", 5, 2, 2)),
               HasSubstr("[sincos_2d.width] must be even and 2 .. 2^30, got 5"));
@@ -245,12 +229,11 @@ TEST(Sincos2d, RefusesWhatIsNoGrid) {
   EXPECT_THAT(error({.width = 8, .rows = 2}), HasSubstr("[sincos_2d.columns] must be given"));
   options = {.width = 8, .form = Sincos2dForm::detr_normalized, .columns = 2};
   const std::int64_t patch[] = {0, 0};
-  EXPECT_THAT(message_of([&] { sincos_2d<float>(options, patch); }), HasSubstr("[sincos_2d.rows]"));
+  EXPECT_THAT(error_of([&] { sincos_2d<float>(options, patch); }), HasSubstr("[sincos_2d.rows]"));
   const std::int64_t three[] = {0, 0, 0};
-  EXPECT_THAT(message_of([&] { sincos_2d<float>(grid("mae", 8, 1, 1), three); }),
-              HasSubstr("pairs"));
+  EXPECT_THAT(error_of([&] { sincos_2d<float>(grid("mae", 8, 1, 1), three); }), HasSubstr("pairs"));
   const double nan[] = {0, NAN};
-  EXPECT_THAT(message_of([&] { sincos_2d<float>(grid("mae", 8, 1, 1), nan); }),
+  EXPECT_THAT(error_of([&] { sincos_2d<float>(grid("mae", 8, 1, 1), nan); }),
               HasSubstr("[sincos_2d.positions]"));
 }
 

@@ -5,28 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "sextant/core/error.h"
 #include "sextant/schemes/added/sincos_2d.h"
 #include "sextant/schemes/added/sinusoidal.h"
 #include "sextant/schemes/scheme.h"
+#include "support/error_of.h"
 
 namespace sextant::sincos_3d_test {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Sincos3d of(Sincos3dForm form, std::int64_t width) {
   Sincos3d options;
@@ -107,7 +97,7 @@ TEST(Sincos3dScheme, OneIdPerPatchCountsFramesOfRows) {
 
 TEST(Sincos3d, RefusesWidthsThatItsFormCannotShare) {
   const auto error = [](Sincos3dForm form, std::int64_t width) {
-    return message_of([&] { sincos_3d<float>(of(form, width), kPatch); });
+    return error_of([&] { sincos_3d<float>(of(form, width), kPatch); });
   };
   EXPECT_THAT(error(Sincos3dForm::diffusers, 24), HasSubstr("multiple of 16"));
   EXPECT_THAT(error(Sincos3dForm::tensor2tensor, 8), HasSubstr("12 .. 2^30"));
@@ -115,20 +105,16 @@ TEST(Sincos3d, RefusesWidthsThatItsFormCannotShare) {
   EXPECT_THAT(error(static_cast<Sincos3dForm>(9), 12), HasSubstr("[sincos_3d.form]"));
   Sincos3d options = of(Sincos3dForm::multidim, 12);
   options.base = 0;
-  EXPECT_THAT(message_of([&] { sincos_3d<float>(options, kPatch); }),
-              HasSubstr("[sincos_3d.base]"));
+  EXPECT_THAT(error_of([&] { sincos_3d<float>(options, kPatch); }), HasSubstr("[sincos_3d.base]"));
   const std::int64_t two[] = {1, 2};
-  EXPECT_THAT(message_of([&] { sincos_3d<float>(of(Sincos3dForm::multidim, 12), two); }),
+  EXPECT_THAT(error_of([&] { sincos_3d<float>(of(Sincos3dForm::multidim, 12), two); }),
               HasSubstr("triples"));
-  SchemeRequest request;
-  request.width = 8;
-  request.positions = two;
-  request.axes = 2;
-  EXPECT_THAT(message_of([&] { find_scheme("sincos_3d").make(request); }),
+  SchemeRequest request{.width = 8, .positions = two, .axes = 2};
+  EXPECT_THAT(error_of([&] { find_scheme("sincos_3d").make(request); }),
               HasSubstr("1 or 3 ids per row, got 2"));
   request.axes = 1;
   request.parameters = {{"form", "voxels"}};
-  EXPECT_THAT(message_of([&] { find_scheme("sincos_3d").make(request); }),
+  EXPECT_THAT(error_of([&] { find_scheme("sincos_3d").make(request); }),
               HasSubstr("one of multidim, diffusers, tensor2tensor"));
 }
 

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <limits>
 #include <random>
 #include <string>
@@ -15,6 +14,7 @@
 #include <vector>
 
 #include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant::sinusoidal_test {
 namespace {
@@ -148,15 +148,6 @@ TEST(Sinusoidal, FrequenciesAreTheNearestDoubles) {
               testing::ElementsAre(0.25, 0x1p-6));
 }
 
-void expect_error(const std::string& where, const std::function<void()>& call) {
-  try {
-    call();
-    ADD_FAILURE() << "no error, expected [" << where << "]";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.where(), where) << error.what();
-  }
-}
-
 TEST(Sinusoidal, NamesTheArgumentAtFault) {
   const auto make = [](const Sinusoidal& options) { return [=] { sinusoidal<float>(options); }; };
   const double nan = std::nan("");
@@ -197,13 +188,8 @@ TEST(SinusoidalNames, GoBothWays) {
   EXPECT_EQ(parse_name<Exponent>("doubled_unpaired", "exponent"), Exponent::doubled_unpaired);
   EXPECT_EQ(parse_name<OddWidth>("zero_column", "odd_width"), OddWidth::zero_column);
   EXPECT_EQ(parse_name<Precision>("framework", "precision"), Precision::framework);
-  try {
-    parse_name<Ladder>("d/2", "encode.ladder");
-    FAIL();
-  } catch (const Error& error) {
-    EXPECT_STREQ(error.what(),
-                 "[encode.ladder] must be one of d, d/2-1, got 'd/2'; did you mean 'd/2-1'?");
-  }
+  EXPECT_EQ(error_of([&] { parse_name<Ladder>("d/2", "encode.ladder"); }),
+            "[encode.ladder] must be one of d, d/2-1, got 'd/2'; did you mean 'd/2-1'?");
 }
 
 }  // namespace

@@ -5,28 +5,18 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <string>
 #include <vector>
 
 #include "reference/mpfr_sines.h"
-#include "sextant/core/error.h"
 #include "sextant/schemes/added/sinusoidal.h"
 #include "sextant/schemes/scheme.h"
+#include "support/error_of.h"
 
 namespace sextant::timestep_test {
 namespace {
 
 using ::testing::HasSubstr;
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Timestep of_width(std::int64_t width) {
   Timestep options;
@@ -136,7 +126,7 @@ TEST(Timestep, TheSchemeTakesItsParameters) {
 TEST(Timestep, RefusesWhatHasNoLadder) {
   const double time[] = {1};
   const auto error = [&](const Timestep& options) {
-    return message_of([&] { timestep<float>(options, time); });
+    return error_of([&] { timestep<float>(options, time); });
   };
   EXPECT_THAT(error(of_width(1)), HasSubstr("[timestep.width] must be 2 .. 2^30, got 1"));
   EXPECT_THAT(error(of_width(2)), HasSubstr("[timestep.downscale_freq_shift]"));
@@ -157,10 +147,9 @@ TEST(Timestep, RefusesWhatHasNoLadder) {
   options.threads = -1;
   EXPECT_THAT(error(options), HasSubstr("[timestep.threads]"));
   const double bad[] = {NAN};
-  EXPECT_THAT(message_of([&] { timestep<float>(of_width(8), bad); }),
-              HasSubstr("[timestep.times]"));
+  EXPECT_THAT(error_of([&] { timestep<float>(of_width(8), bad); }), HasSubstr("[timestep.times]"));
   const std::int64_t far[] = {(std::int64_t{1} << 53) + 1};
-  EXPECT_THAT(message_of([&] { timestep<float>(of_width(8), far); }), HasSubstr("2^53"));
+  EXPECT_THAT(error_of([&] { timestep<float>(of_width(8), far); }), HasSubstr("2^53"));
 }
 
 }  // namespace

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "sextant/attention.h"
-#include "sextant/core/error.h"
 #include "sextant/core/random.h"
 #include "sextant/schemes/scheme.h"
+#include "support/error_of.h"
 
 namespace sextant::testing {
 
@@ -176,11 +176,8 @@ inline void expect_gradients(std::string_view scheme, SchemeRequest request, Sch
     attention<double>(call.q, call.k, call.v, out, call.options);
     Tensor<double> dq(call.q.shape()), dk(call.k.shape()), dv(call.v.shape());
     Tensor<double> flat({1, term->needs().parameters});
-    AttentionGradients<double> wanted;
-    wanted.q = dq.view();
-    wanted.k = dk.view();
-    wanted.v = dv.view();
-    wanted.terms = {flat.view().select(0, 0)};
+    AttentionGradients<double> wanted{
+        .q = dq.view(), .k = dk.view(), .v = dv.view(), .terms = {flat.view().select(0, 0)}};
     attention_backward<double>(call.q, call.k, call.v, out, call.dout, wanted, call.options);
     const SchemeWeights learned = find_scheme(scheme).backward(request, flat.view());
 
@@ -230,19 +227,10 @@ inline void expect_gradients(std::string_view scheme, SchemeRequest request, Sch
   call.options.softcap = 0;
 }
 
-inline std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 // What the term says to a call.
 inline std::string refusal_of(const ScoreTerm& content, ContentCall& call) {
   call.options.terms = {&content};
-  return message_of([&] { loss_of(call); });
+  return error_of([&] { loss_of(call); });
 }
 
 inline SchemeRequest content_request(std::span<const std::int64_t> positions,

@@ -88,12 +88,11 @@ TEST(Cope, RefusesQueriesThatLookAhead) {
 
 TEST(Cope, NamesTheArgumentAtFault) {
   const auto error = [](std::map<std::string, std::string> parameters) {
-    return testing::message_of(
-        [&] { testing::term_of("cope", testing::content_request({}, parameters)); });
+    return error_of([&] { testing::term_of("cope", testing::content_request({}, parameters)); });
   };
   EXPECT_EQ(error({{"npos", "0"}}), "[cope.npos] must be 1 .. 2^20, got 0");
   EXPECT_THAT(error({{"scaled", "1"}}), HasSubstr("[cope.scaled] must be yes or no"));
-  EXPECT_EQ(testing::message_of([] {
+  EXPECT_EQ(error_of([] {
               cope({}, {Tensor<double>({0, 3})});
             }),
             "[cope.table] must be [npos, head_dim] with at least one of each, got [0, 3]");

@@ -77,15 +77,15 @@ TEST(Deberta, TakesAScaleThatIsGiven) {
 }
 
 TEST(Deberta, NamesTheArgumentAtFault) {
-  EXPECT_EQ(testing::message_of([] { deberta_row(1, {.position_buckets = 7}); }),
+  EXPECT_EQ(error_of([] { deberta_row(1, {.position_buckets = 7}); }),
             "[deberta.position_buckets] must be even and 0 .. 2^20, got 7");
-  EXPECT_EQ(testing::message_of([] { deberta_row(1, {.position_buckets = 8, .max_position = 5}); }),
+  EXPECT_EQ(error_of([] { deberta_row(1, {.position_buckets = 8, .max_position = 5}); }),
             "[deberta.max_position] must be 6 .. 2^20 with 8 buckets, got 5");
-  EXPECT_THAT(testing::message_of([] {
+  EXPECT_THAT(error_of([] {
                 deberta({.position_buckets = 4}, {Tensor<double>({8, 3}), Tensor<double>({7, 3})});
               }),
               HasSubstr("[deberta.key_table] must be [8, head_dim]"));
-  EXPECT_THAT(testing::message_of([] {
+  EXPECT_THAT(error_of([] {
                 deberta({.position_buckets = 4}, {Tensor<double>({8, 2}), Tensor<double>({8, 3})});
               }),
               HasSubstr("[deberta.query_table] must have the channels of key_table, 3"));

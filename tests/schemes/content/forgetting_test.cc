@@ -107,9 +107,8 @@ TEST(Forgetting, NamesTheArgumentAtFault) {
               HasSubstr("must be [1 or 2, 4, at least 7], got [3, 4, 8]"));
   Tensor<double> wrong({1, 1, 2});
   wrong(0, 0, 1) = 0.5;
-  EXPECT_EQ(testing::message_of([&] { forgetting(wrong); }),
-            "[forgetting.log_gates] must be finite and <= 0");
-  EXPECT_THAT(testing::message_of([] {
+  EXPECT_EQ(error_of([&] { forgetting(wrong); }), "[forgetting.log_gates] must be finite and <= 0");
+  EXPECT_THAT(error_of([] {
                 forgetting(Tensor<double>({2, 2}));
               }),
               HasSubstr("must be [batch or 1, heads, length], got [2, 2]"));

@@ -112,12 +112,11 @@ TEST(Shaw, CountsPositionsFromTheStartOfEverySegment) {
 
 TEST(Shaw, NamesTheArgumentAtFault) {
   const auto error = [](std::map<std::string, std::string> parameters) {
-    return testing::message_of(
-        [&] { testing::term_of("shaw", testing::content_request({}, parameters)); });
+    return error_of([&] { testing::term_of("shaw", testing::content_request({}, parameters)); });
   };
   EXPECT_EQ(error({{"max_distance", "-1"}}), "[shaw.max_distance] must be 0 .. 2^20, got -1");
   EXPECT_THAT(error({{"values", "perhaps"}}), HasSubstr("[shaw.values] must be yes or no"));
-  EXPECT_EQ(testing::message_of([] {
+  EXPECT_EQ(error_of([] {
               shaw({.max_distance = 2}, {Tensor<double>({4, 3})});
             }),
             "[shaw.key_table] must be [5, head_dim] or [heads, 5, head_dim], got [4, 3]");
@@ -133,7 +132,7 @@ TEST(Shaw, NamesTheArgumentAtFault) {
   EXPECT_EQ(
       testing::refusal_of(*shaw({.max_distance = 2}, {Tensor<double>({5, 3})}, kFew), call),
       "[shaw.positions] must have an id for each of the indices 0 .. 6, got 5 ids from place 0");
-  EXPECT_THAT(testing::message_of([] {
+  EXPECT_THAT(error_of([] {
                 find_scheme("shaw").backward(testing::content_request({}), Tensor<double>({1, 4}));
               }),
               HasSubstr("[shaw.gradient] must be [1, parameters]"));

@@ -59,7 +59,7 @@ TEST(TransformerXl, HasTheGradientsOfItsWeights) {
 TEST(TransformerXl, NamesTheArgumentAtFault) {
   const auto error = [](std::map<std::string, std::string> parameters,
                         std::span<const std::int64_t> ids = {}) {
-    return testing::message_of(
+    return error_of(
         [&] { testing::term_of("transformer_xl", testing::content_request(ids, parameters)); });
   };
   EXPECT_EQ(error({{"width", "5"}}), "[transformer_xl.width] must be even and 2 .. 2^20, got 5");
@@ -73,12 +73,12 @@ TEST(TransformerXl, NamesTheArgumentAtFault) {
       options, {Tensor<double>({4, 3}), Tensor<double>({4, 3}), Tensor<double>({4, 3, 4})});
   EXPECT_EQ(testing::refusal_of(*term, call),
             "[transformer_xl] must be made for distances up to 6, got 2");
-  EXPECT_EQ(testing::message_of([&] {
+  EXPECT_EQ(error_of([&] {
               transformer_xl(options, {Tensor<double>({4, 3}), Tensor<double>({4, 2}),
                                        Tensor<double>({4, 3, 4})});
             }),
             "[transformer_xl.v] must be [4, 3], got [4, 2]");
-  EXPECT_EQ(testing::message_of([&] {
+  EXPECT_EQ(error_of([&] {
               transformer_xl(options, {Tensor<double>({4, 3}), Tensor<double>({4, 3}),
                                        Tensor<double>({4, 3, 5})});
             }),

@@ -106,12 +106,10 @@ TEST(Alibi, IsSlopesAloneWithoutALength) {
   EXPECT_EQ(bias.slopes, alibi_slopes(3, 4));
   EXPECT_TRUE(alibi({.heads = 3}, 2).has_table());
   EXPECT_TRUE(alibi({.heads = 3}, 2).slopes.empty());
-  EXPECT_EQ(testing::error_of([] { alibi({.direction = BiasDirection::causal}); }),
+  EXPECT_EQ(error_of([] { alibi({.direction = BiasDirection::causal}); }),
             "[alibi.direction] must be symmetric where no length is given, got causal");
-  EXPECT_THAT(testing::error_of([] { alibi({.max_bias = -1}); }),
-              ::testing::HasSubstr("[alibi.max_bias]"));
-  EXPECT_THAT(testing::error_of([] { alibi({.heads = 0}); }),
-              ::testing::HasSubstr("[alibi.heads]"));
+  EXPECT_THAT(error_of([] { alibi({.max_bias = -1}); }), ::testing::HasSubstr("[alibi.max_bias]"));
+  EXPECT_THAT(error_of([] { alibi({.heads = 0}); }), ::testing::HasSubstr("[alibi.heads]"));
 }
 
 // Position 0 is no evidence: ids that start elsewhere, go back, or are negative.
@@ -151,21 +149,19 @@ TEST(Alibi, NamesTheArgumentAtFault) {
             "[alibi.max_bias] must be 0 .. 1000, got -1");
   EXPECT_THAT(testing::refusal("alibi", {{"max_bias", "nan"}}), HasSubstr("[alibi.max_bias]"));
   EXPECT_EQ(testing::refusal("alibi", {}, 0), "[alibi.heads] must be 1 .. 2^20, got 0");
-  EXPECT_THAT(testing::error_of([] { alibi({}, 0); }), HasSubstr("[alibi.length]"));
-  EXPECT_THAT(testing::error_of([] { alibi({}, (1 << 28) + 1); }), HasSubstr("[alibi.length]"));
-  EXPECT_THAT(testing::error_of([] { alibi({.heads = 1 << 20}, 1 << 20); }),
-              HasSubstr("at most 2^31"));
-  EXPECT_THAT(testing::error_of([] { alibi({.direction = static_cast<BiasDirection>(7)}, 1); }),
+  EXPECT_THAT(error_of([] { alibi({}, 0); }), HasSubstr("[alibi.length]"));
+  EXPECT_THAT(error_of([] { alibi({}, (1 << 28) + 1); }), HasSubstr("[alibi.length]"));
+  EXPECT_THAT(error_of([] { alibi({.heads = 1 << 20}, 1 << 20); }), HasSubstr("at most 2^31"));
+  EXPECT_THAT(error_of([] { alibi({.direction = static_cast<BiasDirection>(7)}, 1); }),
               HasSubstr("[alibi.direction]"));
-  EXPECT_THAT(testing::error_of([] { alibi_slopes(1, 1001); }),
-              HasSubstr("[alibi_slopes.max_bias]"));
+  EXPECT_THAT(error_of([] { alibi_slopes(1, 1001); }), HasSubstr("[alibi_slopes.max_bias]"));
   const testing::Asked far(
       {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}, 2);
-  EXPECT_THAT(testing::error_of([&] { find_scheme("alibi").make(far.request); }),
+  EXPECT_THAT(error_of([&] { find_scheme("alibi").make(far.request); }),
               HasSubstr("[alibi.positions] must lie less than 2^28 apart"));
   testing::Asked pairs(4, 2);
   pairs.request.axes = 2;
-  EXPECT_THAT(testing::error_of([&] { find_scheme("alibi").make(pairs.request); }),
+  EXPECT_THAT(error_of([&] { find_scheme("alibi").make(pairs.request); }),
               HasSubstr("[alibi.positions] must have one id per token"));
 }
 

@@ -54,24 +54,24 @@ TEST(Clipped, NamesTheArgumentAtFault) {
             "[clipped.max_distance] must be 0 .. 2^28, got -1");
   EXPECT_THAT(testing::refusal("clipped", {{"seed", "-1"}}), HasSubstr("[clipped.seed]"));
   EXPECT_THAT(testing::refusal("clipped", {}, 0), HasSubstr("[clipped.heads]"));
-  EXPECT_THAT(testing::error_of([] {
+  EXPECT_THAT(error_of([] {
                 clipped({.max_distance = 2}, {Tensor<double>({4, 2})}, 3);
               }),
               HasSubstr("[clipped.table] must be [5, heads], got [4, 2]"));
-  EXPECT_THAT(testing::error_of([] {
+  EXPECT_THAT(error_of([] {
                 clipped({.max_distance = 2}, {Tensor<double>({5, 2})}, 0);
               }),
               HasSubstr("[clipped.length]"));
   ClippedWeights weights{Tensor<double>({3, 1})};
   weights.table(2, 0) = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(testing::error_of([&] { clipped({.max_distance = 1}, weights, 3); }),
+  EXPECT_EQ(error_of([&] { clipped({.max_distance = 1}, weights, 3); }),
             "[clipped.table] must be finite");
   EXPECT_THAT(
-      testing::error_of([] {
+      error_of([] {
         clipped_backward({.max_distance = 2}, {Tensor<double>({5, 1})}, Tensor<double>({4}));
       }),
       HasSubstr("[clipped.gradient]"));
-  EXPECT_THAT(testing::error_of([] {
+  EXPECT_THAT(error_of([] {
                 clipped_backward({.max_distance = -1}, {}, Tensor<double>({1, 3}));
               }),
               HasSubstr("[clipped.max_distance]"));

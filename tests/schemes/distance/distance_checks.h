@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "schemes/difference_checks.h"
-#include "sextant/core/error.h"
 #include "sextant/core/random.h"
 #include "sextant/schemes/scheme.h"
+#include "support/error_of.h"
 
 namespace sextant::testing {
 
@@ -108,15 +108,6 @@ inline Tensor<double> drawn(const Shape& shape, std::uint32_t seed, double least
   Tensor<double> values(shape);
   for (double& value : values.span()) value = least + (most - least) * random.uniform();
   return values;
-}
-
-inline std::string error_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 // The message of what a scheme refuses.

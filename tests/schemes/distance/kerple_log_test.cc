@@ -77,17 +77,17 @@ TEST(KerpleLog, StaysFiniteWithHugeWeights) {
 }
 
 TEST(KerpleLog, NamesTheArgumentAtFault) {
-  EXPECT_THAT(testing::error_of([] {
+  EXPECT_THAT(error_of([] {
                 kerple_log({.p = {1}, .a = {1, 2}}, 3);
               }),
               HasSubstr("[kerple_log.a] must be as many numbers as p, 1, got 2"));
-  EXPECT_THAT(testing::error_of([] { kerple_log({}, 3); }), HasSubstr("[kerple_log.heads]"));
-  EXPECT_THAT(testing::error_of([] { kerple_log({.p = {1}, .a = {1}}, -1); }),
+  EXPECT_THAT(error_of([] { kerple_log({}, 3); }), HasSubstr("[kerple_log.heads]"));
+  EXPECT_THAT(error_of([] { kerple_log({.p = {1}, .a = {1}}, -1); }),
               HasSubstr("[kerple_log.length]"));
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(testing::error_of([&] { kerple_log({.p = {nan}, .a = {1}}, 3); }),
+  EXPECT_EQ(error_of([&] { kerple_log({.p = {nan}, .a = {1}}, 3); }),
             "[kerple_log.p] must be finite");
-  EXPECT_THAT(testing::error_of([] {
+  EXPECT_THAT(error_of([] {
                 kerple_log_backward({.p = {1}, .a = {1}}, Tensor<double>({1, 2}));
               }),
               HasSubstr("[kerple_log.gradient]"));
@@ -96,7 +96,7 @@ TEST(KerpleLog, NamesTheArgumentAtFault) {
   testing::Asked asked(4, 2);
   const SchemeWeights weights = weights_of(Tensor<double>({3}), Tensor<double>({2}));
   asked.request.weights = &weights;
-  EXPECT_THAT(testing::error_of([&] { find_scheme("kerple_log").make(asked.request); }),
+  EXPECT_THAT(error_of([&] { find_scheme("kerple_log").make(asked.request); }),
               HasSubstr("[kerple_log.p] must be of shape [2], got [3]"));
 }
 

@@ -69,14 +69,14 @@ TEST(KerplePower, StaysFiniteWithHugeWeights) {
 }
 
 TEST(KerplePower, NamesTheArgumentAtFault) {
-  EXPECT_THAT(testing::error_of([] {
+  EXPECT_THAT(error_of([] {
                 kerple_power({.p = {1}, .a = {1, 2}}, 3);
               }),
               HasSubstr("[kerple_power.a] must be as many numbers as p"));
-  EXPECT_THAT(testing::error_of([] { kerple_power({.p = {1}, .a = {1}}, 0); }),
+  EXPECT_THAT(error_of([] { kerple_power({.p = {1}, .a = {1}}, 0); }),
               HasSubstr("[kerple_power.length]"));
   const double nan = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(testing::error_of([&] { kerple_power({.p = {1}, .a = {nan}}, 3); }),
+  EXPECT_EQ(error_of([&] { kerple_power({.p = {1}, .a = {nan}}, 3); }),
             "[kerple_power.a] must be finite");
   EXPECT_THAT(testing::refusal("kerple_power", {{"seed", "x"}}), HasSubstr("[kerple_power.seed]"));
 }

@@ -32,10 +32,7 @@ TEST(Sandwich, HasTheKnownSumsTimesTheHeadsFactor) {
 
 // The paper's derivation: <p_i, p_j> of sinusoidal positions.
 TEST(Sandwich, IsTheInnerProductOfSinusoidalPositions) {
-  Sinusoidal sinusoids;
-  sinusoids.length = 40;
-  sinusoids.width = 16;
-  sinusoids.base = 500;
+  Sinusoidal sinusoids{.length = 40, .width = 16, .base = 500};
   const Tensor<double> table = sinusoidal<double>(sinusoids);
   const testing::Asked asked(40, 2, {{"dim", "16"}, {"base", "500"}});
   testing::expect_formula("sandwich", asked.request,
@@ -56,7 +53,7 @@ TEST(Sandwich, NamesTheArgumentAtFault) {
   EXPECT_THAT(testing::refusal("sandwich", {{"base", "0"}}), HasSubstr("[sandwich.base]"));
   EXPECT_THAT(testing::refusal("sandwich", {{"base", "inf"}}), HasSubstr("[sandwich.base]"));
   EXPECT_THAT(testing::refusal("sandwich", {}, 0), HasSubstr("[sandwich.heads]"));
-  EXPECT_THAT(testing::error_of([] { sandwich({}, 0); }), HasSubstr("[sandwich.length]"));
+  EXPECT_THAT(error_of([] { sandwich({}, 0); }), HasSubstr("[sandwich.length]"));
 }
 
 }  // namespace

@@ -156,24 +156,24 @@ TEST(T5, NamesTheArgumentAtFault) {
   EXPECT_THAT(testing::refusal("t5", {{"seed", "-1"}}), HasSubstr("[t5.seed]"));
   EXPECT_THAT(testing::refusal("t5", {}, 0), HasSubstr("[t5.heads]"));
   T5Weights weights{Tensor<double>({32, 2})};
-  EXPECT_THAT(testing::error_of([&] { t5({.num_buckets = 16}, weights, 4); }),
+  EXPECT_THAT(error_of([&] { t5({.num_buckets = 16}, weights, 4); }),
               HasSubstr("[t5.table] must be [16, heads], got [32, 2]"));
-  EXPECT_THAT(testing::error_of([&] { t5({}, weights, 0); }), HasSubstr("[t5.length]"));
+  EXPECT_THAT(error_of([&] { t5({}, weights, 0); }), HasSubstr("[t5.length]"));
   weights.table(3, 1) = std::numeric_limits<double>::infinity();
-  EXPECT_EQ(testing::error_of([&] { t5({}, weights, 4); }), "[t5.table] must be finite");
-  EXPECT_THAT(testing::error_of([] {
+  EXPECT_EQ(error_of([&] { t5({}, weights, 4); }), "[t5.table] must be finite");
+  EXPECT_THAT(error_of([] {
                 t5_backward({}, {Tensor<double>({32, 2})}, Tensor<double>({2, 4}));
               }),
               HasSubstr("[t5.gradient] must be [2, 2 length - 1]"));
   testing::Asked asked(4, 2);
-  EXPECT_THAT(testing::error_of([&] {
+  EXPECT_THAT(error_of([&] {
                 find_scheme("t5").backward(asked.request, Tensor<double>({3, 7}));
               }),
               HasSubstr("[t5.gradient] must be [2, 2 length - 1]"));
   SchemeWeights wrong;
   wrong.emplace("table", Tensor<double>({32, 3}));
   asked.request.weights = &wrong;
-  EXPECT_THAT(testing::error_of([&] { find_scheme("t5").make(asked.request); }),
+  EXPECT_THAT(error_of([&] { find_scheme("t5").make(asked.request); }),
               HasSubstr("[t5.table] must be of shape [32, 2], got [32, 3]"));
 }
 

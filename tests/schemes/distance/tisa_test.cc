@@ -88,15 +88,15 @@ TEST(Tisa, NamesTheArgumentAtFault) {
             "[tisa.kernels] must be 1 .. 2^16, got 0");
   EXPECT_THAT(testing::refusal("tisa", {{"seed", "-1"}}), HasSubstr("[tisa.seed]"));
   EXPECT_THAT(testing::refusal("tisa", {}, -1), HasSubstr("[tisa.heads]"));
-  EXPECT_THAT(testing::error_of([] { tisa({}, 3); }), HasSubstr("[tisa.amplitudes]"));
+  EXPECT_THAT(error_of([] { tisa({}, 3); }), HasSubstr("[tisa.amplitudes]"));
   TisaWeights wrong = one_bell(1, 1, 1);
   wrong.offsets = Tensor<double>({1, 2});
-  EXPECT_EQ(testing::error_of([&] { tisa(wrong, 3); }),
+  EXPECT_EQ(error_of([&] { tisa(wrong, 3); }),
             "[tisa.offsets] must be [1, 1], as the amplitudes, got [1, 2]");
   const TisaWeights infinite = one_bell(1, std::numeric_limits<double>::infinity(), 0);
-  EXPECT_EQ(testing::error_of([&] { tisa(infinite, 3); }), "[tisa.sharpness] must be finite");
-  EXPECT_THAT(testing::error_of([] { tisa(one_bell(1, 1, 1), 0); }), HasSubstr("[tisa.length]"));
-  EXPECT_THAT(testing::error_of([] {
+  EXPECT_EQ(error_of([&] { tisa(infinite, 3); }), "[tisa.sharpness] must be finite");
+  EXPECT_THAT(error_of([] { tisa(one_bell(1, 1, 1), 0); }), HasSubstr("[tisa.length]"));
+  EXPECT_THAT(error_of([] {
                 tisa_backward(one_bell(1, 1, 1), Tensor<double>({2, 5}));
               }),
               HasSubstr("[tisa.gradient] must be [1, 2 length - 1]"));

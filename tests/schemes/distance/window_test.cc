@@ -61,7 +61,7 @@ TEST(LocalWindow, NamesTheArgumentAtFault) {
   EXPECT_THAT(testing::refusal("window", {{"right", "-2"}}), HasSubstr("[window.right]"));
   EXPECT_EQ(testing::refusal("window", {{"dilation", "0"}}),
             "[window.dilation] must be at least 1, got 0");
-  EXPECT_THAT(testing::error_of([] { window({}, 0); }), HasSubstr("[window.length]"));
+  EXPECT_THAT(error_of([] { window({}, 0); }), HasSubstr("[window.length]"));
 }
 
 }  // namespace

@@ -5,14 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
 
-#include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant::positions_test {
 namespace {
@@ -22,15 +21,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr std::int64_t kHuge = std::numeric_limits<std::int64_t>::max();
-
-std::string message_of(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 std::vector<std::int64_t> row_of(const Tensor<std::int64_t>& ids, std::int64_t row) {
   std::vector<std::int64_t> result;
@@ -191,33 +181,33 @@ TEST(Positions, EveryFourthLayerDoesNotRotate) {
 }
 
 TEST(Positions, RefuseWhatIsNoList) {
-  EXPECT_THAT(message_of([] { position_range(0, -1); }), HasSubstr("[position_range.length]"));
-  EXPECT_THAT(message_of([] { position_range(kHuge, 2); }), HasSubstr("[position_range.first]"));
-  EXPECT_THAT(message_of([] { position_range(std::int64_t{1} << 53, 2); }), HasSubstr("2^53"));
+  EXPECT_THAT(error_of([] { position_range(0, -1); }), HasSubstr("[position_range.length]"));
+  EXPECT_THAT(error_of([] { position_range(kHuge, 2); }), HasSubstr("[position_range.first]"));
+  EXPECT_THAT(error_of([] { position_range(std::int64_t{1} << 53, 2); }), HasSubstr("2^53"));
   const std::int64_t past[] = {-1};
-  EXPECT_THAT(message_of([&] { cached_positions(past, 2); }), HasSubstr("[cached_positions.past]"));
+  EXPECT_THAT(error_of([&] { cached_positions(past, 2); }), HasSubstr("[cached_positions.past]"));
   const std::int64_t many[] = {1, 2, 3};
-  EXPECT_THAT(message_of([&] { cached_positions(many, 1 << 30); }), HasSubstr("2^30 ids"));
+  EXPECT_THAT(error_of([&] { cached_positions(many, 1 << 30); }), HasSubstr("2^30 ids"));
   const Tensor<bool> mask({2});
-  EXPECT_THAT(message_of([&] { padded_positions(mask); }), HasSubstr("[batch, length], got [2]"));
-  EXPECT_THAT(message_of([&] { padded_positions(mask_of({"x"}), -1); }), HasSubstr("pad_id"));
-  EXPECT_THAT(message_of([&] { fairseq_positions(mask_of({"x"}), -1); }), HasSubstr("padding_idx"));
+  EXPECT_THAT(error_of([&] { padded_positions(mask); }), HasSubstr("[batch, length], got [2]"));
+  EXPECT_THAT(error_of([&] { padded_positions(mask_of({"x"}), -1); }), HasSubstr("pad_id"));
+  EXPECT_THAT(error_of([&] { fairseq_positions(mask_of({"x"}), -1); }), HasSubstr("padding_idx"));
   const std::int64_t falling[] = {0, 3, 2};
-  EXPECT_THAT(message_of([&] { packed_positions(falling); }), HasSubstr("got 2 after 3"));
-  EXPECT_THAT(message_of([&] { packed_positions(past); }), HasSubstr("must begin with 0"));
-  EXPECT_THAT(message_of([] { random_positions(3, 2, 0); }),
+  EXPECT_THAT(error_of([&] { packed_positions(falling); }), HasSubstr("got 2 after 3"));
+  EXPECT_THAT(error_of([&] { packed_positions(past); }), HasSubstr("must begin with 0"));
+  EXPECT_THAT(error_of([] { random_positions(3, 2, 0); }),
               HasSubstr("[random_positions.max_length]"));
-  EXPECT_THAT(message_of([] { shifted_positions(3, -1, 0); }),
+  EXPECT_THAT(error_of([] { shifted_positions(3, -1, 0); }),
               HasSubstr("[shifted_positions.max_shift]"));
-  EXPECT_THAT(message_of([] { grid_positions(0, 2); }), HasSubstr("[grid_positions.rows]"));
-  EXPECT_THAT(message_of([] { grid_positions(1 << 20, 1 << 20); }), HasSubstr("2^30 ids"));
-  EXPECT_THAT(message_of([] { video_positions(1, 2, -3); }), HasSubstr("columns"));
+  EXPECT_THAT(error_of([] { grid_positions(0, 2); }), HasSubstr("[grid_positions.rows]"));
+  EXPECT_THAT(error_of([] { grid_positions(1 << 20, 1 << 20); }), HasSubstr("2^30 ids"));
+  EXPECT_THAT(error_of([] { video_positions(1, 2, -3); }), HasSubstr("columns"));
   const MropeSegment bad[] = {MropeSegment::video(1, 2, 2, NAN)};
-  EXPECT_THAT(message_of([&] { mrope_positions(bad); }), HasSubstr("frame_step"));
+  EXPECT_THAT(error_of([&] { mrope_positions(bad); }), HasSubstr("frame_step"));
   const MropeSegment negative[] = {MropeSegment::text(-4)};
-  EXPECT_THAT(message_of([&] { mrope_positions(negative); }), HasSubstr("length"));
-  EXPECT_THAT(message_of([] { rotates(-1); }), HasSubstr("[rotates.layer]"));
-  EXPECT_THAT(message_of([] { rotates(1, 0); }), HasSubstr("[rotates.interval]"));
+  EXPECT_THAT(error_of([&] { mrope_positions(negative); }), HasSubstr("length"));
+  EXPECT_THAT(error_of([] { rotates(-1); }), HasSubstr("[rotates.layer]"));
+  EXPECT_THAT(error_of([] { rotates(1, 0); }), HasSubstr("[rotates.interval]"));
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ TEST(ChunkMask, NamesTheArgumentAtFault) {
   EXPECT_THAT(testing::refusal("chunk_mask", {{"causal", "1"}}), HasSubstr("yes or no"));
   testing::Asked pairs(4, 2);
   pairs.request.axes = 2;
-  EXPECT_THAT(testing::error_of([&] { find_scheme("chunk_mask").make(pairs.request); }),
+  EXPECT_THAT(error_of([&] { find_scheme("chunk_mask").make(pairs.request); }),
               HasSubstr("[chunk_mask.positions]"));
 }
 

@@ -57,8 +57,8 @@ TEST(DocumentMask, NamesTheArgumentAtFault) {
   EXPECT_THAT(testing::refusal("document_mask", {{"starts", "0,x"}}),
               HasSubstr("[document_mask.starts]"));
   EXPECT_THAT(testing::refusal("document_mask", {{"causal", "0"}}), HasSubstr("yes or no"));
-  EXPECT_THAT(testing::error_of([] { documents_from_starts({}, 2); }), HasSubstr("starts"));
-  EXPECT_THAT(testing::error_of([] { documents_from_starts(List{0}, -1); }),
+  EXPECT_THAT(error_of([] { documents_from_starts({}, 2); }), HasSubstr("starts"));
+  EXPECT_THAT(error_of([] { documents_from_starts(List{0}, -1); }),
               HasSubstr("[document_mask.length]"));
 }
 

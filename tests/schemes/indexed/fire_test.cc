@@ -170,7 +170,7 @@ TEST(Fire, NamesTheArgumentAtFault) {
                         Tensor<double>({2})};
     for (double& number : weights.w1.span()) number = weight;
     for (double& number : weights.w2.span()) number = weight;
-    return testing::error_of([&] { fire({}, weights, List{0, 1}); });
+    return error_of([&] { fire({}, weights, List{0, 1}); });
   };
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(refused(kNaN, 1, {4}, {2, 4}, 1), "[fire.c] must be finite");
@@ -181,7 +181,7 @@ TEST(Fire, NamesTheArgumentAtFault) {
   EXPECT_EQ(refused(1, 1, {4}, {2, 4}, kNaN), "[fire.w2] must be finite");
   EXPECT_THAT(refused(1, 1, {4}, {2, 4}, 1e200), HasSubstr("[fire.w2] must make biases within"));
   const testing::Asked asked(4, 2);
-  EXPECT_THAT(testing::error_of([&] {
+  EXPECT_THAT(error_of([&] {
                 find_scheme("fire").backward(asked.request, Tensor<double>({1, 3}));
               }),
               HasSubstr("[fire.gradient]"));

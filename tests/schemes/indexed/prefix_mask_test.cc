@@ -50,11 +50,11 @@ TEST(PrefixMask, GoesByTheIdsThatACallGives) {
 TEST(PrefixMask, NamesTheArgumentAtFault) {
   EXPECT_EQ(testing::refusal("prefix_mask", {{"prefix", "-1"}}),
             "[prefix_mask.prefix] must be at least 0, got -1");
-  EXPECT_THAT(testing::error_of([] { prefix_mask({0}, {{(std::int64_t{1} << 53) + 1}}); }),
+  EXPECT_THAT(error_of([] { prefix_mask({0}, {{(std::int64_t{1} << 53) + 1}}); }),
               HasSubstr("[prefix_mask.positions] must be within -2^53 .. 2^53"));
   testing::Asked pairs(4, 2);
   pairs.request.axes = 2;
-  EXPECT_THAT(testing::error_of([&] { find_scheme("prefix_mask").make(pairs.request); }),
+  EXPECT_THAT(error_of([&] { find_scheme("prefix_mask").make(pairs.request); }),
               HasSubstr("[prefix_mask.positions] must have one id per token, got 2"));
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max();
   testing::expect_pairs(*prefix_mask({kMax}, {{0, -5}}), 1, 2, plain({0, -5}, kMax));

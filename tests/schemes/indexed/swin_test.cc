@@ -116,23 +116,20 @@ TEST(Swin, NamesTheArgumentAtFault) {
               HasSubstr("at most 2^31"));
   EXPECT_THAT(testing::refusal("swin", {{"seed", "-1"}}), HasSubstr("[swin.seed]"));
   EXPECT_THAT(testing::refusal("swin", {}, 0), HasSubstr("[swin.heads]"));
-  EXPECT_THAT(testing::error_of([] { swin_window({}, List{-1}); }),
+  EXPECT_THAT(error_of([] { swin_window({}, List{-1}); }),
               HasSubstr("[swin.positions] must be cells of a grid"));
-  EXPECT_THAT(testing::error_of([] {
+  EXPECT_THAT(error_of([] {
                 swin({2, 2}, {Tensor<double>({8, 1})}, List{0});
               }),
               HasSubstr("[swin.table] must be [9, heads]"));
   SwinWeights weights{Tensor<double>({9, 1})};
   weights.table(0, 0) = std::numeric_limits<double>::quiet_NaN();
-  EXPECT_EQ(testing::error_of([&] {
-              swin({2, 2}, weights, List{0});
-            }),
-            "[swin.table] must be finite");
-  EXPECT_THAT(testing::error_of([] {
+  EXPECT_EQ(error_of([&] { swin({2, 2}, weights, List{0}); }), "[swin.table] must be finite");
+  EXPECT_THAT(error_of([] {
                 swin_backward({2, 2}, {Tensor<double>({9, 1})}, Tensor<double>({1, 8}));
               }),
               HasSubstr("[swin.gradient] must be [1, 9]"));
-  EXPECT_THAT(testing::error_of([] {
+  EXPECT_THAT(error_of([] {
                 swin_backward({}, {Tensor<double>({1, 1})}, Tensor<double>({1, 1}));
               }),
               HasSubstr("[swin.rows] and columns must be given"));

@@ -129,7 +129,7 @@ TEST(SwinV2, NamesTheArgumentAtFault) {
     for (Tensor<double>* each : {&weights.w1, &weights.b1, &weights.w2}) {
       for (double& number : each->span()) number = value;
     }
-    return testing::error_of([&] { swin_v2_table({.rows = 2, .columns = 2}, weights); });
+    return error_of([&] { swin_v2_table({.rows = 2, .columns = 2}, weights); });
   };
   EXPECT_THAT(refused({4, 3}, {4}, {1, 4}, 1), HasSubstr("[swin_v2.w1]"));
   EXPECT_THAT(refused({4, 2}, {3}, {1, 4}, 1), HasSubstr("[swin_v2.b1]"));

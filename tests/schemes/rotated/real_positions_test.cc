@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "sextant/core/error.h"
 #include "sextant/schemes/rotated/rotary.h"
 #include "sextant/schemes/scheme.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -17,13 +17,9 @@ View<const double> times_of(const std::vector<double>& numbers, const Shape& sha
   return {numbers.data(), shape};
 }
 
-std::string error_of(const Rotary& options, const std::vector<double>& times, const Shape& shape) {
-  try {
-    rotary<double>(options, times_of(times, shape));
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+std::string refusal_of(const Rotary& options, const std::vector<double>& times,
+                       const Shape& shape) {
+  return error_of([&] { rotary<double>(options, times_of(times, shape)); });
 }
 
 TEST(RealPositions, TurnByTheTimesTheFrequency) {
@@ -79,17 +75,17 @@ TEST(RealPositions, RotateThePairsOfTheirAxis) {
 TEST(RealPositions, AreRefusedWhereTheyMeanNothing) {
   Rotary axial{.head_dim = 8};
   axial.axes = AxialAxes{};
-  EXPECT_NE(error_of(axial, {0.5, 0.5}, {1, 2}).find(".positions] must be whole numbers"),
+  EXPECT_NE(refusal_of(axial, {0.5, 0.5}, {1, 2}).find(".positions] must be whole numbers"),
             std::string::npos);
   Rotary scaled{.head_dim = 8};
   scaled.query_scale.attn_scale = 0.1;
-  EXPECT_NE(error_of(scaled, {0.5}, {1}).find(".positions] must be whole numbers"),
+  EXPECT_NE(refusal_of(scaled, {0.5}, {1}).find(".positions] must be whole numbers"),
             std::string::npos);
-  EXPECT_EQ(error_of({.head_dim = 8}, {std::nan("")}, {1}),
+  EXPECT_EQ(refusal_of({.head_dim = 8}, {std::nan("")}, {1}),
             "[rotary.positions] must be finite and within +-2^53, got nan");
-  EXPECT_EQ(error_of({.head_dim = 8}, {0.5, 0.5}, {1, 2}),
+  EXPECT_EQ(refusal_of({.head_dim = 8}, {0.5, 0.5}, {1, 2}),
             "[rotary.positions] must be one id per row, got 2");
-  EXPECT_EQ(error_of({.head_dim = 8}, {0.5}, {1, 1, 1}),
+  EXPECT_EQ(refusal_of({.head_dim = 8}, {0.5}, {1, 1, 1}),
             "[rotary.positions] must be [rows] or [rows, axes], got [1, 1, 1]");
 }
 

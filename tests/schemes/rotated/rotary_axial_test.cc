@@ -9,7 +9,6 @@
 namespace sextant::rotary_axial_test {
 namespace {
 
-using checks::expect_error;
 using checks::Real;
 
 constexpr double kPi = std::numbers::pi;

@@ -6,7 +6,6 @@
 namespace sextant {
 namespace {
 
-using checks::expect_error;
 using checks::expect_printed;
 using checks::Real;
 

@@ -6,8 +6,6 @@
 namespace sextant {
 namespace {
 
-using checks::expect_error;
-
 TEST(RotaryLinear, TablesAreTrue) {
   const auto positions = checks::some_positions();
   for (const double factor : {8.0, 3.0, 0.7}) {

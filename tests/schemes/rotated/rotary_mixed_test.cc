@@ -11,7 +11,6 @@
 namespace sextant {
 namespace {
 
-using checks::expect_error;
 using checks::Real;
 
 Tensor<double> random_frequencies(std::int64_t heads, std::int64_t axes, std::int64_t pairs) {
@@ -181,11 +180,7 @@ TEST(RotaryMixed, TheSchemeLearnsItsFrequencies) {
     ids(i, 0) = i % 4;
     ids(i, 1) = i / 4;
   }
-  SchemeRequest asked;
-  asked.heads = 3;
-  asked.head_dim = 8;
-  asked.positions = std::as_const(ids).span();
-  asked.axes = 2;
+  SchemeRequest asked{.heads = 3, .head_dim = 8, .positions = std::as_const(ids).span(), .axes = 2};
   const SchemeTable made = scheme.make(asked);
   const auto& table = std::get<RotationTable<double>>(made);
   ASSERT_EQ(table.cos.shape(), Shape({3, 12, 4}));

@@ -14,7 +14,6 @@
 namespace sextant {
 namespace {
 
-using checks::expect_error;
 using checks::Real;
 
 const std::vector<RotaryScaling> kScalings = {

@@ -6,8 +6,6 @@
 namespace sextant {
 namespace {
 
-using checks::expect_error;
-
 Tensor<double> turned(const Rotary& options, std::int64_t position,
                       const std::vector<double>& values) {
   Tensor<double> x({1, 1, 1, static_cast<std::int64_t>(values.size())});

@@ -6,7 +6,6 @@
 namespace sextant::rotary_sections_test {
 namespace {
 
-using checks::expect_error;
 using checks::Real;
 
 Tensor<std::int64_t> ids_of(std::int64_t rows, std::int64_t axes,

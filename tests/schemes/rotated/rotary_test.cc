@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <random>
 #include <string>
 #include <utility>
@@ -16,6 +15,7 @@
 #include "reference/mpfr_sines.h"
 #include "sextant/core/error.h"
 #include "sextant/core/parallel.h"
+#include "support/error_of.h"
 
 namespace sextant::rotary_test {
 namespace {
@@ -263,15 +263,6 @@ TYPED_TEST(RotateTypes, TurningBackIsTheTransposeOfTurning) {
         }
       }
     }
-  }
-}
-
-void expect_error(const std::string& where, const std::function<void()>& call) {
-  try {
-    call();
-    ADD_FAILURE() << "no error, expected [" << where << "]";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.where(), where) << error.what();
   }
 }
 

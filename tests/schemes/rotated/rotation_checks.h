@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "reference/real.h"
 #include "sextant/core/error.h"
 #include "sextant/schemes/rotated/rotary.h"
+#include "support/error_of.h"
 
 namespace sextant::checks {
 
@@ -64,15 +64,6 @@ inline void expect_printed(std::span<const double> values, std::span<const doubl
 }
 inline void expect_printed(double value, double printed, int digits = 8) {
   expect_printed(std::span(&value, 1), std::span(&printed, 1), digits);
-}
-
-inline void expect_error(const std::string& where, const std::function<void()>& call) {
-  try {
-    call();
-    ADD_FAILURE() << "no error, expected [" << where << "]";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.where(), where) << error.what();
-  }
 }
 
 }  // namespace sextant::checks

@@ -16,11 +16,8 @@ namespace {
 constexpr std::int64_t kPositions[] = {0, 1, 7, 1000, 4095};
 
 SchemeRequest request(std::map<std::string, std::string> parameters = {}) {
-  SchemeRequest asked;
-  asked.heads = 2;
-  asked.head_dim = 24;
-  asked.positions = kPositions;
-  asked.parameters = std::move(parameters);
+  SchemeRequest asked{
+      .heads = 2, .head_dim = 24, .positions = kPositions, .parameters = std::move(parameters)};
   return asked;
 }
 

@@ -6,8 +6,6 @@
 namespace sextant {
 namespace {
 
-using checks::expect_error;
-
 TEST(Temperature, IsAsPrinted) {
   const std::int64_t positions[] = {0, 8190, 8191, 16383, 131071};
   const double printed[] = {1, 1, 1.0693147, 1.1098612, 1.2833213};

@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/text/pairs.h"
 #include "sextant/text/tokenizer.h"
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
-#include "text/expect_error.h"
 
 namespace sextant::text {
 namespace {

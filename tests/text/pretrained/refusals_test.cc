@@ -5,8 +5,8 @@
 #include <string>
 
 #include "sextant/text/pretrained_tokenizer.h"
+#include "support/error_of.h"
 #include "support/temporary_folder.h"
-#include "text/expect_error.h"
 #include "text/pretrained/small.h"
 
 namespace sextant {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "support/deadline.h"
-#include "text/expect_error.h"
+#include "support/error_of.h"
 #include "text/pretrained/small.h"
 
 namespace sextant {

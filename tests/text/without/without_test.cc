@@ -10,7 +10,7 @@
 #include "sextant/text/subword.h"
 #include "sextant/text/tokenizer.h"
 #include "sextant/text/word_vectors.h"
-#include "text/expect_error.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {

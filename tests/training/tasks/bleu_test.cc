@@ -14,8 +14,8 @@
 #include "core/json/json.h"
 #include "sextant/core/files.h"
 #include "sextant/text/pairs.h"
+#include "support/error_of.h"
 #include "support/folders.h"
-#include "text/expect_error.h"
 
 namespace sextant {
 namespace {

@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "text/expect_error.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {

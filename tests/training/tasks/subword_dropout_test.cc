@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "sextant/core/error.h"
+#include "support/error_of.h"
 
 namespace sextant {
 namespace {
@@ -27,12 +27,7 @@ Tokenizer pieces() {
 }
 
 std::string complaint(const Tokenizer& tokenizer, double part) {
-  try {
-    SubwordDropout(tokenizer, part);
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
+  return error_of([&] { SubwordDropout(tokenizer, part); });
 }
 
 TEST(SubwordDropout, KeepsTheTextAndTheSpecialTokens) {
@@ -96,7 +91,7 @@ TEST(SubwordDropout, RefusesOtherTokensAndParts) {
   const Tokenizer words = Tokenizer::train(std::vector<std::string>{kText});
   EXPECT_THAT(complaint(words, 0.1),
               HasSubstr("[subword_dropout.part] must be 0 for tokens that are not sub-words"));
-  EXPECT_EQ(complaint(words, 0), "");
+  EXPECT_EQ(complaint(words, 0), "no error");
 }
 
 }  // namespace

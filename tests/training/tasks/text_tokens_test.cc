@@ -12,7 +12,7 @@
 #include "sextant/text/token_file.h"
 #include "sextant/training/tasks/language_task.h"
 #include "sextant/training/tasks/make_task.h"
-#include "text/expect_error.h"
+#include "support/error_of.h"
 #include "training/run_folders.h"
 #include "training/thread_group.h"
 

@@ -16,7 +16,7 @@
 #include "sextant/models/text_model.h"
 #include "sextant/training/tasks/built_in_data.h"
 #include "sextant/training/tasks/make_task.h"
-#include "text/expect_error.h"
+#include "support/error_of.h"
 #include "training/run_folders.h"
 
 namespace sextant {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "core/text/strings.h"
 #include "core/text/utf8.h"
 #include "sextant/core/error.h"
 #include "text/libraries/pretrained/byte_level.h"
@@ -16,18 +17,6 @@ namespace sextant::text {
 namespace {
 
 using Tokens = std::vector<std::string>;
-
-std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
-  if (from.empty()) return std::string(text);
-  std::string result;
-  for (std::size_t at = 0;;) {
-    const std::size_t found = text.find(from, at);
-    result += text.substr(at, found == text.npos ? text.npos : found - at);
-    if (found == text.npos) return result;
-    result += to;
-    at = found + from.size();
-  }
-}
 
 // Bytes that are no character become U+FFFD.
 std::string repaired(const std::string& bytes) {
