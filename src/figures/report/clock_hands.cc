@@ -82,11 +82,11 @@ void report_clock_hands(ReportPage& page, const ReportText& text, Json& numbers)
   const std::size_t dials = std::min(text.tokens.size(), kMaxDials);
   const std::vector<std::string> first(text.tokens.begin(),
                                        text.tokens.begin() + static_cast<std::ptrdiff_t>(dials));
-  page.picture(plot_clock_hands({.width = 64}, {0, 4, 8, 16}, first),
-               "Each word" +
-                   (dials < text.tokens.size() ? " of the first " + std::to_string(dials)
-                                               : std::string()) +
-                   " has a dial for four of the 32 pairs of an address of width 64.");
+  page.picture(
+      plot_clock_hands({.width = 64}, {0, 4, 8, 16}, first),
+      "Each word" +
+          (dials < text.tokens.size() ? " of the first " + std::to_string(dials) : std::string()) +
+          " has a dial for four of the 32 pairs of an address of width 64.");
   const auto words = static_cast<std::int64_t>(text.tokens.size());
   const PositionTable narrow = position_table({.length = words + kBeyondWords, .width = 100});
   page.picture(
