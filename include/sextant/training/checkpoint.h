@@ -51,9 +51,8 @@ class RunFolder {
   // working directory, it is the current one.
   const std::string& path() const noexcept { return path_; }
   const std::string& description() const noexcept { return description_; }
-  std::optional<std::int64_t> last_step() const noexcept {
-    return last_;
-  }  // step of the last checkpoint
+  // Returns the step of the last checkpoint.
+  std::optional<std::int64_t> last_step() const noexcept { return last_; }
   // After open(): the step of the best checkpoint if it is missing. The run has none until the next
   // validation, from which the best is chosen then.
   std::optional<std::int64_t> lost_best_step() const noexcept { return lost_best_; }
