@@ -99,7 +99,7 @@ def plain(value: Any) -> Any:
         if math.prod(max(1, size) for size in getattr(value, "shape", ())) > MAX_NUMBERS:
             raise ArgumentError(f"[from_config.config] must have arrays of up to {MAX_NUMBERS} numbers, got the shape {list(value.shape)}")
         return value.tolist()
-    raise ArgumentTypeError(f"[from_config.config] must hold what JSON can, got {type(value).__name__}")
+    raise ArgumentTypeError(f"[from_config.config] must be values that JSON supports, got {type(value).__name__}")
 
 
 def json_of(config: Mapping[str, Any]) -> str:
@@ -107,7 +107,7 @@ def json_of(config: Mapping[str, Any]) -> str:
         return json.dumps(dict(config), default=plain)
     except TypeError as error:
         words = str(error)
-        raise ArgumentTypeError(words if words.startswith("[") else f"[from_config.config] must hold what JSON can: {words}") from None
+        raise ArgumentTypeError(words if words.startswith("[") else f"[from_config.config] must be values that JSON supports: {words}") from None
     except (ValueError, RecursionError) as error:
         if str(error).startswith("["):
             raise

@@ -68,7 +68,7 @@ def name_of(given: Any, argument: str) -> str:
 
 def contents_of(given: Any, argument: str) -> bytes:
     if not is_source(given):
-        raise ArgumentTypeError(f"[{argument}] must be a path or what has read(), got {type(given).__name__}")
+        raise ArgumentTypeError(f"[{argument}] must be a path or an object with read(), got {type(given).__name__}")
     if hasattr(given, "read"):
         read: str | bytes = given.read()
         return read.encode() if isinstance(read, str) else bytes(read)
@@ -129,7 +129,7 @@ class Files:
     def path(self, given: Any, argument: str) -> str:
         if not hasattr(given, "read"):
             if not is_source(given):
-                raise ArgumentTypeError(f"[{argument}] must be a path or what has read(), got {type(given).__name__}")
+                raise ArgumentTypeError(f"[{argument}] must be a path or an object with read(), got {type(given).__name__}")
             return path_of(given, argument)
         return self.keep(contents_of(given, argument), ".txt")
 

@@ -34,12 +34,12 @@ constexpr Refused kRefused[] = {
     {"llama4", kExperts},
     {"deepseek_v2", kLatent},
     {"deepseek_v3", kLatent},
-    {"umt5", "biases of positions of its own in each layer"},
+    {"umt5", "separate biases of positions in each layer"},
     {"qwen2_vl", kImages},
     {"qwen2_5_vl", kImages},
     {"qwen3_vl", kImages},
     {"gemma3", kImages},
-    {"deberta", "one map of all heads, biases and maps of positions of its own"},
+    {"deberta", "one map of all heads, and separate biases and maps of positions"},
 };
 
 std::string listed() {

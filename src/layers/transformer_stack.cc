@@ -226,7 +226,7 @@ void TransformerStack<T>::backward(const Saved& saved, View<T> d, View<T> dconte
                                    TransformerStack& gradient,
                                    PositionModule<T>* positions_gradient, Pass& pass) const {
   if (saved.layers.size() != layers.size()) {
-    throw Error("stack.saved", "must be what forward() of this stack gave, of " +
+    throw Error("stack.saved", "must be the result of forward() of this stack, of " +
                                    std::to_string(layers.size()) + " layers, got " +
                                    std::to_string(saved.layers.size()) +
                                    "; infer() keeps nothing for gradients");

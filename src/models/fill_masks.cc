@@ -47,8 +47,7 @@ std::vector<std::int64_t> read_with_holes(std::string_view text, const Tokenizer
 Holes holes_of(std::string_view text, const Tokenizer& tokenizer, const FillOptions& options) {
   const std::int64_t mask = tokenizer.special().mask;
   if (mask < 0) {
-    throw Error("fill_masks.model",
-                "must have a token for what is hidden, got a tokenizer without");
+    throw Error("fill_masks.model", "must have a mask token, got a tokenizer without");
   }
   const auto tokens =
       tokenizer.has(mask) ? read_with_holes(text, tokenizer) : parts_and_holes(text, tokenizer);

@@ -137,8 +137,9 @@ TEST(Inference, LeavesNothingForABackwardPass) {
     stack.backward({}, d.view(), {}, gradient, nullptr, pass);
     FAIL() << "went back without anything saved";
   } catch (const Error& error) {
-    EXPECT_THAT(error.what(), HasSubstr("[stack.saved] must be what forward() of this stack gave, "
-                                        "of 2 layers, got 0; infer() keeps nothing"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("[stack.saved] must be the result of forward() of this stack, "
+                          "of 2 layers, got 0; infer() keeps nothing"));
   }
 }
 

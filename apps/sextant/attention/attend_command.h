@@ -51,7 +51,7 @@ struct Attend {
   ModelOption model;
   std::string part;
   std::optional<std::int64_t> layer;
-  bool overview = false;  // all heads by what they look at
+  bool overview = false;  // all heads by their roles
 
   bool has_second() const { return second_option->count() + target_option->count() > 0; }
 };

@@ -63,7 +63,7 @@ void check_attention(const AttentionCommand& command) {
     const auto [at, fresh] =
         written.emplace(std::filesystem::path(path).lexically_normal().string(), name);
     if (!fresh)
-      fail(name, "must be a file of its own, got " + path + " for --" + at->second + " too");
+      fail(name, "must be a separate file, got " + path + " for --" + at->second + " too");
     if (path == "-" && (command.json || command.explain)) {
       fail(name, std::string("must be a file with ") + (command.json ? "--json" : "--explain") +
                      ", which prints to stdout");

@@ -190,7 +190,7 @@ void check_files(CLI::App& command) {
     for (std::size_t j = i + 1; j < outputs.size(); ++j) {
       if (outputs[i].option != outputs[j].option && outputs[i] == outputs[j]) {
         fail(command, outputs[j],
-             "must be a file of its own, got " + outputs[j].path + ", which is that of " +
+             "must be a separate file, got " + outputs[j].path + ", which is that of " +
                  outputs[i].option);
       }
     }

@@ -64,7 +64,7 @@ std::string_view kind_meaning(SchemeKind kind) {
     case SchemeKind::indexed_bias:
       return "a number per head, query and key, added to the scores";
     case SchemeKind::content:
-      return "what is added to a score depends on q and k as well";
+      return "the number added to a score also depends on q and k";
   }
   return "";
 }

@@ -159,7 +159,7 @@ def gradients_of_a_batch(ctx: Any, wanted: Any, dout: Any) -> Any:
     from ._transforms import gradient_of_call
 
     if ctx.call.term is not None:
-        raise UnsupportedError("[scaled_dot_product_attention.bias] with weights of its own has no gradients of a batch (is_grads_batched, vectorize)")
+        raise UnsupportedError("[scaled_dot_product_attention.bias] with weights has no gradients of a batch (is_grads_batched, vectorize)")
     return gradient_of_call(ctx, wanted, dout)
 
 

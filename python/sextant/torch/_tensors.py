@@ -68,7 +68,7 @@ def kind_of(tensor: torch.Tensor) -> str | None:
 def refuse_tracing(where: str) -> None:
     """Throws where a graph is recorded: it would allocate a result, and not compute it."""
     if torch.jit.is_tracing():
-        raise UnsupportedError(f"[{where}] cannot be traced: torch.jit.trace and torch.onnx.export(dynamo=False) do not see what it computes")
+        raise UnsupportedError(f"[{where}] cannot be traced: torch.jit.trace and torch.onnx.export(dynamo=False) do not see its computation")
 
 
 def new_memory(where: str, shape: Any, dtype: torch.dtype) -> torch.Tensor:

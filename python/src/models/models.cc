@@ -82,7 +82,7 @@ const TextModel& PyTextModel::text(const char* call) const {
   throw Error(
       std::string(call) + ".model",
       "must have a tokenizer, got a model of ids alone: logits(ids), hidden_states(ids) and "
-      "attention_maps(ids) are what it has");
+      "it has attention_maps(ids)");
 }
 
 namespace {
@@ -90,7 +90,7 @@ namespace {
 nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
   const bool translates = folders.front().config.kind == ModelKind::translator;
   if (!translates && folders.size() > 1) {
-    throw Error(where, "must be translators where there are several, got " +
+    throw Error(where, "must be translators if there are several, got " +
                            described(folders.front().config.kind) + " in " + folders.front().path);
   }
   if (!translates) {

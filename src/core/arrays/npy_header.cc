@@ -190,7 +190,7 @@ NpyHeader parse_npy_header(std::string_view bytes, std::string_view where) {
   const std::size_t begin = length_begin + length_bytes;
   if (length > bytes.size() - begin) {
     throw Error(where, "is cut off inside its header: it says " + std::to_string(length) +
-                           " bytes, but " + std::to_string(bytes.size() - begin) + " are there");
+                           " bytes, but there are " + std::to_string(bytes.size() - begin));
   }
 
   NpyHeader header;

@@ -52,7 +52,7 @@ void check_output(std::string_view where, View<T> out) {
   check_memory(where, out);
   const int axis = coinciding_axis(out);
   if (axis < 0) return;
-  throw Error(where, "must have an element of its own for every result, got stride " +
+  throw Error(where, "must have a separate element for every result, got stride " +
                          std::to_string(out.stride(axis)) + " at axis " + std::to_string(axis));
 }
 

@@ -81,7 +81,7 @@ SafetensorsHeader read_header(Part& part) {
   }
   if (length > left) {
     throw Error(where, "is cut off inside its header: it says " + std::to_string(length) +
-                           " bytes, but " + std::to_string(left) + " are there");
+                           " bytes, but there are " + std::to_string(left));
   }
   std::string json(static_cast<std::size_t>(length), '\0');
   part.bytes.read(kLengthBytes, std::as_writable_bytes(std::span(json)));

@@ -46,7 +46,8 @@ class Reader {
       if (reads_types || (*given)[i] == kinds_.types[i]) continue;
       object_.fail("layer_types", "must be " + kinds_.types[i] + " for layer " + std::to_string(i) +
                                       ": the layers of the model type " +
-                                      std::string(family_.name) + " are alike, got " + (*given)[i]);
+                                      std::string(family_.name) + " have one type, got " +
+                                      (*given)[i]);
     }
     kinds_.types = *given;
   }

@@ -73,8 +73,8 @@ bool asks_for(std::string words, std::string_view scheme) {
 
 [[noreturn]] void contradict(const ConfigObject& object, const Json::Member& member,
                              const std::string& read) {
-  object.fail(member.key, "must repeat what is read from the other keys, " + read + ", got " +
-                              member.value.dump());
+  object.fail(member.key,
+              "must repeat the value of the other keys, " + read + ", got " + member.value.dump());
 }
 
 }  // namespace
@@ -189,7 +189,7 @@ void OtherKeys::check_beside(const ConfigObject& outer, const ConfigObject& text
   for (const Json::Member& each : outer.json().items()) {
     const auto inside = inner.find(each.key);
     if (inside == inner.end()) {
-      check_key(outer, each, "is not in text_config, which is what is read");
+      check_key(outer, each, "is not in text_config, but only text_config is read");
     } else if (!each.value.is_null() && *inside->second != each.value &&
                has_any(words_of(each.key), kPositions)) {
       outer.fail(each.key, "must be the same as in text_config");

@@ -78,7 +78,7 @@ class FamilyReader {
       if (is("ministral3")) parameters.emplace(kMinistral, "ministral3");
     }
     if (parameters && scaling && parameters->json() != scaling->json()) {
-      object_.fail("rope_scaling", "must not be given beside rope_parameters with other values");
+      object_.fail("rope_scaling", "must not be given with rope_parameters of other values");
     }
     const DefaultPositions& defaults = defaults_.positions;
     context_.default_base = defaults.base;

@@ -74,7 +74,7 @@ AttentionPlan plan_of(const char* function, CallShape<T> call) {
   }
   if (plan.algorithm == Algorithm::ulysses && call.all.kv_heads % plan.ranks != 0) {
     plan.notes.push_back(std::to_string(call.all.kv_heads) + " key heads on " +
-                         std::to_string(plan.ranks) + " ranks: not all have alike");
+                         std::to_string(plan.ranks) + " ranks: their work differs");
   }
   return plan;
 }

@@ -48,7 +48,7 @@ std::size_t next_end(const TokenArray& ends, std::int64_t place) {
 TextModel with_mask(TextModel model) {
   if (model.config.kind == ModelKind::causal || model.tokenizer.special().mask >= 0) return model;
   throw Error("language_task.tokenizer",
-              "must have a token for what is hidden, [MASK] or <mask>, to train a masked model");
+              "must have a mask token, [MASK] or <mask>, to train a masked model");
 }
 
 }  // namespace

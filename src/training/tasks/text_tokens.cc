@@ -186,7 +186,7 @@ TextTokens tokens_from_file(TrainingSettings& settings, const std::optional<Toke
   if (!given && !exists(folder + "/tokenizer.json")) {
     throw Error(
         "train.tokenizer-from",
-        "must be given for tokens without their tokenizer.json beside them, for " + data.path);
+        "must be given for tokens without a tokenizer.json in their folder, for " + data.path);
   }
   TextTokens found{given ? *given : Tokenizer::load(folder), {}};
   found.file = load_token_file(data.path, found.tokenizer.size());
