@@ -1,4 +1,4 @@
-// What the families share.
+// Implements what the families share.
 #include "hub/families.h"
 
 #include <algorithm>
@@ -51,12 +51,12 @@ std::string listed() {
   return names;
 }
 
-// What a kind of layers has: a scheme that does something, and a window.
+// Returns the positions of a kind of layers: a scheme that has an effect, and a window.
 SchemeSpecs schemes_of(const LayerPositions& layer) {
   SchemeSpecs list;
   const bool windowed = layer.window_left >= 0 || layer.window_right >= 0;
   if (layer.scheme != "none" || !windowed) list.push_back({layer.scheme, layer.parameters});
-  // The rows of padding are left out where the table is read.
+  // The rows of padding are skipped when the table is read.
   if (layer.scheme == "learned") list.back().parameters.erase("offset");
   if (!windowed) return list;
   list.push_back({"window", {{"left", std::to_string(layer.window_left)}}});
@@ -75,7 +75,7 @@ void refuse_changes(const ConfigObject& object) {
   }
 }
 
-// What stacks have of a layer.
+// Returns the sizes of a stack from a layer.
 TransformerConfig sizes_of(const LayerPositions& layer) {
   TransformerConfig config;
   config.width = layer.width;

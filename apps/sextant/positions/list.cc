@@ -50,7 +50,7 @@ std::string indented(std::string_view text, std::size_t indent) {
   return out + "\n";
 }
 
-// What schemes of a kind do to attention.
+// Describes the effect of a kind of schemes on attention.
 std::string_view kind_meaning(SchemeKind kind) {
   switch (kind) {
     case SchemeKind::none:
@@ -69,7 +69,7 @@ std::string_view kind_meaning(SchemeKind kind) {
   return "";
 }
 
-// "ALiBi: ", or nothing where people write the name as it is.
+// Returns "ALiBi: ", or nothing if the title equals the name.
 std::string written(const Scheme& scheme) {
   return scheme.title == scheme.name || scheme.kind == SchemeKind::none
              ? ""

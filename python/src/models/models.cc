@@ -1,4 +1,4 @@
-// What the bindings of models share, tokenizers, and models from folders.
+// Implements what the bindings of models share, tokenizers, and models from folders.
 #include "models/models.h"
 #include "models/watch.h"
 
@@ -109,7 +109,7 @@ nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
   return nb::cast(PyTranslator{std::move(lines)});
 }
 
-// What replaces a model's positions: a list as of read_positions(), or None.
+// Returns the positions that replace a model's: a list as for read_positions(), or None.
 SchemeSpecs other_schemes(nb::handle given, const char* call) {
   if (given.is_none()) return {};
   SchemeSpecs schemes = read_positions({given, call, "replace_scheme"});

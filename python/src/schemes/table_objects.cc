@@ -35,7 +35,7 @@ nb::object as_array(nb::object numbers, nb::handle dtype, nb::handle copy) {
   return dtype.is_none() ? numbers : nb::object(numbers.attr("astype")(dtype));
 }
 
-// The protocol, and what arrays say of themselves. `shape` and `dtype` of T, `numbers` as an array.
+// Adds the array protocol and attributes: `shape` and `dtype` of T, `numbers` as an array.
 template <class T>
 void like_an_array(nb::class_<T>& type, Shape (*shape)(const T&), DType (*dtype)(const T&),
                    nb::object (*numbers)(const T&), const char* axes) {
@@ -138,7 +138,7 @@ Shape bias_shape(const PyDistanceBias& self) {
   return {std::max(heads, values.size(0)), values.size(1)};
 }
 
-// What is added to the scores: values less slopes times distances.
+// Returns the numbers added to the scores: values minus slopes times distances.
 nb::object bias_numbers(const PyDistanceBias& self) {
   const DistanceBias& bias = self.bias;
   Tensor<float> numbers = Tensor<float>::uninitialized(bias_shape(self));

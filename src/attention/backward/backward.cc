@@ -8,7 +8,8 @@
 namespace sextant {
 namespace {
 
-// What no pair of a query and a key touches: padding, and hidden places of a mask.
+// Sets gradients to zero where no pair of a query and a key contributes: padding, and hidden places
+// of a mask.
 template <class T>
 void zero_the_untouched(const attention_detail::BackwardArguments<T>& b) {
   if (b.mask != nullptr) attention_detail::zero_mask_gradient(b);

@@ -46,7 +46,7 @@ struct Sequence {
   std::int64_t offset = 0;  // the diagonal key of query 0
 };
 
-// A term of the scores and what it needs.
+// A term of the scores and its needs.
 struct TermUse {
   const ScoreTerm* term = nullptr;
   TermNeeds needs{};
@@ -65,9 +65,10 @@ struct AttentionCall {
   const std::int64_t* key_lengths = nullptr;  // [batch] or null
   BroadcastMask<std::uint8_t> bool_mask{};    // bytes, because any but 0 is true
   const DistanceBias* bias = nullptr;
-  std::span<const std::int64_t> segments{};      // of queries; empty: a batch row is one sequence
-  std::span<const std::int64_t> key_segments{};  // as many; those of queries where alike
-  std::span<const double> sinks{};               // [heads_q] or empty
+  std::span<const std::int64_t> segments{};  // of queries; empty: a batch row is one sequence
+  // The same number; those of queries if they are equal.
+  std::span<const std::int64_t> key_segments{};
+  std::span<const double> sinks{};    // [heads_q] or empty
   TermUse logit_term{};               // the one that is added before the softcap; null: none
   std::vector<TermUse> bias_terms{};  // the others
   bool by_ids = false;                // positions are these ids:
@@ -83,8 +84,8 @@ struct AttentionCall {
   std::int64_t segment_count() const noexcept {
     return segments.empty() ? 1 : static_cast<std::int64_t>(segments.size()) - 1;
   }
-  // So many of them, the first ones, hold all that occur: batch rows differ only by what is given
-  // per sequence.
+  // Returns the number of first sequences that have all values: batch rows differ only in data
+  // given per sequence.
   std::int64_t distinct_sequences() const noexcept {
     const bool alike = offsets == nullptr && key_lengths == nullptr && !by_ids;
     return (alike ? std::min<std::int64_t>(batch, 1) : batch) * segment_count();
@@ -169,8 +170,7 @@ Arguments<T> check_scores(std::string_view function, View<const T> q, View<const
 template <class T>
 void check_v(std::string_view function, const Arguments<T>& arguments, View<const T> v);
 
-// The rest of what attention() takes against arguments that passed check_scores(), and log_sum_exp
-// into them.
+// Checks the other arguments of attention() and log_sum_exp; check_scores() must have passed.
 template <class T>
 void check_values(std::string_view function, Arguments<T>& arguments, View<const T> v, View<T> out,
                   View<float> log_sum_exp, const AttentionOptions<T>& options);

@@ -63,8 +63,8 @@ inline std::int64_t row_scratch_size(const AttentionCall& a) {
   return arrays.size();
 }
 
-// What a term may read of a row, in tiles: the keys of the range at once, or kTermKeys at a time
-// where they have to be converted. use(inputs) with first_key, keys and their rows set.
+// Gives a term the data of a row, in tiles: the keys of the range at once, or kTermKeys at a time
+// if they must be converted. Calls use(inputs) with first_key, keys and their rows set.
 template <class T, class Use>
 void for_each_term_tile(const Arguments<T>& a, const TermUse& term, const RowIndex& at,
                         KeyRange range, const RowScratch& scratch, const Use& use) {

@@ -14,9 +14,10 @@
 
 namespace sextant {
 
-// An axis along which elements of a view may coincide, or -1. Views that slices, transpositions and
-// splits make of an array are nested: ordered by stride, one step of an axis goes beyond all that
-// the axes before it reach. Others are treated as coinciding, although a few of them do not.
+// Returns an axis along which elements of a view may coincide, or -1. Views that slices,
+// transpositions and splits make of an array are nested: ordered by stride, one step of an axis
+// goes beyond everything that the axes before it reach. Others are treated as coinciding, although
+// a few of them do not.
 template <class T>
 int coinciding_axis(View<T> view) {
   if (view.count() == 0) return -1;
@@ -66,7 +67,7 @@ bool is_same_view(View<const T> a, View<const T> b) {
   return true;
 }
 
-// Where the elements of a view lie: of any type, for overlaps().
+// The places of a view's elements, of any type, for overlaps().
 struct Footprint {
   struct Axis {
     std::int64_t stride, count;  // bytes; both > 0
@@ -90,9 +91,9 @@ struct Footprint {
   void add(std::int64_t stride, std::int64_t count) noexcept;
 };
 
-// Whether the arrays have a byte in common. Exact for all views that slices, transpositions, splits
-// and reversals make of arrays; for others, whose strides fit no pattern, false where it would take
-// long to find out.
+// Returns whether the arrays share a byte. It is exact for all views that slices, transpositions,
+// splits and reversals make of arrays; for others, whose strides fit no pattern, it returns false
+// if the exact answer would take long.
 bool overlaps(const Footprint& a, const Footprint& b);
 template <class A, class B>
 bool overlaps(View<A> a, View<B> b) {

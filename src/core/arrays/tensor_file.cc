@@ -1,4 +1,4 @@
-// Headers are read when a file is opened, the data when it is asked for.
+// Opening a file reads its headers; the data is read on request.
 #include "sextant/core/tensor_file.h"
 
 #include <algorithm>

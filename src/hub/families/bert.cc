@@ -8,7 +8,7 @@
 namespace sextant::hub {
 namespace {
 
-// transformers' classes whose hidden states go on to logits.
+// transformers' classes that compute logits from the hidden states.
 bool has_head(const ConfigObject& object) {
   return is_class(object,
                   {"BertForMaskedLM", "BertForPreTraining", "BertLMHeadModel", "RobertaForMaskedLM",

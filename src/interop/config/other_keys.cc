@@ -1,5 +1,6 @@
-// One rule for all of them: a key that repeats what was read, or has no effect, is no loss. What a
-// key repeats is told from its words, so that every spelling of a window or a base is known.
+// Applies one rule to all of them: a key that repeats a read value, or has no effect, is no loss.
+// The words of a key determine what it repeats, so every spelling of a window or a base is
+// recognised.
 #include "interop/config/other_keys.h"
 
 #include <algorithm>
@@ -156,7 +157,7 @@ bool OtherKeys::repeats_flag(const ConfigObject& object, const Json::Member& mem
   return read.has_value();
 }
 
-// What position_embedding_type and its like may say.
+// Checks the values of position_embedding_type and similar keys.
 bool OtherKeys::repeats_name(std::string_view name) const {
   const std::string words = words_of(name);
   if (has_any(words, kRotary)) return rotates();

@@ -1,6 +1,6 @@
-// The tiles of all kernels: how wide their vectors are, how many they hold. The one place that asks
-// which instruction set is being compiled, by the width of its vectors: names of new ones with
-// AVX-512 (AVX3_DL, AVX3_ZEN4, AVX3_SPR) need no line here. Included again for each.
+// Defines the tiles of all kernels: the width and number of their vectors. Only this file depends
+// on the instruction set, by the width of its vectors: new names with AVX-512 (AVX3_DL, AVX3_ZEN4,
+// AVX3_SPR) need no line here. Included again for each.
 #if defined(SEXTANT_KERNELS_TILE_GEOMETRY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_TILE_GEOMETRY_INL_H_
 #undef SEXTANT_KERNELS_TILE_GEOMETRY_INL_H_
