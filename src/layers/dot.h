@@ -7,8 +7,9 @@
 
 namespace sextant {
 
-// <a, b>, both contiguous. Eight running sums hide the latency of an addition; which product goes
-// to which sum depends on `count` alone, so that equal rows give equal bits wherever they stand.
+// Returns <a, b>, both contiguous. Eight running sums hide the latency of an addition; the
+// assignment of products to sums depends only on `count`, so equal rows give equal bits at any
+// place.
 template <class T>
 double dot(const T* a, const T* b, std::int64_t count) noexcept {
   constexpr std::int64_t kLanes = 8;

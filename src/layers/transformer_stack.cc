@@ -42,8 +42,8 @@ AttentionLayerOptions attention_of(const StackOptions& options, bool cross) {
 template <class T>
 using Norms = layers::BlockNorms<T>;
 
-// Takes d, the gradient of what is added to the residual stream, to what the layer reads: after the
-// norm before it. run(from, to) takes it through the layer.
+// Takes d, the gradient of a block's result, to the input of the layer, after the norm before it.
+// run(from, to) takes it through the layer.
 template <class T, class Saved, class Run>
 View<T> backward_branch(const Norm<T>* of_result, Norm<T>* gradient, const Saved& saved,
                         View<const T> d, const Run& run, Pass& pass) {

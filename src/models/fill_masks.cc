@@ -66,8 +66,7 @@ Holes holes_of(std::string_view text, const Tokenizer& tokenizer, const FillOpti
   return holes;
 }
 
-// Tokens that no text is written with: what stands for hidden ones is no answer, and neither is an
-// end.
+// Returns tokens that no text is written with: mask tokens and end tokens are no answers.
 std::vector<std::int64_t> no_answers(const TextModel& model) {
   std::vector<std::int64_t> ids = model.tokenizer.unwritten(model.config.vocabulary);
   const SpecialTokens& special = model.tokenizer.special();

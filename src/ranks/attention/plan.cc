@@ -45,7 +45,7 @@ Algorithm first_possible(const char* function, const CallShape<T>& call) {
   throw SharedError(std::string(function) + (any ? ".wire_type" : ".algorithm"), reason);
 }
 
-// Striped shardings are counted as zigzag, which gives ranks alike to do as well.
+// Striped shardings are counted as zigzag, which balances the work as well.
 template <class T>
 AttentionPlan plan_of(const char* function, CallShape<T> call) {
   AttentionPlan plan{.algorithm = first_possible(function, call),
