@@ -68,7 +68,7 @@ class LayerPositions:
     head_dim: int
     causal: bool
     window: tuple[int, int]
-    chunk: int  # keys of other chunks of so many positions are hidden; 0: none
+    chunk: int  # positions in a chunk; keys of other chunks are hidden; 0: none
     scale: float | None  # of the scores; None: head_dim ** -0.5
     softcap: float  # > 0: scaled scores become softcap * tanh(score / softcap); 0: off
     sinks: bool  # whether each head of queries has a sink, a number among the model's weights

@@ -1,4 +1,4 @@
-"""Texts and pairs to learn from or to score: paths, what has read(), or lists of pairs."""
+"""Texts and pairs to learn from or to score: paths, objects with read(), or lists of pairs."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def pairs_of(given: Any, argument: str, reverse: bool) -> list[tuple[str, str]]:
 
 
 class Files:
-    """Sources as files: the library reads paths. What is in memory is written beside the run, under a name made of its contents."""
+    """Sources as files: the library reads paths. Texts in memory are written to the folder, under a name made of their contents."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder

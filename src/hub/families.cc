@@ -24,7 +24,7 @@ struct Refused {
 };
 constexpr std::string_view kExperts = "feed-forward layers that are mixtures of experts";
 constexpr std::string_view kLatent = "latent attention and mixtures of experts";
-constexpr std::string_view kImages = "images beside the text";
+constexpr std::string_view kImages = "images with the text";
 constexpr Refused kRefused[] = {
     {"mixtral", kExperts},
     {"qwen2_moe", kExperts},

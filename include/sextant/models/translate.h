@@ -19,7 +19,7 @@ namespace sextant {
 std::vector<std::int64_t> unwritten_tokens(const TransformerConfig& translator = {});
 
 struct TranslateOptions {
-  BeamSearchOptions search{};  // beams = 1: greedy; a `bos` stands for all of target_start
+  BeamSearchOptions search{};  // beams = 1: greedy; a `bos` replaces all of target_start
   // The largest length of a translation: length_factor * source tokens + extra_tokens, with <eos>,
   // or the length of the table of the model's positions, if that is less.
   double length_factor = 1.5;
