@@ -1,5 +1,5 @@
-// Notes on "Attention is all you need": residual attention blocks, cross, global and causal, over a
-// batch of sentences with padding.
+// Runs residual attention blocks (cross, global and causal) over a batch of sentences with padding,
+// as in notes on "Attention is all you need".
 #include <array>
 #include <iostream>
 #include <string>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kWidth = 64, kHeads = 4;
 
-// The weights of the first head for the second sentence, whose last token is padding.
+// Prints the weights of the first head for the second sentence, whose last token is padding.
 void print_block(const std::string& name, const sextant::AttentionBlock<double>::Result& result) {
   const sextant::View<const double> map = result.weights.view().select(0, 1).select(0, 0);
   std::cout << name << ": weights " << result.weights.shape().to_string() << " -> "
@@ -37,7 +37,8 @@ int main() {
   const sextant::AttentionBlock<double> global(Kind::global, kWidth, kHeads, random),
       causal(Kind::causal, kWidth, kHeads, random), cross(Kind::cross, kWidth, kHeads, random);
 
-  // An encoder sees all words but padding; a decoder its own past, then what the encoder made.
+  // An encoder sees all words except padding. A decoder sees its own past, then the output of the
+  // encoder.
   const auto encoded = global(x, {}, mask);
   print_block("global self-attention", encoded);
   const auto decoded = causal(x, {}, mask);

@@ -1,5 +1,5 @@
-// Book chapter on positional encoding: words, their vectors, and what adding positions does to
-// their similarity.
+// Shows words, their vectors, and the effect of added positions on their similarity, as in a book
+// chapter on positional encoding.
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -14,7 +14,7 @@ const char* const kText =
     "The black cat sat on the couch and the brown dog\nslept on the rug. A black dog and a brown "
     "cat sat\non the rug. The cat slept on the couch.\n";
 
-// What a standard file of word vectors looks like.
+// A file of word vectors in the usual format.
 const char* const kVectors =
     "2 8\n"
     "black 0.31 -0.12 0.58 0.04 -0.27 0.66 0.15 -0.09\n"
@@ -33,7 +33,7 @@ void print_similarities(const sextant::MixedSimilarity& s) {
             << sextant::fixed(s.position, 12) << ", both " << sextant::fixed(s.both, 12) << '\n';
 }
 
-// The chapter counts words from one: "black" is the second, "brown" the tenth.
+// The chapter counts words from 1: "black" is the second, "brown" the tenth.
 void print_positions(sextant::Exponent exponent) {
   const auto table =
       sextant::sinusoidal<double>({.length = 11, .width = 512, .exponent = exponent});
@@ -63,8 +63,8 @@ int main() {
   std::cout << sentences.size() << " sentences; the first:";
   for (const std::string& word : sentences.front()) std::cout << ' ' << word;
 
-  // Skip-gram vectors of this text, through a file and back. What training finds differs between
-  // builds of the trainer, so only what always holds is printed.
+  // Skip-gram vectors of this text, through a file and back. The vectors differ between builds
+  // of the trainer, so this prints only facts that always hold.
   const auto trained = sextant::WordVectors::train(sentences, {});
   const auto path = std::filesystem::temp_directory_path() / "sextant_example_chapter.vec";
   trained.save(path.string());

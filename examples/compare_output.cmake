@@ -1,4 +1,4 @@
-# Runs PROGRAM and compares what it prints with the file EXPECTED.
+# Runs PROGRAM and compares its output with the file EXPECTED.
 execute_process(COMMAND ${PROGRAM} OUTPUT_VARIABLE actual RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
   message(FATAL_ERROR "${PROGRAM} ended with ${status}")

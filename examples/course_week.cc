@@ -1,5 +1,5 @@
-// Course week on positional encodings: the table and its pictures, a vocabulary, one attention
-// head, two masks, and many heads.
+// Shows the table and its pictures, a vocabulary, one attention head, two masks and several heads,
+// as in a course week on positional encodings.
 #include <iostream>
 #include <string>
 #include <vector>
@@ -20,7 +20,7 @@ void print_table() {
   }
 }
 
-// The three pictures of a table, and the shape of what each shows.
+// Draws the three pictures of a table and prints the shape of the data of each.
 void print_pictures(const std::vector<std::string>& words) {
   namespace fig = sextant::figures;
   const auto places = static_cast<std::int64_t>(words.size()) + fig::kBeyondWords;
@@ -34,7 +34,7 @@ void print_pictures(const std::vector<std::string>& words) {
   }
 }
 
-// Zeros above the diagonal after the softmax, and what is left of each row's sum.
+// Sets weights above the diagonal to zero after the softmax and prints the sum of each row.
 void print_masked_afterwards(sextant::View<const double> map) {
   sextant::Tensor<double> masked = sextant::copy_of(map);
   std::cout << "zeros put in after the softmax instead:\n";

@@ -1,4 +1,4 @@
-// attention() over a whole prompt, then the same tokens one by one with a KV cache: the same bits.
+// Runs attention() over a whole prompt, then over the same tokens one by one with a KV cache.
 #include <algorithm>
 #include <iostream>
 
@@ -8,7 +8,7 @@
 
 namespace sx = sextant;
 
-// [batch, heads, length, head_dim] of random numbers, in place of what a layer computes.
+// Returns random numbers [batch, heads, length, head_dim] instead of the output of a layer.
 sx::Tensor<float> random_heads(std::int64_t heads, std::int64_t length, sx::NumpyRandom& random) {
   sx::Tensor<float> numbers(sx::Shape{1, heads, length, 64});
   for (float& x : numbers.span()) x = static_cast<float>(random.normal());

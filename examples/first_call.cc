@@ -1,4 +1,4 @@
-// One call of the operator with rotary positions.
+// Calls the operator once with rotary positions.
 #include <iostream>
 
 #include "sextant/attention.h"
@@ -11,5 +11,5 @@ int main() {
   for (float& x : q.span()) x = static_cast<float>(random.normal());
   const auto rotation = sextant::rotary({.head_dim = 64}, 512);
   sextant::attention(q, q, q, out, {.causal = sextant::Causal::top_left, .rotation = &rotation});
-  std::cout << out(0, 0, 0, 0) - q(0, 0, 0, 0) << '\n';  // the first token sees itself alone
+  std::cout << out(0, 0, 0, 0) - q(0, 0, 0, 0) << '\n';  // the first token sees only itself
 }

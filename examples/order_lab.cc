@@ -1,4 +1,4 @@
-// Lab on positional embeddings: attention without positions cannot tell who chased whom.
+// Shows that attention without positions cannot tell who chased whom, as in a lab on positions.
 #include <cmath>
 #include <iostream>
 #include <string>
@@ -10,7 +10,7 @@ namespace {
 
 using sextant::OrderLab;
 
-// The last token's row of a table.
+// Returns the last token's row of a table.
 sextant::View<const double> last(const sextant::Tensor<double>& rows) {
   return rows.view().narrow(0, rows.size(0) - 1, 1);
 }

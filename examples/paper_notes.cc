@@ -1,5 +1,5 @@
-// Notes on "Attention is all you need": the half-split table, the embedding layer with padding, and
-// the offset matrix.
+// Shows the half-split table, the embedding layer with padding, and the offset matrix, as in notes
+// on "Attention is all you need".
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -11,10 +11,10 @@
 
 namespace {
 
-// The largest |PE(p + offset) - M PE(p)| over a table.
+// Returns the largest |PE(p + offset) - M PE(p)| over a table.
 double offset_error(const sextant::Sinusoidal& options, const sextant::Tensor<double>& table,
                     std::int64_t offset) {
-  // y = x M^T is what a Linear with weight M does to rows.
+  // A Linear with weight M computes y = x M^T for each row.
   sextant::Linear<double> map;
   map.weight = sextant::offset_matrix(options, offset);
   const std::int64_t rows = table.size(0) - offset;
@@ -45,7 +45,7 @@ int main() {
 
   std::cout << "\nPE(p + k) = M_k PE(p) for every p, to the last digits:\n";
   for (const std::int64_t offset : {1, 5, 100}) {
-    // Two products and a sum of numbers that were themselves rounded: below 4 units of 2^-52.
+    // Two products and a sum of rounded numbers have an error below 4 units of 2^-52.
     std::cout << "  k = " << offset << ": "
               << yes_no(offset_error(options, table, offset) < 4 * 0x1p-52) << '\n';
   }

@@ -1,4 +1,4 @@
-// Rows of numbers on standard output, for all examples.
+// Prints rows of numbers on standard output, for all examples.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 #include "sextant/core.h"
 
-// One line per row, a label in front of each when there are any.
+// Prints one line per row, with a label before each if there are labels.
 inline void print_rows(sextant::View<const double> rows, int decimals,
                        const std::vector<std::string>& labels = {}) {
   std::size_t width = 0;
@@ -24,7 +24,7 @@ inline void print_rows(sextant::View<const double> rows, int decimals,
   }
 }
 
-// The sum of each row is 1 up to the rounding of its terms.
+// True if the sum of each row is 1 up to the rounding of its terms.
 inline bool rows_sum_to_one(sextant::View<const double> rows) {
   for (std::int64_t row = 0; row < rows.size(0); ++row) {
     double sum = 0;

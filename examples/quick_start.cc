@@ -1,4 +1,4 @@
-// Exact positions, and one attention head of a sentence, in the terminal.
+// Prints exact positions and one attention head of a sentence in the terminal.
 #include <iostream>
 #include <string>
 #include <vector>

@@ -1,5 +1,5 @@
-// Shakespeare encoder, first half: attention as recommendation, word arithmetic, sub-word tokens,
-// and attention without learned weights. shakespeare_encoder.cc learns them.
+// Shows attention as recommendation, word arithmetic, sub-word tokens and attention without learned
+// weights: the first half of the Shakespeare encoder. shakespeare_encoder.cc learns the weights.
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -28,7 +28,7 @@ const char* const kLines =
     "Or bends with the remover to remove.\n";
 
 void show_recommendation() {
-  // How much each user likes, and each movie has, of what: from -1 to 1.
+  // What users like and what movies contain, from -1 to 1.
   const auto users = sextant::parse_named_table(
       "name,action,romance,comedy\nAnn,1,-0.5,0.2\nBen,-1,1,0.5\nCleo,0.3,0.3,0.3\n", "users");
   const auto movies = sextant::parse_named_table(
@@ -42,7 +42,7 @@ void show_recommendation() {
   print_rows(result.weights, 4, users.rows);
 }
 
-// Vectors by hand: royal, male, female.
+// Hand-made vectors: royal, male, female.
 void show_word_arithmetic() {
   const auto vectors = sextant::WordVectors::parse(
       "king 1 1 0\nqueen 1 0 1\nboy 0 1 0\ngirl 0 0 1\npalace 1 0.2 0.2\n");
@@ -84,7 +84,7 @@ int main() {
   for (const std::int64_t token : fixed) std::cout << ' ' << token;
   std::cout << "\nback: " << tokenizer.decode(fixed) << '\n';
 
-  // The words ask and answer with their embeddings alone; [EOS] takes part, padding does not.
+  // The embeddings are queries and keys at once; [EOS] takes part, padding does not.
   std::vector<std::int64_t> tokens = tokenizer.encode(line);
   tokens.push_back(tokenizer.eos());
   sextant::NumpyRandom random(1);
@@ -93,7 +93,7 @@ int main() {
   std::cout << "\nattention with itself without learned weights, weight on the token itself:\n";
   bool mostly_itself = true;
   for (std::int64_t i = 0; i < map.size(0); ++i) {
-    double own = 0;  // of a token that comes twice, both places count
+    double own = 0;  // for a repeated token, both places count
     for (std::int64_t j = 0; j < map.size(1); ++j) {
       if (tokens[static_cast<std::size_t>(j)] == tokens[static_cast<std::size_t>(i)]) {
         own += map(i, j);

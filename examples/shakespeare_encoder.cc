@@ -1,5 +1,5 @@
-// Shakespeare encoder, second half: an encoder with learned queries, keys and values, which guesses
-// hidden words, and where its heads look.
+// Trains an encoder that guesses hidden words and prints the weights of its heads: the second half
+// of the Shakespeare encoder.
 #include <filesystem>
 #include <iostream>
 #include <string>
@@ -11,7 +11,7 @@ namespace sx = sextant;
 
 namespace {
 
-// William Shakespeare, Sonnet 18; it is read often.
+// William Shakespeare, Sonnet 18, repeated for training.
 const char* const kLines =
     "But thy eternal summer shall not fade\n"
     "Nor lose possession of that fair thou owest\n"

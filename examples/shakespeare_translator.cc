@@ -1,6 +1,6 @@
-// From Shakespeare's English to modern English: an encoder-decoder with learned positions, trained
-// on pairs of sentences, decoded greedily. The pairs here are made from a few patterns and learned
-// in seconds; docs/shakespeare.md says where real ones come from.
+// Translates Shakespeare's English to modern English with an encoder-decoder with learned
+// positions, which is trained on pairs of sentences and decoded greedily. The pairs are made from a
+// few patterns and learned in seconds; docs/shakespeare.md describes real ones.
 #include <iostream>
 #include <string>
 
@@ -41,7 +41,7 @@ int main() {
   add_pairs(learned, unseen);
   const auto data = sx::translation_data(learned, unseen, {.kind = sx::TokenizerKind::word});
 
-  // The decoder sees only what it has written: a causal mask; pairs of a batch do not see each
+  // A causal mask lets the decoder see only the tokens before; pairs of a batch do not see each
   // other.
   sx::TranslationTask task(
       data, {.width = 32, .heads = 4, .layers = 1, .schemes = {"learned"}, .length = 32},

@@ -1,4 +1,4 @@
-// Trains a small translator of dates and translates some that it has never seen.
+// Trains a small translator of dates and translates dates that were not in its training.
 #include <iostream>
 
 #include "sextant/models.h"

@@ -1,1 +1,1 @@
-// Nothing: what it is compiled for is the precompiled header that all components share.
+// Contains nothing: it is compiled for the precompiled header that all components share.

@@ -7,9 +7,9 @@
 
 namespace sextant::app {
 
-// What a command does once the whole command line is understood. Two phases, two exit codes: what
-// is thrown while the command line is parsed, callbacks included, is a wrong command line (2); what
-// a job throws is unusable input (1).
+// The work of a command after the whole command line is understood. There are two phases with two
+// exit codes: an exception while the command line is parsed, also in callbacks, is a wrong command
+// line (2); an exception of a job is unusable input (1).
 using Job = std::function<void()>;
 // Thrown by a job that is done, to end with a code that says how.
 struct EndWith {

@@ -1,4 +1,4 @@
-// One word says what to do, the rest how.
+// The first word selects the command, the others its options.
 #include "program.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ void refuse_empty_values(CLI::App& command) {
 
 void refuse_empty_values(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
-    if (word == "--") return;  // what follows are texts and files
+    if (word == "--") return;  // texts and files follow
     if (!word.starts_with("--") || word.find('=') != word.size() - 1) continue;
     throw Error(word.substr(2, word.size() - 3), "must not be empty, got " + printable_quote(word));
   }
@@ -86,7 +86,7 @@ Called called(CLI::App& program) {
   return result;
 }
 
-// What was meant instead of an option or a command that does not exist.
+// Suggests an option or a command for one that does not exist.
 std::string suggestion(CLI::App& program) {
   CLI::App* command = called(program).command;
   const auto extras = program.remaining(true);

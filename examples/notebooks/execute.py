@@ -1,4 +1,4 @@
-"""Runs notebooks from the first cell to the last in IPython, the part of Jupyter that runs cells, each in a process of its own.
+"""Runs notebooks from the first cell to the last in IPython, the part of Jupyter that runs cells; each notebook runs in a separate process.
 
     execute.py NOTEBOOK ...      says how long each took; exits with 1 if a cell fails
 """

@@ -1,4 +1,4 @@
-// What others made: model configurations, checkpoints and layouts of rotary weights.
+// Formats of other software: model configurations, checkpoints and layouts of rotary weights.
 #pragma once
 
 #include "sextant/interop/convert_checkpoint.h"

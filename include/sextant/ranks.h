@@ -1,5 +1,5 @@
 // Several processes, the ranks of MPI, that work on one call: over the sequence and over the batch.
-// In builds with SEXTANT_MPI alone. docs/parallel.md explains when to divide what.
+// Only in builds with SEXTANT_MPI. docs/parallel.md explains when to divide what.
 #pragma once
 
 #include "sextant/ranks/agreement.h"

@@ -1,5 +1,5 @@
-// Sextant: positions and attention in transformers, on the CPU. This header includes all of it:
-// every component that was installed.
+// Includes all installed components of Sextant: positions and attention in transformers, on the
+// CPU.
 #pragma once
 
 #include "sextant/attention.h"

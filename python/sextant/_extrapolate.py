@@ -92,8 +92,8 @@ def exchange_positions(
     scored: int = 16384,
     threads: int = 0,
 ) -> ExtrapolationTable:
-    """What a trained causal model predicts with other positions in the place of its own, without training: perplexities by length of the
-    same tokens, in segments and in sliding windows.
+    """Score a trained causal model with other position encodings instead of its own, without training: perplexities of the same tokens
+    by length, in segments and in sliding windows.
 
     Args:
         model: its folder, as of load()
@@ -101,7 +101,7 @@ def exchange_positions(
         schemes: names, or dicts from names to parameters; schemes that learn nothing
         test_lengths: tokens, ascending
         stride: how far a sliding window moves, and how many of its tokens are scored
-        scored: at most so many tokens of the text
+        scored: the largest number of tokens of the text to score
         threads: 0: all cores; the numbers are the same for any
 
     Returns:

@@ -68,7 +68,7 @@ class LayerPositions:
     head_dim: int
     causal: bool
     window: tuple[int, int]
-    chunk: int  # keys of other chunks of so many positions are hidden; 0: none
+    chunk: int  # positions in a chunk; keys of other chunks are hidden; 0: none
     scale: float | None  # of the scores; None: head_dim ** -0.5
     softcap: float  # > 0: scaled scores become softcap * tanh(score / softcap); 0: off
     sinks: bool  # whether each head of queries has a sink, a number among the model's weights
@@ -99,7 +99,7 @@ def plain(value: Any) -> Any:
         if math.prod(max(1, size) for size in getattr(value, "shape", ())) > MAX_NUMBERS:
             raise ArgumentError(f"[from_config.config] must have arrays of up to {MAX_NUMBERS} numbers, got the shape {list(value.shape)}")
         return value.tolist()
-    raise ArgumentTypeError(f"[from_config.config] must hold what JSON can, got {type(value).__name__}")
+    raise ArgumentTypeError(f"[from_config.config] must be values that JSON supports, got {type(value).__name__}")
 
 
 def json_of(config: Mapping[str, Any]) -> str:
@@ -107,7 +107,7 @@ def json_of(config: Mapping[str, Any]) -> str:
         return json.dumps(dict(config), default=plain)
     except TypeError as error:
         words = str(error)
-        raise ArgumentTypeError(words if words.startswith("[") else f"[from_config.config] must hold what JSON can: {words}") from None
+        raise ArgumentTypeError(words if words.startswith("[") else f"[from_config.config] must be values that JSON supports: {words}") from None
     except (ValueError, RecursionError) as error:
         if str(error).startswith("["):
             raise

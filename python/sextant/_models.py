@@ -100,7 +100,7 @@ class TextModel(Model, _ScoresText, _LensOfText):
         """The logits at every position: of the next token, or of a masked model of the token there.
 
         Args:
-            ids: whole numbers [tokens] or [batch, tokens], each row a sequence of its own
+            ids: whole numbers [tokens] or [batch, tokens]; each row is a separate sequence
             threads: 0: all cores
 
         Returns:

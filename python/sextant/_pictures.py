@@ -50,7 +50,7 @@ def tables_of(weights: Any, layer: int | None) -> tuple[Any, list[str] | None, l
         raise ArgumentTypeError("[attention.weights] must be one of the maps: .encoder, .decoder or .cross, got all of them")
     if not isinstance(weights, AttentionMaps):
         if layer is not None:
-            raise ArgumentError("[attention.layer] must be given with what attention_maps() gives, got an array; weights[layer] is one")
+            raise ArgumentError("[attention.layer] must be given with the result of attention_maps(), got an array; weights[layer] is one")
         return weights, None, None, "Attention"
     layers = list(range(len(weights.weights))) if weights.layers is None else weights.layers
     chosen = layers[-1] if layer is None else layer

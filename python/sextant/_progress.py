@@ -20,7 +20,7 @@ def is_shown(progress: bool | None) -> bool:
 
 
 class Progress:
-    """Of a training with so many steps, or so many seconds; nothing where it is not shown."""
+    """Shows the progress of a training that is limited by steps or by minutes; shows nothing where it is off."""
 
     def __init__(self, show: bool | None, steps: int, minutes: float, what: str) -> None:
         self.steps, self.minutes, self.what = steps, minutes, what

@@ -1,4 +1,4 @@
-"""Texts and pairs to learn from or to score: paths, what has read(), or lists of pairs."""
+"""Texts and pairs to learn from or to score: paths, objects with read(), or lists of pairs."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def name_of(given: Any, argument: str) -> str:
 
 def contents_of(given: Any, argument: str) -> bytes:
     if not is_source(given):
-        raise ArgumentTypeError(f"[{argument}] must be a path or what has read(), got {type(given).__name__}")
+        raise ArgumentTypeError(f"[{argument}] must be a path or an object with read(), got {type(given).__name__}")
     if hasattr(given, "read"):
         read: str | bytes = given.read()
         return read.encode() if isinstance(read, str) else bytes(read)
@@ -121,7 +121,7 @@ def pairs_of(given: Any, argument: str, reverse: bool) -> list[tuple[str, str]]:
 
 
 class Files:
-    """Sources as files: the library reads paths. What is in memory is written beside the run, under a name made of its contents."""
+    """Sources as files: the library reads paths. Texts in memory are written to the folder, under a name made of their contents."""
 
     def __init__(self, folder: str) -> None:
         self.folder = folder
@@ -129,7 +129,7 @@ class Files:
     def path(self, given: Any, argument: str) -> str:
         if not hasattr(given, "read"):
             if not is_source(given):
-                raise ArgumentTypeError(f"[{argument}] must be a path or what has read(), got {type(given).__name__}")
+                raise ArgumentTypeError(f"[{argument}] must be a path or an object with read(), got {type(given).__name__}")
             return path_of(given, argument)
         return self.keep(contents_of(given, argument), ".txt")
 

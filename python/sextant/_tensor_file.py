@@ -40,7 +40,7 @@ class TensorFile(Mapping[str, "NDArray[Any]"]):
 
     @property
     def metadata(self) -> dict[str, str]:
-        """The texts beside the tensors."""
+        """The texts that the file stores with its tensors."""
         return self._core.metadata
 
     def __getitem__(self, name: str) -> NDArray[Any]:

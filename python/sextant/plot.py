@@ -294,5 +294,5 @@ def extrapolation(table: ExtrapolationTable | str | os.PathLike[str], *, token: 
         return _core.plot_extrapolation(contents_of(table, "extrapolation.table").decode("utf-8", "replace"), where, token)
     json = getattr(table, "json", None)
     if not isinstance(json, str):
-        raise ArgumentTypeError(f"[extrapolation.table] must be what extrapolate() returned, or a path, got {type(table).__name__}")
+        raise ArgumentTypeError(f"[extrapolation.table] must be the result of extrapolate(), or a path, got {type(table).__name__}")
     return _core.plot_extrapolation(json, "extrapolation.table", token)

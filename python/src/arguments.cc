@@ -52,8 +52,8 @@ std::optional<DType> float_named(const std::string& name) {
   return std::nullopt;
 }
 
-// What numpy.dtype() takes besides: "f8", float. Empty for what it does not take, and for another
-// order of bytes.
+// Returns the type for other arguments of numpy.dtype(): "f8", float. Empty for unknown ones, and
+// for another byte order.
 std::string numpy_name(nb::handle value) {
   if (value.is_none()) return "";
   try {

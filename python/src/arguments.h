@@ -1,5 +1,5 @@
-// Arguments as Python gives them. What does not fit is a TypeError or a ValueError that names the
-// argument, as the library's own errors do.
+// Reads arguments from Python. A wrong one is a TypeError or a ValueError that names the argument,
+// as the library's errors do.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -21,7 +21,7 @@ namespace nb = nanobind;
 
 namespace sextant::python {
 
-// One argument: its value, and what errors call it: "[scope.name] ...".
+// One argument: its value, and its name in errors: "[scope.name] ...".
 struct Argument {
   nb::handle value;
   std::string_view scope, name;
@@ -29,15 +29,15 @@ struct Argument {
   std::string where() const;
   bool is_none() const { return value.is_none(); }
 
-  // The value as what it must be. Whole numbers may be NumPy's, numbers may be whole ones, lists
-  // any sequence or array.
+  // Return the value as the required type. Whole numbers may be NumPy's, numbers may be whole ones,
+  // lists any sequence or array.
   std::int64_t integer() const;
   std::int64_t integer_in(const IntegerRange& range) const;
   int threads() const;  // 0 .. kMaxThreads
   double number() const;
   bool flag() const;
   std::string text() const;
-  std::string path() const;  // a str, or what has __fspath__()
+  std::string path() const;  // a str, or an object with __fspath__()
   DType dtype() const;       // "float32", numpy.float32, torch.float32
   std::vector<std::string> texts() const;
   std::vector<std::int64_t> integers() const;
@@ -53,10 +53,10 @@ struct Argument {
   std::size_t index_in(std::span<const std::string_view> names) const;
 };
 
-// What str() gives.
+// Returns the result of str().
 std::string text_of(nb::handle object);
 
-// Of Python's bools and NumPy's; nothing of other objects.
+// Returns the value of Python's and NumPy's bools; nothing for other objects.
 std::optional<bool> bool_of(nb::handle value);
 
 // The items of a dict as they are now: reading one may run code that changes the dict.

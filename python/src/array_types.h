@@ -20,7 +20,7 @@ bool has_sound_buffer(nanobind::handle value);
 bool is_plain_numpy(nanobind::handle value);
 // numpy.ma.MaskedArray: DLPack and buffers show its numbers without the mask.
 bool is_masked(nanobind::handle value);
-// Whether what is made of an array could have gradients: an array could, a picture could not.
+// Whether results made from an array could have gradients: an array could, a picture could not.
 enum class Gradients { kept, meaningless };
 
 // Throws Error for a tensor of torch's whose memory does not say all of it: one that requires a

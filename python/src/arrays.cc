@@ -95,7 +95,7 @@ void with_bits(DType dtype, const F& f) {
   if (size == 8) f(std::uint64_t{});
 }
 
-// From contiguous memory; leaves `from` behind the last element.
+// Copies from contiguous memory; moves `from` after the last element.
 template <class T>
 void copy_elements(View<T> to, const T*& from) {
   if (to.rank() == 0) {
@@ -235,7 +235,7 @@ nb::object array_object(void* data, DType dtype, const Shape& shape, nb::handle 
   if (library == "jax") return as(nb::jax{}, dtype);
   if (library == "mlx") return as(nb::mlx{}, dtype);
   if (dtype != DType::bfloat16) return as(nb::numpy{}, dtype);
-  // NumPy has no bfloat16 of its own.
+  // NumPy itself has no bfloat16.
   const nb::object type = like.is_valid() && is_numpy_bfloat16(like)
                               ? nb::object(like.attr("dtype"))
                               : nb::module_::import_("ml_dtypes").attr("bfloat16");

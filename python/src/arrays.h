@@ -34,8 +34,8 @@ struct Elements {
   }
 };
 
-// How the axes of queries, keys and values lie in an array of the caller's: [batch, heads, length,
-// channels], without the first or the first two of these, or with the heads after the length.
+// The axes of queries, keys and values in the caller's array: [batch, heads, length, channels],
+// without the first or the first two of these, or with the heads after the length.
 struct HeadAxes {
   int rank = 4;
   bool length_first = false;
@@ -63,7 +63,8 @@ struct HeadAxes {
 class InputArray {
  public:
   InputArray() = default;  // none
-  // Throws TypeError for what is no array, ValueError for one that is not in the CPU's memory.
+  // Throws TypeError for objects that are no arrays, ValueError for one that is not in the CPU's
+  // memory.
   explicit InputArray(const Argument& argument, Gradients gradients = Gradients::kept);
 
   bool has_value() const { return array_.is_valid(); }

@@ -1,4 +1,4 @@
-// What each file adds to the module.
+// Declares the functions with which each file adds to the module.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// The options of every call as data: what generate.py writes signatures and help texts from.
+// Lists the options of every call as data, from which generate.py writes signatures and help texts.
 #include <nanobind/stl/string.h>
 
 #include "bindings.h"

@@ -14,7 +14,7 @@ void visit_training(TrainingPlan& plan, const Visit& visit) {
   each_part([&](const auto& part) { visit(part.of(plan), part.words, plan.settings.kind); });
 }
 
-// What a resumed run may have otherwise.
+// The options that a resumed run may change.
 template <class Visit>
 void visit_resumption(TrainingPlan& plan, const Visit& visit) {
   constexpr const char* kKept = "as the run has it";
@@ -62,7 +62,7 @@ void visit_extrapolation(Extrapolation& options, const Visit& visit) {
   visit(options.data.tokenizer, kExtrapolationTokenizerWords, "");
 }
 
-// Sets what a call was given.
+// Sets the given options of a call.
 inline auto taking(const Given& given) {
   return [&given](auto& options, const std::vector<Wording>& words, std::string_view task) {
     take_arguments(given, options, words, task);

@@ -1,9 +1,9 @@
-// Python's interpreter lock: let go while the library computes, taken back to call Python.
+// Manages Python's interpreter lock: released while the library computes, taken to call Python.
 //
-// A thread that asks for the lock when the interpreter has ended, as a daemon thread does, is ended
-// by CPython before 3.14 with pthread_exit(). That unwinds the stack like an exception, through
-// functions that must not throw, and the process would be aborted. Here such a thread sleeps until
-// the process ends, as CPython 3.14 does itself.
+// If a thread requests the lock after the interpreter has ended, as a daemon thread does, CPython
+// before 3.14 ends it with pthread_exit(). That unwinds the stack like an exception, through
+// functions that must not throw, and would abort the process. Here such a thread sleeps until the
+// process ends, as in CPython 3.14.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -16,7 +16,7 @@
 
 namespace sextant::python {
 
-// What take() gives; sleeps for ever where the interpreter has ended.
+// Returns the result of take(); sleeps forever if the interpreter has ended.
 template <class Take>
 auto take_lock(const Take& take) noexcept {
   try {
@@ -26,8 +26,8 @@ auto take_lock(const Take& take) noexcept {
   }
 }
 
-// Lets Python's handlers of signals run, on its main thread, and throws what they raise:
-// KeyboardInterrupt mostly. With or without the interpreter's lock.
+// Runs Python's signal handlers on its main thread, and throws their exceptions, mostly
+// KeyboardInterrupt. With or without the interpreter's lock.
 void check_signals();
 
 // When a signal ends a call: between two of its tasks, or where the call itself looks.

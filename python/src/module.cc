@@ -1,5 +1,5 @@
-// The module: what `import sextant` stands on. Python's files beside it have the signatures, the
-// defaults and the help texts.
+// Defines the extension module of `import sextant`. Python's files next to it have the signatures,
+// the defaults and the help texts.
 #include <nanobind/nanobind.h>
 
 #include "bindings.h"

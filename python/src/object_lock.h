@@ -10,8 +10,8 @@
 
 namespace sextant::python {
 
-// No code of Python runs under this lock, but for handlers of signals. One of those that uses the
-// object that its own thread is computing with would wait for itself: an Error.
+// No Python code runs under this lock, except signal handlers. If one of these uses the object that
+// its own thread computes with, it would wait for itself: this is an Error.
 class ObjectLock {
  public:
   explicit ObjectLock(std::string_view name) : name_(name) {}

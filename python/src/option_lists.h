@@ -1,5 +1,5 @@
-// The options of a call from lists of fields, as keyword arguments: what Python's signatures are
-// made from, and how they are set.
+// Turns the options of a call from lists of fields into keyword arguments: for Python's signatures
+// and for setting them.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace sextant::python {
 
-// A call's options: a dict from names to values, and what errors call the call: "train".
+// A call's options: a dict from names to values, and the name of the call in errors: "train".
 struct Given {
   nb::dict options;
   std::string scope;

@@ -10,15 +10,15 @@
 
 namespace sextant::python {
 
-// "yes" for True, "8" for 8.0, "1,2" for [1, 2], "auto" for None where the option may be that.
-// TypeError for what is no value of the option's kind; the scheme looks at ranges.
+// Returns "yes" for True, "8" for 8.0, "1,2" for [1, 2], "auto" for None if the option allows it.
+// Throws TypeError for a value of another kind; the scheme checks ranges.
 std::string text_of(const Option& option, const Argument& argument);
 
 // The default as Python's value: None where it is the word for "not given". Not for options that
 // must be given.
 nb::object default_of(const Option& option);
 
-// What a range allows, for help() and type annotations: {"type": "integer", "text": "0 .. 8"}.
+// Describes a range for help() and type annotations: {"type": "integer", "text": "0 .. 8"}.
 nb::dict range_of(const OptionRange& range);
 
 // All of an option: its range, "name", "required", "default", "unset", "meaning", "allowed".

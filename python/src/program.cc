@@ -29,7 +29,7 @@ int run_program([[maybe_unused]] const nb::list& given) {
   for (std::string& word : words) arguments.push_back(word.data());
   const auto count = static_cast<int>(arguments.size());
   arguments.push_back(nullptr);
-  const Unlocked released(Signals::where_asked);  // the program has handlers of its own
+  const Unlocked released(Signals::where_asked);  // the program has its own handlers
   return app::run_program(count, arguments.data());
 #else
   std::fprintf(stderr,

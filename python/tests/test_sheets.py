@@ -65,9 +65,9 @@ def test_a_sheet_has_none_of_the_answers(tmp_path):
 @pytest.mark.parametrize(("text", "words"), [
     ("x = 1\n", "one.py:1: must be '# %% NAME'"),
     ("# %% a\n# %% B c\n", "one.py:2: must be '# %% NAME'"),
-    ("# %% a\nx = 1\n# %% a\n", "must have cells, each with a name of its own"),
+    ("# %% a\nx = 1\n# %% a\n", "must have cells with different names"),
     ("", "must have cells"),
-    ("# %% a\nprint(1)  # blank\n", "stands behind no assignment and no return"),
+    ("# %% a\nprint(1)  # blank\n", "must end the line of an assignment or a return"),
     ("# %% a\nx = [\n    1,\n]  # blank\n", "must be one line"),
 ])  # fmt: skip
 def test_a_source_of_another_form_is_refused(tmp_path, text, words):

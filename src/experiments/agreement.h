@@ -1,4 +1,4 @@
-// What ranks of an extrapolation must have alike, and what they tell one another.
+// Compares and exchanges data between the ranks of an extrapolation.
 #pragma once
 
 #include <cstdint>

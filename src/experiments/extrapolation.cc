@@ -1,4 +1,4 @@
-// Perplexities by length: batches of windows, and the sums over what they score.
+// Computes perplexities by length: makes batches of windows, and sums over the scored tokens.
 #include "sextant/experiments/extrapolation.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ void check(const LanguageModel<float>& model, std::span<const std::int64_t> toke
   }
 }
 
-// The mean over what the windows score, each token's log likelihood added by itself.
+// Computes the mean over the scored tokens; each token's log likelihood is added separately.
 class Scorer {
  public:
   Scorer(const LanguageModel<float>& model, std::span<const std::int64_t> tokens,
@@ -38,7 +38,8 @@ class Scorer {
           memory_.reset();
           Pass pass{.memory = memory_, .threads = options.threads};
           const Tensor<double> likelihoods = model.log_likelihoods(batch, pass);
-          for (const double value : likelihoods.span()) sum_ += value;  // 0 for what is not scored
+          // 0 for tokens that are not scored.
+          for (const double value : likelihoods.span()) sum_ += value;
         }) {}
 
   void add(std::int64_t begin, std::int64_t end, std::int64_t scored) {

@@ -1,4 +1,4 @@
-// The budget and what it is for.
+// Writes and reads the budget and the settings of an experiment.
 #include "experiments/extrapolation_plan.h"
 
 #include <algorithm>
@@ -61,13 +61,13 @@ void check_schemes(const ExtrapolationOptions& options) {
   for (const ExtrapolationScheme& scheme : last.schemes) check_trainable(last, scheme);
 }
 
-// What trained weights depend on, schemes aside.
+// Returns the settings that trained weights depend on, without the schemes.
 Json settings_of(const ExtrapolationOptions& options) {
   TransformerConfig model = options.model;
   model.vocabulary = 1;  // the text's matter
   model.length = options.data.length;
   Json json = Json::parse(format_config(model));
-  json.erase("format");  // the file has a number of its own
+  json.erase("format");  // the file has its own number
   json.erase("schemes");
   return {{"model", json},
           {"data",

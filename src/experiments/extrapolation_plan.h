@@ -16,7 +16,7 @@ inline constexpr std::int64_t kSmallVocabulary = 2000;  // of sub-words
 // Throws Error(where("test_lengths"), ...) and so on for lengths that do not fit together.
 void check_lengths(const ExtrapolationOptions& options,
                    const std::function<std::string(std::string_view)>& where);
-// Throws Error for what does not depend on the text.
+// Throws Error for mistakes that do not depend on the text.
 void check_options(const ExtrapolationOptions& options);
 
 // The model and the task of one scheme.
@@ -27,9 +27,9 @@ TrainerOptions trainer_options(const ExtrapolationOptions& options,
 // A number from all tokens, as hexadecimal digits: whether a text is the same as before.
 std::string fingerprint(const std::vector<std::int64_t>& tokens);
 
-// The number of steps: that of plan.json if there is one, which must be of the same settings and
-// limit; else options.steps, or how many fit by what was measured (needed where it is unplanned)
-// for as many seeds. Writes plan.json.
+// Returns the number of steps: that of plan.json if there is one, which must have the same settings
+// and limit; else options.steps, or the number that fits the measured times (needed if it is
+// unplanned) for all seeds. Writes plan.json.
 struct Measured {
   std::string label;
   double step_seconds = 0, scoring_seconds = 0;

@@ -1,5 +1,5 @@
-// The experiment: a plan, what is missing, the table. A scheme with a seed is a piece of work for
-// whoever is free.
+// Runs the experiment: makes a plan, the missing models, and the table. A scheme with a seed is a
+// piece of work for the next free rank.
 #include "sextant/experiments/extrapolation_run.h"
 
 #include <algorithm>
@@ -81,8 +81,8 @@ class Experiment {
     std::int64_t seed;  // 0 .. options.seeds - 1
   };
 
-  // The steps of each model. Where they have to be measured, all ranks do it side by side; a seed
-  // changes no time.
+  // Determines the steps of each model. If they must be measured, all ranks do it in parallel; a
+  // seed does not change the time.
   std::int64_t plan() {
     bool unplanned = false;
     group_.run_or_fail_on_all([&] {
@@ -115,7 +115,8 @@ class Experiment {
     return steps;
   }
 
-  // Whether it was not stopped. Rows come in any order, and stand in that of the schemes and seeds.
+  // Returns whether it was not stopped. Rows arrive in any order, and are sorted by schemes and
+  // seeds.
   bool make_missing() {
     const ExtrapolationTable known = table_;
     std::vector<std::optional<ExtrapolationRow>> made(missing_.size());
@@ -153,7 +154,7 @@ class Experiment {
     return found == table_.rows.end() ? nullptr : &*found;
   }
 
-  // Of its scheme; those of other calls come first.
+  // Returns the place within its scheme; rows of other calls come first.
   std::ptrdiff_t place_of(const ExtrapolationRow& row) const {
     const auto& all = options_.schemes;
     const auto found = std::ranges::find(all, row.label, &ExtrapolationScheme::label);
@@ -168,7 +169,7 @@ class Experiment {
     table = parsed(text, "the table");
   }
 
-  // Where there is one seed, texts do not say which.
+  // With one seed, texts do not name it.
   ExtrapolationTable parsed(const std::string& text, const std::string& where) const {
     ExtrapolationTable table = parse_extrapolation(text, where);
     for (ExtrapolationRow& row : table.rows) row.seed = row.seed.value_or(options_.data.seed);
@@ -182,7 +183,7 @@ class Experiment {
     write_file(results_, json.dump(2) + "\n");
   }
 
-  // Rows of results.json that were scored as is asked for now, those of other seeds too.
+  // Takes the rows of results.json that were scored as requested now, also those of other seeds.
   void take_finished_rows() {
     std::error_code ignored;
     if (!std::filesystem::exists(results_, ignored)) return;

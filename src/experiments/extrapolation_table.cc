@@ -13,7 +13,7 @@
 namespace sextant {
 namespace {
 
-// Of tables of one seed, which are as they were before there were several; and of the others.
+// Formats of tables of one seed, as before there were several, and of the others.
 constexpr std::int64_t kOneSeedFormat = 2, kSeedsFormat = 3;
 
 Json to_json(const std::vector<std::int64_t>& lengths, const std::vector<LengthScore>& scores) {
@@ -65,7 +65,7 @@ Json means_of(const ExtrapolationTable& table) {
   return means;
 }
 
-// Throws where a run stands there twice.
+// Throws if a run occurs twice.
 void check_runs(const ExtrapolationTable& table, std::string_view where) {
   std::set<std::pair<std::string, std::optional<std::uint64_t>>> runs;
   for (const ExtrapolationRow& row : table.rows) {

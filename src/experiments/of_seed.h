@@ -7,8 +7,8 @@
 
 namespace sextant {
 
-// Seed i of options.seeds as an experiment of its own: i is added to data.seed, model.seed and the
-// parameter `seed` of its schemes, so that everything random is different. Runs of seed 0 are in
+// Returns seed i of options.seeds as a separate experiment: i is added to data.seed, model.seed and
+// the parameter `seed` of its schemes, so that all randomness is different. Runs of seed 0 are in
 // the folder itself, those of the others in its "seed-N".
 ExtrapolationOptions of_seed(const ExtrapolationOptions& options, std::int64_t i);
 inline constexpr std::string_view kSeedFolder = "seed-";

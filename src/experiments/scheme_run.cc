@@ -8,7 +8,8 @@
 namespace sextant {
 namespace {
 
-// What of the held-out text train() looks at in the end: a fair sample, not minutes of work.
+// Returns the part of the held-out text that train() scores at the end: a fair sample, not minutes
+// of work.
 std::vector<std::int64_t> validation_text(const ExtrapolationOptions& options,
                                           const std::vector<std::int64_t>& held_out) {
   const auto limit = static_cast<std::size_t>(128 * options.data.length + 1);

@@ -11,7 +11,7 @@
 
 namespace sextant {
 
-// What all schemes have in common.
+// The data that all schemes share.
 struct ExtrapolationData {
   const Tokenizer& tokenizer;
   const std::vector<std::int64_t>&tokens, &held_out;
@@ -23,9 +23,9 @@ class SchemeRun {
   // index: of options.schemes; seed: 0 .. options.seeds - 1.
   SchemeRun(const ExtrapolationOptions& options, const ExtrapolationData& data, std::size_t index,
             std::int64_t seed, const ExtrapolationObserver& observer);
-  SchemeRun(const SchemeRun&) = delete;  // its training asks its options whether to stop
+  SchemeRun(const SchemeRun&) = delete;  // its training calls should_stop of its options
 
-  // What a step and the scores take, from a few that are not counted.
+  // Measures the time of a step and of the scores, after a few uncounted ones.
   Measured measure(const std::function<double()>& clock) const;
   // Nothing where it was stopped.
   std::optional<ExtrapolationRow> train_and_score(std::int64_t steps) const;

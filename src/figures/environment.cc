@@ -1,4 +1,4 @@
-// What was built and what runs here.
+// Describes the build and the machine.
 #include "sextant/figures/environment.h"
 
 #include "core/json/json_text.h"

@@ -125,17 +125,16 @@ std::vector<HeadSummary> head_roles(const ModelAttention& part) {
 Picture draw_head_roles(const ModelAttention& part, std::span<const HeadSummary> heads) {
   const Shape& one = part.layers.at(0).shape();
   Tensor<double> maps({std::ssize(heads), one[1], one[2]});
-  HeatmapPanels sheet{
-      .values = maps.view(),
-      .titles = {},
-      .title = part.title + ": heads by what they look at (layer.head, role, score)",
-      .x_label = part.column_name,
-      .y_label = part.row_name,
-      .color_label = "Weight",
-      .low = 0,
-      .high = 1,
-      .map = ColorMap::sequential,
-      .hides = !part.masked.empty()};
+  HeatmapPanels sheet{.values = maps.view(),
+                      .titles = {},
+                      .title = part.title + ": heads by their roles (layer.head, role, score)",
+                      .x_label = part.column_name,
+                      .y_label = part.row_name,
+                      .color_label = "Weight",
+                      .low = 0,
+                      .high = 1,
+                      .map = ColorMap::sequential,
+                      .hides = !part.masked.empty()};
   for (std::size_t i = 0; i < heads.size(); ++i) {
     const HeadSummary& head = heads[i];
     const auto& layers = part.masked.empty() ? part.layers : part.masked;

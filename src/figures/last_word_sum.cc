@@ -10,7 +10,7 @@
 namespace sextant::figures {
 namespace {
 
-constexpr std::size_t kMostLabels = 8;  // words beside their points; of more they would overlap
+constexpr std::size_t kMostLabels = 8;  // words next to their points; more would overlap
 
 Series walk_of(std::string name, const Tensor<double>& sums) {
   Series walk{.name = std::move(name), .x = {}, .y = {}};

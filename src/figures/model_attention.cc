@@ -52,8 +52,8 @@ std::vector<Tensor<double>> widened(const std::vector<Tensor<float>>& maps) {
   return result;
 }
 
-// Attention of a text to itself, with what its mask and its positions hide; of layers of several
-// kinds, `kinds` has that of each.
+// Returns attention of a text to itself, with the pairs that its mask and its positions hide; for
+// layers of several kinds, `kinds` has that of each.
 ModelAttention self_attention(std::string name, std::string title,
                               const std::vector<Tensor<float>>& maps,
                               const std::vector<std::string>& labels,
@@ -74,7 +74,7 @@ ModelAttention self_attention(std::string name, std::string title,
   return part;
 }
 
-// What stands there, or what the model makes of the source.
+// Returns the given target, or the model's translation of the source.
 Labelled target_of(const std::optional<std::string>& given, const TextTranslator& model,
                    const Labelled& source, int threads) {
   if (given)
@@ -105,7 +105,7 @@ Json json_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {
 
 }  // namespace
 
-// Queries and keys do not matter for what is hidden.
+// Hidden pairs do not depend on queries and keys.
 Tensor<double> hidden_pairs(const PositionModule<float>& positions, std::int64_t heads,
                             std::int64_t length, bool causal, std::size_t kind) {
   const Tensor<float> zeros({1, heads, length, positions.options().head_dim});
@@ -122,7 +122,7 @@ std::vector<ModelAttention> attend_model(const TextTranslator& model, const std:
                                          const std::optional<std::string>& given, int threads) {
   const Labelled source = labelled(model.tokenizer.model_input(text), "figure.text");
   const Labelled target = target_of(given, model, source, threads);
-  // The decoder reads <bos> and the target; what it writes then is the target and <eos>.
+  // The decoder reads <bos> and the target; it then writes the target and <eos>.
   const std::vector<std::int64_t> read = model.decoder_input(target.ids);
   std::vector<std::string> read_labels;
   for (const std::int64_t id : model.config.target_start) {

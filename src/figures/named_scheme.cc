@@ -1,4 +1,4 @@
-// What a scheme is called in figures.
+// Returns the names of a scheme in figures.
 #include "sextant/figures/named_scheme.h"
 
 #include <algorithm>

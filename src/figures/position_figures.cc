@@ -42,7 +42,7 @@ std::vector<std::string> column_titles(const PositionTable& source,
   return titles;
 }
 
-// Sines and cosines that stand together, as in the layout half_split.
+// Adjacent columns of sines and cosines, as in the layout half_split.
 std::vector<ColumnGroup> halves_of(const PositionTable& source) {
   std::vector<ColumnGroup> groups;
   if (!source.options || source.options->layout == SinusoidalLayout::interleaved) return groups;

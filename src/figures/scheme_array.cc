@@ -53,7 +53,7 @@ SchemeArray finished(SchemeArray array, bool is_bias) {
   return array;
 }
 
-// The array of what a scheme made of a request.
+// Returns the array of a scheme's result for a request.
 SchemeArray array_of_scheme(AppliedPositions<double> applied, const Scheme& scheme,
                             const SchemeRequest& request, Side side) {
   if (applied.rotation) return array_of(*applied.rotation, side);

@@ -1,4 +1,4 @@
-// What a small model that attends to sentences was asked for.
+// Writes the options of a small model that attends to sentences as JSON.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What figures read out of the tables that schemes make.
+// Reads numbers for figures from the tables that schemes make.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ std::vector<StoredRows> fused_rows(const TransformerConfig& c, Fused fused) {
   return rows;
 }
 
-// What a stack's parameters begin with here, and which it has.
+// The prefix of a stack's parameters here, and the parameters that it has.
 struct Place {
   std::string stack, positions;
   std::int64_t layers;

@@ -1,5 +1,5 @@
-// Where the parameters of a stack are in a file: what families call them. The names that begin here
-// are Llama's, which most of them share. An encoder and a decoder have names each.
+// Names the parameters of a stack in the files of families. The defaults are Llama's names, which
+// most families share. An encoder and a decoder have separate names.
 #pragma once
 
 #include <string_view>
@@ -25,7 +25,7 @@ struct DecoderNames {
   std::string_view layers = "layers.";
   std::string_view final_norm = "norm";
   std::string_view head = "lm_head";
-  // Of a layer: maps of attention, of the feed-forward layer, norms.
+  // Names of a layer: maps of attention, of the feed-forward layer, norms.
   std::string_view q = "self_attn.q_proj", k = "self_attn.k_proj", v = "self_attn.v_proj";
   std::string_view qkv{};  // one map in place of the three
   Fused fused = Fused::parts;
@@ -36,12 +36,12 @@ struct DecoderNames {
   std::string_view down = "mlp.down_proj";
   std::string_view self_norm = "input_layernorm", self_output_norm{};
   std::string_view feed_forward_norm = "post_attention_layernorm", feed_forward_output_norm{};
-  // Of a decoder's attention to what an encoder gives.
+  // Names of a decoder's attention to an encoder's output.
   std::string_view cross_q{}, cross_k{}, cross_v{}, cross_out{}, cross_norm{};
   std::string_view q_norm = "self_attn.q_norm", k_norm = "self_attn.k_norm";
   NormParts norms = NormParts::gain;
   Stored stored = Stored::rows;
-  double residual = 1;  // factor of what blocks give
+  double residual = 1;  // factor of the blocks' results
 };
 
 // All parameters of a language model that config describes.

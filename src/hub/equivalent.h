@@ -7,9 +7,9 @@
 
 namespace sextant::hub {
 
-// The config itself, then: with an embedding that is not multiplied, whose logits have a matrix of
-// their own where they were products with it; then with a table of learned positions in place of
-// sinusoidal ones, or of none. All with the sizes that 0 stands for.
+// Returns the config itself; then with an embedding that is not multiplied, whose logits have a
+// separate matrix if they were products with it; then with a table of learned positions instead of
+// sinusoidal ones, or of none. All have explicit sizes in place of 0.
 std::vector<TransformerConfig> equivalents(const TransformerConfig& config);
 // The model that such a config is of.
 LanguageModel<float> equivalent(const LanguageModel<float>& model, const TransformerConfig& config);

@@ -1,4 +1,4 @@
-// What the families share.
+// Implements what the families share.
 #include "hub/families.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Refused {
 };
 constexpr std::string_view kExperts = "feed-forward layers that are mixtures of experts";
 constexpr std::string_view kLatent = "latent attention and mixtures of experts";
-constexpr std::string_view kImages = "images beside the text";
+constexpr std::string_view kImages = "images with the text";
 constexpr Refused kRefused[] = {
     {"mixtral", kExperts},
     {"qwen2_moe", kExperts},
@@ -34,12 +34,12 @@ constexpr Refused kRefused[] = {
     {"llama4", kExperts},
     {"deepseek_v2", kLatent},
     {"deepseek_v3", kLatent},
-    {"umt5", "biases of positions of its own in each layer"},
+    {"umt5", "separate biases of positions in each layer"},
     {"qwen2_vl", kImages},
     {"qwen2_5_vl", kImages},
     {"qwen3_vl", kImages},
     {"gemma3", kImages},
-    {"deberta", "one map of all heads, biases and maps of positions of its own"},
+    {"deberta", "one map of all heads, and separate biases and maps of positions"},
 };
 
 std::string listed() {
@@ -51,12 +51,12 @@ std::string listed() {
   return names;
 }
 
-// What a kind of layers has: a scheme that does something, and a window.
+// Returns the positions of a kind of layers: a scheme that has an effect, and a window.
 SchemeSpecs schemes_of(const LayerPositions& layer) {
   SchemeSpecs list;
   const bool windowed = layer.window_left >= 0 || layer.window_right >= 0;
   if (layer.scheme != "none" || !windowed) list.push_back({layer.scheme, layer.parameters});
-  // The rows of padding are left out where the table is read.
+  // The rows of padding are skipped when the table is read.
   if (layer.scheme == "learned") list.back().parameters.erase("offset");
   if (!windowed) return list;
   list.push_back({"window", {{"left", std::to_string(layer.window_left)}}});
@@ -75,7 +75,7 @@ void refuse_changes(const ConfigObject& object) {
   }
 }
 
-// What stacks have of a layer.
+// Returns the sizes of a stack from a layer.
 TransformerConfig sizes_of(const LayerPositions& layer) {
   TransformerConfig config;
   config.width = layer.width;

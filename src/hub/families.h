@@ -20,10 +20,10 @@ struct Family {
   NameRules names;
   TransformerConfig (*config)(const ConfigObject& object, const ModelConfig& model);
   void (*weights)(const ConfigObject& object, const TransformerConfig& config, WeightTable& table);
-  // The other direction: the keys of a config.json, as far as this model type has them. What it
-  // does not have shows when they are read again. Null: config.json is not written.
+  // Writes the keys of a config.json, as far as this model type has them. Missing ones show when
+  // they are read again. Null: config.json is not written.
   Json (*write)(const TransformerConfig& config) = nullptr;
-  // Sets what only the file says; null: nothing.
+  // Sets fields that only the file determines; null: none.
   void (*settle)(const WeightTable& table, TransformerConfig& config) = nullptr;
 };
 
@@ -36,8 +36,8 @@ std::span<const Family* const> families() noexcept;
 // Throws Error for a model type that is not one of these.
 const Family& find_family(const ConfigObject& object);
 
-// Sizes, positions and the scale of the scores, which families have alike. Throws Error for what a
-// stack does not have: sinks, chunks, a scale that differs between layers.
+// Returns sizes, positions and the scale of the scores, which families share. Throws Error for
+// parts that a stack does not have: sinks, chunks, a scale that differs between layers.
 TransformerConfig shared_config(const ConfigObject& object, const ModelConfig& model);
 
 // The same of an encoder and a decoder, and the tokens around targets: decoder_start_token_id,
@@ -60,7 +60,7 @@ void read_encoder(const ConfigObject& object, TransformerConfig& config, bool ha
 // Throws Error where the flag is set, or the key is not null.
 void refuse_flag(const ConfigObject& object, std::string_view key);
 void refuse_key(const ConfigObject& object, std::string_view key, const std::string& why);
-// Of the keys hidden_act and activation_function. Throws Error for others than relu, gelu, silu
+// Reads the keys hidden_act and activation_function. Throws Error for others than relu, gelu, silu
 // and their spellings.
 Activation activation_of(const ConfigObject& object, std::string_view key,
                          std::string_view by_default);

@@ -15,8 +15,8 @@
 namespace sextant {
 namespace {
 
-// The folder that has the files: of a model in the cache of huggingface_hub, models--ORG--NAME, the
-// snapshot of its main revision; any other as it is.
+// Returns the folder with the files: for a model in the cache of huggingface_hub,
+// models--ORG--NAME, the snapshot of its main revision; any other folder itself.
 std::string folder_of_files(const std::string& folder) {
   const std::string revision = folder + "/refs/main";
   if (exists(folder + "/config.json") || !exists(revision)) return folder;
@@ -48,7 +48,7 @@ void check_ranges(const TransformerConfig& config, const std::string& where) {
   }
 }
 
-// What of generation_config.json is part of a model: the tokens around targets.
+// Reads the part of generation_config.json that belongs to a model: the tokens around targets.
 void read_generation(const std::string& folder, TransformerConfig& config) {
   const std::string path = folder + "/generation_config.json";
   if (!exists(path)) return;
@@ -56,7 +56,7 @@ void read_generation(const std::string& folder, TransformerConfig& config) {
   hub::read_target_ends(hub::ConfigObject(json, path), config);
 }
 
-// What a folder holds, compared with its config: all but the numbers.
+// The contents of a folder, compared with its config, without the numbers.
 struct Pretrained {
   TransformerConfig config;
   std::function<void(const Parameters<float>&)> read;

@@ -1,4 +1,4 @@
-// Parameters that are what a map of the file makes of rows of the file.
+// Computes parameters that are products of a map of the file with rows of the file.
 #include <algorithm>
 #include <utility>
 

@@ -1,4 +1,4 @@
-// From a model to a folder: the config first, then the weights that it asks for.
+// Writes a model into a folder: the config first, then its weights.
 #include "sextant/hub/save_pretrained.h"
 
 #include <map>
@@ -17,7 +17,7 @@ namespace sextant {
 namespace {
 
 constexpr std::string_view kModel = "save_pretrained.model";
-// transformers 5 cuts texts of this model type by rules of its own, whatever tokenizer.json says.
+// transformers 5 splits texts of this model type by its own rules, regardless of tokenizer.json.
 constexpr std::string_view kOwnTokenizer = "qwen2";
 
 hub::WrittenConfig config_of(const TransformerConfig& config, const PretrainedForm& form) {

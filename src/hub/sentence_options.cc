@@ -1,4 +1,4 @@
-// The files of sentence-transformers beside a model.
+// Reads the files of sentence-transformers in a model's folder.
 #include "core/files/exists.h"
 #include "core/json/json.h"
 #include "core/text/quoted_text.h"
@@ -37,7 +37,7 @@ void read_pooling(const std::string& folder, SentenceOptions& options) {
   }
 }
 
-// One after the other; what is there beyond the model itself.
+// Reads the modules after the model itself, one after the other.
 void read_modules(const std::string& folder, SentenceOptions& options) {
   const std::string path = folder + "/modules.json";
   const Json modules = Json::parse(read_file(path, 1 << 24), path);

@@ -217,7 +217,7 @@ WeightTable::Source& WeightTable::add(std::string_view ours) {
   return *last_;
 }
 
-// Versions of transformers differ in what they do with a head of its own where config.json ties it.
+// Versions of transformers treat a separate head differently if config.json ties it.
 void WeightTable::check_equal(const StoredTensor& a, const StoredTensor& b) const {
   constexpr std::int64_t kAtOnce = 1 << 16;
   std::vector<float> left(kAtOnce), right(kAtOnce);

@@ -23,13 +23,13 @@ namespace sextant::hub {
 // How the names of a model type are written in files.
 struct NameRules {
   std::string_view prefix;  // "transformer.", which names may have or not
-  // What is known and not read: ends of names, or, with a point last, beginnings.
+  // Known tensors that are not read: ends of names, or, with a point last, beginnings.
   std::span<const std::string_view> skipped;
 };
 
-enum class Stored { rows, columns };  // of a matrix [out, in]: as it is, or as [in, out]
+enum class Stored { rows, columns };  // layout of a matrix [out, in]: the same, or [in, out]
 
-// What a file has of a norm; what it lacks is the gain 1 and the bias 0.
+// The parts of a norm in a file; missing ones are the gain 1 and the bias 0.
 enum class NormParts {
   nothing,
   gain,
@@ -37,7 +37,7 @@ enum class NormParts {
   gain_and_bias,
 };
 
-// Rows [first, first + count) of what is stored.
+// Rows [first, first + count) of the stored tensor.
 struct StoredRows {
   std::int64_t first, count;
 };
@@ -57,7 +57,7 @@ class WeightTable {
  public:
   // Borrows both. Throws Error for a name that is there with the prefix and without.
   WeightTable(const TensorFile& file, const NameRules& rules);
-  // Of a file that is to be written: it has each tensor that is asked for, once.
+  // A table for a file to be written: it has each requested tensor once.
   explicit WeightTable(const NameRules& rules) : rules_(rules) {}
 
   // From here on names begin with these, in the model and in the file.
@@ -78,7 +78,7 @@ class WeightTable {
                  std::vector<StoredRows> rows);
   void norm(std::string_view ours, std::string_view theirs, std::int64_t width, NormKind kind,
             NormParts parts);
-  // One map [rows, columns] of several in the file, whose rows lie one below the other.
+  // One map [rows, columns] from several in the file, whose rows follow one another.
   struct Map {
     std::string_view name;
     std::int64_t rows;
@@ -88,15 +88,15 @@ class WeightTable {
   // Multiplies weight and bias of a map, or their first rows alone.
   void scale_linear(std::string_view ours, double factor);
   void scale_rows(std::string_view ours, std::int64_t rows, double factor);
-  // What makes the logits, where the model has them: the matrix, which where it is tied need not be
-  // there, but is the embedding; and `bias`.
+  // The matrix of the logits, if the model has them (a tied one may be missing, but must equal the
+  // embedding), and `bias`.
   void head(std::string_view theirs, std::string_view embedding, const TransformerConfig& config,
             std::string_view bias = "");
   bool has(std::string_view theirs) const;
-  // Where the file has `theirs` too, it must be what `original` is.
+  // If the file has `theirs` too, it must equal `original`.
   void copy(std::string_view theirs, std::string_view original, const Shape& shape);
 
-  // Throws Error for a tensor that is neither read nor known to be left out.
+  // Throws Error for a tensor that is neither read nor known to be skipped.
   void check_rest() const;
   // Sets all of them. Throws Error for numbers that are not finite.
   void read_into(const Parameters<float>& parameters) const;
@@ -113,7 +113,7 @@ class WeightTable {
     std::vector<StoredRows> rows{};  // empty: all
     double factor = 1, added = 0;    // x becomes factor x + added
     std::int64_t count = 0;          // of numbers
-    // In place of what is above: makes the numbers.
+    // Computes the numbers, instead of the fields above.
     std::function<void(std::span<float>)> make{};
   };
   struct Source {

@@ -1,4 +1,4 @@
-// The other direction: what a file has to hold, so that reading it gives these parameters.
+// Computes the contents of a file, so that reading it gives these parameters.
 #include <algorithm>
 #include <set>
 #include <utility>

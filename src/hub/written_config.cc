@@ -1,4 +1,5 @@
-// A config.json is written, read again and compared, so that what a model type does not have shows.
+// Writes a config.json, reads it again and compares the two, to find what a model type does not
+// support.
 #include "hub/written_config.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ bool is_of_future(std::string_view scheme, std::string_view parameter) {
          (scheme == "alibi" && parameter == "direction");
 }
 
-// Without parameters that say what is so anyway.
+// Returns the scheme without parameters that have their default values.
 SchemeSpec usual(const SchemeSpec& spec, const TransformerConfig& c) {
   SchemeSpec kept(spec.scheme);
   for (const Option& option : find_scheme(spec.scheme).parameters()) {
@@ -95,7 +96,7 @@ std::vector<Difference> differences(const TransformerConfig& ours, const Transfo
   return all;
 }
 
-// As far as it got: the model type that was nearest, and what it has otherwise.
+// The nearest model type so far, and its differences.
 struct Nearest {
   std::string_view model_type;
   std::vector<Difference> differences{};
@@ -115,7 +116,7 @@ struct Nearest {
   throw Error(where, what);
 }
 
-// Of the two, what says more.
+// Keeps the more informative of the two.
 void keep_nearer(std::optional<Nearest>& nearest, Nearest other) {
   const auto distance = [](const Nearest& n) {
     return n.refused.empty() ? n.differences.size() : std::size_t{1000};
@@ -123,7 +124,7 @@ void keep_nearer(std::optional<Nearest>& nearest, Nearest other) {
   if (!nearest || distance(other) < distance(*nearest)) nearest = std::move(other);
 }
 
-// The config that the text is of where it is one of ours; else what is different.
+// Returns the config of the text if it is one of ours; else the differences.
 std::optional<TransformerConfig> compare(const std::vector<TransformerConfig>& ours,
                                          const Family& family, const std::string& text,
                                          const std::string& path, std::optional<Nearest>& nearest) {

@@ -8,7 +8,7 @@
 
 namespace sextant::hub {
 
-// What is written, and how it is read again.
+// The written text, and how it is read again.
 struct WrittenConfig {
   const Family* family = nullptr;
   std::string text;          // config.json

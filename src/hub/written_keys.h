@@ -23,7 +23,7 @@ Json short_sizes_in_hub(const TransformerConfig& config);
 
 // rope_theta and rope_scaling of a rotation without scaling, or scaled as rotary_linear,
 // rotary_dynamic_ntk, rotary_yarn or rotary_llama3; both keys may have another name. Versions of
-// transformers before 5 know no rope_parameters.
+// transformers before 5 do not read rope_parameters.
 struct RopeKeys {
   std::string_view base = "rope_theta";
   std::string_view partial{};  // the part of a head that is rotated; empty: all of it

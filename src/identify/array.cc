@@ -49,8 +49,8 @@ bool is_named(const Identification& found) {
   return is_known(found) && found.scheme != "rotary_unknown";
 }
 
-// One reading of columns as cosines and sines: pair k stands in the columns first + k * step; -1
-// where there is no such function.
+// One reading of columns as cosines and sines: pair k is in the columns first + k * step; -1 if
+// there is no such function.
 struct Reading {
   const char* form;
   std::int64_t cosines, sines, step;
@@ -114,7 +114,7 @@ Identification name_both(View<const double> table, double unit) {
                      {"sine and cosine of each pair", 1, 0, 2}});
 }
 
-// The defaults of a sinusoidal table are left out.
+// The defaults of a sinusoidal table are omitted.
 std::map<std::string, std::string> parameters_of(const Sinusoidal& options) {
   const Sinusoidal plain;
   std::map<std::string, std::string> result;
@@ -180,7 +180,7 @@ Identification name_block(View<const double> block, const Values& values, double
   }
   if (values.finite && block.size(0) == 2) {
     const std::int64_t rows = block.size(1), pairs = block.size(2);
-    Tensor<double> beside({rows, 2 * pairs});  // the sines beside the cosines
+    Tensor<double> beside({rows, 2 * pairs});  // the sines next to the cosines
     for (std::int64_t n = 0; n < rows; ++n) {
       check_interruption();
       for (std::int64_t c = 0; c < 2 * pairs; ++c) beside(n, c) = block(c / pairs, n, c % pairs);

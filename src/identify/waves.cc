@@ -59,7 +59,7 @@ std::optional<Frequency> measure(View<const double> table, const Step& step, dou
     if (!turn) continue;
     if (!found) {
       if (lag > 1) break;
-      // Frequencies are positive: what turns backwards makes almost a whole turn.
+      // Frequencies are positive: a backward turn is almost a whole turn.
       found = {turn->value < -4 * turn->error ? turn->value + kWholeTurn : std::fabs(turn->value),
                turn->error};
       continue;

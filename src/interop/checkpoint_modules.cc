@@ -54,7 +54,7 @@ bool mentions_q_or_k(const std::string& part) {
                      [&](const char* begin) { return part.starts_with(begin); });
 }
 
-// Parts of models beside the text model.
+// Parts of models other than the text model.
 bool is_other_modality(const std::string& part) {
   constexpr std::array kNames = {"visual",         "vision_tower", "vision_model",
                                  "vision_encoder", "audio_tower",  "multi_modal_projector"};

@@ -1,4 +1,4 @@
-// What the tensors of a checkpoint hold, by their names.
+// Determines the contents of a checkpoint's tensors from their names.
 #pragma once
 
 #include <optional>
@@ -15,9 +15,9 @@ struct RotaryTensor {
   RotaryModule module{};
 };
 
-// What the name stands for; nothing for a tensor that has no channels of q or k, and for those of
-// layers that do not rotate. Throws Error naming `where` and the tensor for a name that refers to q
-// or k and is not known.
+// Returns the meaning of a name; nothing for a tensor that has no channels of q or k, and for
+// layers that do not rotate. Throws an Error with `where` and the tensor for an unknown name that
+// refers to q or k.
 std::optional<RotaryTensor> rotary_tensor(const std::string& name, const ModelConfig& config,
                                           const RotaryModules& names, std::string_view where);
 

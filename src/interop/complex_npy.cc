@@ -1,4 +1,4 @@
-// Complex numbers lie as pairs of real ones: the header alone changes.
+// Complex numbers are stored as pairs of real ones: only the header changes.
 #include "interop/complex_npy.h"
 
 #include <array>

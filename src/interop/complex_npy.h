@@ -6,8 +6,8 @@
 
 namespace sextant::interop {
 
-// The same file with an axis of two behind the others, real and imaginary part, where `bytes` are
-// complex64 or complex128 in row-major order; else the bytes as they are.
+// Returns the same file with an axis of two after the others, real and imaginary part, if `bytes`
+// are complex64 or complex128 in row-major order; else the unchanged bytes.
 std::string with_real_parts(std::string_view bytes);
 
 }  // namespace sextant::interop

@@ -68,7 +68,7 @@ void convert_tensor(const interop::RotaryTensor& tensor, const std::string& name
     }
     case RotaryModule::q_norm:
     case RotaryModule::k_norm: {
-      // [head_dim], or a weight of its own for every head: [heads * head_dim], [heads, head_dim].
+      // [head_dim], or a separate weight for every head: [heads * head_dim], [heads, head_dim].
       const std::int64_t heads =
           tensor.module == RotaryModule::q_norm ? layer.heads : layer.kv_heads;
       const bool flat = shape.rank() == 1 && (shape[0] == d || shape[0] == heads * d);

@@ -77,7 +77,7 @@ StoredTable parse(std::string_view bytes, const std::string& path, std::optional
                   bool any) {
   if (wanted) unit_roundoff(*wanted);  // refuses types that are no floats
   if (!bytes.starts_with(kNpyMagic)) {
-    if (path.ends_with(".npy")) parse_npy(bytes, path);  // says what is wrong with it
+    if (path.ends_with(".npy")) parse_npy(bytes, path);  // reports its mistake
     StoredTable table = parse_number_table(bytes, path);
     if (wanted) table.unit_roundoff = unit_roundoff(*wanted);
     table.dtype = wanted;

@@ -1,4 +1,4 @@
-// From what schemes make to what models and the operator need.
+// Converts the results of schemes into the arguments of models and the operator.
 #include "sextant/layers/applied_positions.h"
 
 #include <type_traits>

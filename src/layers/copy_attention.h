@@ -1,4 +1,4 @@
-// What learning and decoding of the pointer share.
+// Implements what learning and decoding of the pointer share.
 #pragma once
 
 #include <algorithm>

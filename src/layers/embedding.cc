@@ -32,7 +32,7 @@ void check_batch(View<const std::int64_t> indices, const char* where) {
 
 // Large enough for a thread to be worth waking.
 constexpr std::int64_t kTaskBytes = std::int64_t{512} << 10;
-// Results from here on leave the caches before anybody can read them.
+// Larger results leave the caches before they are read.
 constexpr std::int64_t kStreamBytes = std::int64_t{16} << 20;
 
 // The rows of the two tables that each token adds, [batch * length], all of which exist.
@@ -160,8 +160,8 @@ Tensor<T> Embedding<T>::operator()(View<const std::int64_t> indices, double scal
   return copy_of(View<const T>(rows.data(), Shape{indices.size(0), indices.size(1), width()}));
 }
 
-// Threads add to columns of their own, multiples of so many, so that no two meet in a row; rows of
-// the table are anywhere, and asked for so many tokens early.
+// Each thread adds to its own columns, a multiple of this number, so that no two threads write to
+// one row; rows of the table are at any place, and prefetched this number of tokens early.
 constexpr std::int64_t kColumns = 64;
 constexpr std::size_t kTokensAhead = 4;
 

@@ -18,7 +18,7 @@ typename FeedForward<T>::Saved FeedForward<T>::forward(View<const T> x, View<T> 
                                                        Pass& pass) const {
   const std::int64_t rows = x.size(0);
   const View<T> before = pass.memory.take<T>({rows, in.weight.size(0)});
-  // ReLU's result, and what dropout leaves of it, is positive where its gradient passes.
+  // ReLU's result, also after dropout, is positive where its gradient passes.
   const View<T> after =
       activation == Activation::relu ? before : pass.memory.take<T>({rows, out.weight.size(1)});
   if (activation == Activation::relu) {

@@ -1,5 +1,5 @@
-// Takes an activation through a stack, for training, inference and decoding, which differ in how a
-// layer attends and in what is kept.
+// Takes an activation through a stack, for training, inference and decoding, which differ in their
+// attention and in the data that they keep.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace sextant::layers {
 
-// The norms around a layer: of what it reads, of what it gives, of the sum; null: none.
+// The norms around a layer: of its input, of its result, of the sum; null: none.
 template <class T>
 struct BlockNorms {
   T *before = nullptr, *of_result = nullptr, *after = nullptr;
@@ -62,9 +62,10 @@ void forward_parallel(const TransformerLayer<T>& layer, View<const T> x, View<T>
                    to, saved.feed_forward, feed_forward, pass);
 }
 
-// The result, in the pass's memory. self(layer, from, to) and cross(layer, from, to) attend and say
-// what is to be kept; residual(x) sees the residual stream before the first layer and after each.
-// Without `saved` (null) the memory of a block is released after it: two results take turns.
+// Returns the result, in the pass's memory. self(layer, from, to) and cross(layer, from, to) attend
+// and return the data to keep; residual(x) sees the residual stream before the first layer and
+// after each. Without `saved` (null) the memory of a block is released after it: two results
+// alternate.
 template <class T, class Self, class Cross, class Residual>
 View<const T> forward_layers(const TransformerStack<T>& stack, View<const T> x,
                              typename TransformerStack<T>::Saved* saved, const Self& self,

@@ -30,8 +30,8 @@ void product(std::int64_t rows, std::int64_t columns, std::int64_t depth, plain:
   }
 }
 
-// Up to so many rows a product is made transposed: packing x is cheap, packing w is not. Every
-// element is the same chain of operations either way.
+// Up to this number of rows a product is computed transposed: packing x is cheap, packing w is not.
+// Every element is the same chain of operations in both cases.
 constexpr std::int64_t kFewRows = 8;
 
 void linear_of_few(Rows<const float> x, Rows<const float> w, const float* bias, Rows<float> y,

@@ -1,6 +1,6 @@
-// What layers are computed with: products, norms, activations, losses over contiguous rows. float32
-// goes to the kernels; float64, which is for checks, is plain loops. `T` is float or double;
-// results do not depend on the threads.
+// Provides the operations of layers: products, norms, activations, losses over contiguous rows.
+// float32 uses the kernels; float64, for checks, uses plain loops. `T` is float or double; results
+// do not depend on the threads.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace sextant::ops {
 
-// Rows [rows, columns] that lie `stride` apart: part of a wider array.
+// Rows [rows, columns] at a distance of `stride`: part of a wider array.
 template <class T>
 struct Rows {
   T* data = nullptr;
@@ -21,7 +21,7 @@ struct Rows {
   Rows() = default;
   Rows(T* first, std::int64_t height, std::int64_t width, std::int64_t apart)
       : data(first), rows(height), columns(width), stride(apart) {}
-  // Of a view of rank 2 whose rows are contiguous.
+  // Makes rows from a view of rank 2 whose rows are contiguous.
   Rows(View<T> x) : Rows(x.data(), x.size(0), x.size(1), x.stride(0)) {}  // NOLINT
   operator Rows<const T>() const requires(!std::is_const_v<T>) {
     return {data, rows, columns, stride};

@@ -1,5 +1,5 @@
-// The float64 side of ops.h: plain loops, one line of mathematics each. Also what float32 takes
-// where no kernel exists.
+// Implements the float64 side of ops.h: plain loops, one line of mathematics each. float32 uses
+// them too if there is no kernel.
 #pragma once
 
 #include <algorithm>

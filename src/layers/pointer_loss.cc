@@ -1,5 +1,5 @@
-// The loss of the mixture and its gradients. Per sequence the attention to the source is small, so
-// sequences are what threads share.
+// Computes the loss of the mixture and its gradients. Per sequence the attention to the source is
+// small, so threads share the sequences.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -14,8 +14,8 @@
 namespace sextant {
 namespace {
 
-// A sequence: its rows [begin, end) of h and [key_begin, key_end) of the context, and where its
-// attention stands.
+// A sequence: its rows [begin, end) of h and [key_begin, key_end) of the context, and the place of
+// its attention.
 struct Sequence {
   std::int64_t begin, end, key_begin, key_end, offset;
 
@@ -52,7 +52,8 @@ T largest(const T* x, std::int64_t count) {
   return i < count ? std::max(most, *std::max_element(x + i, x + count)) : most;
 }
 
-// Of one row: its gate, the attention to the places that hold its target, and the gradient of that.
+// The state of one row: its gate, the attention to the places of its target, and the gradient of
+// that.
 struct CopyState {
   double gate = 0, copied = 0, d_copied = 0;
 };
@@ -83,7 +84,7 @@ class Mixture {
     }
   }
 
-  // Gates, the attention of every row to its source, and what it copies of the target.
+  // Computes gates, the attention of every row to its source, and the copied share of the target.
   void attend() {
     const View<T> gates = pass_.memory.take<T>(dgates_.shape());
     pointer_.to_q.forward(input_.h, q_, pass_);
@@ -213,7 +214,7 @@ class Mixture {
   bool is_best(std::size_t at, double mixed, double log_total, const SourceLogits& others) const {
     const Sequence& p = sequences_[sequence_of_[at]];
     const double g = rows_[at].gate;
-    mixed *= 1 + 1e-12;  // what the rounding of the logarithms may take
+    mixed *= 1 + 1e-12;  // the largest rounding error of the logarithms
     bool best = mixed >= g * std::exp(others.most - log_total);
     for (std::int64_t j = 0; j < p.keys() && best; ++j) {
       const double logit = others.of_source[static_cast<std::size_t>(j)];

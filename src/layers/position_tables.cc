@@ -1,4 +1,4 @@
-// The tables of a pass: which one a sequence has, and what it does to the sequence.
+// Implements the tables of a pass: finds the table of a sequence and applies it.
 #include "sextant/layers/position_tables.h"
 
 #include <algorithm>

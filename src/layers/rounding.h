@@ -1,5 +1,5 @@
-// How far rounding can move an output of attention: what "the same output" means when sums run in
-// another order.
+// Bounds the rounding error of an output of attention: outputs within it are the same if sums run
+// in another order.
 #pragma once
 
 #include "sextant/attention/attention.h"
@@ -23,9 +23,9 @@ namespace sextant {
 double attention_rounding(View<const double> q, View<const double> k, View<const double> v,
                           double scale, double added = 0);
 
-// How much options.bias and .terms together add to any score that is seen, q and k:
-// [batch, heads, length, head_dim]. Content terms are sums of their own, over channels or over
-// keys: as large as channels + keys times the largest term, their parts are taken to be.
+// Returns the largest sum of options.bias and .terms for any visible score, q and k: [batch, heads,
+// length, head_dim]. Content terms are themselves sums over channels or keys: their parts are
+// assumed to be as large as channels + keys times the largest term.
 double largest_added(View<const double> q, View<const double> k,
                      const AttentionOptions<double>& options);
 

@@ -1,5 +1,5 @@
-// Gradients of what schemes learn: sums gradients of tables, by their key, and turns them into
-// those of the weights when the pass ends.
+// Computes gradients of the weights of schemes: sums gradients of tables, by their key, and
+// converts them when the pass ends.
 #include <algorithm>
 
 #include "layers/scheme_tables.h"
@@ -13,8 +13,8 @@ using layers::widened;
 
 namespace {
 
-// The columns of `sum` from `first` on as `columns` ones, those beyond it 0. A distance that a
-// table has and the sum of several tables has not got no gradient.
+// Returns the columns of `sum` from `first` on as `columns` ones, with 0 for missing ones. A
+// distance that a table has and the sum of several tables does not have got no gradient.
 Tensor<double> columns_of(const Tensor<double>& sum, std::int64_t first, std::int64_t columns) {
   Tensor<double> table({sum.size(0), columns});
   const std::int64_t begin = std::max<std::int64_t>(0, -first),

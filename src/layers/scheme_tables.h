@@ -1,4 +1,4 @@
-// What the tables of schemes and their gradients share, and how tables of one kind become one.
+// Implements what the tables of schemes and their gradients share, and combines tables of one kind.
 #pragma once
 
 #include <cstdint>

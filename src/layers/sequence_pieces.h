@@ -10,13 +10,13 @@
 
 namespace sextant::layers {
 
-// Rows [row, row + count): the positions from `position` on of a sequence of `length` tokens.
+// Rows [row, row + count): the positions from `position` on in a sequence of `length` tokens.
 struct SequencePiece {
   std::int64_t length, position, row, count;
 };
 
-// Of a packed batch, or of the rows of it that are here (empty: all). segments [sequences + 1],
-// from 0 on.
+// Returns the pieces of a packed batch, or of its local rows (empty: all). segments [sequences +
+// 1], from 0 on.
 inline std::vector<SequencePiece> sequence_pieces(std::span<const std::int64_t> segments,
                                                   std::span<const RowRange> rows) {
   const RowRange all{0, segments.back()};

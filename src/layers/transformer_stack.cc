@@ -43,8 +43,8 @@ AttentionLayerOptions attention_of(const StackOptions& options, bool cross) {
 template <class T>
 using Norms = layers::BlockNorms<T>;
 
-// Takes d, the gradient of what is added to the residual stream, to what the layer reads: after the
-// norm before it. run(from, to) takes it through the layer.
+// Takes d, the gradient of a block's result, to the input of the layer, after the norm before it.
+// run(from, to) takes it through the layer.
 template <class T, class Saved, class Run>
 View<T> backward_branch(const Norm<T>* of_result, Norm<T>* gradient, const Saved& saved,
                         View<const T> d, const Run& run, Pass& pass) {
@@ -227,7 +227,7 @@ void TransformerStack<T>::backward(const Saved& saved, View<T> d, View<T> dconte
                                    TransformerStack& gradient,
                                    PositionModule<T>* positions_gradient, Pass& pass) const {
   if (saved.layers.size() != layers.size()) {
-    throw Error("stack.saved", "must be what forward() of this stack gave, of " +
+    throw Error("stack.saved", "must be the result of forward() of this stack, of " +
                                    std::to_string(layers.size()) + " layers, got " +
                                    std::to_string(saved.layers.size()) +
                                    "; infer() keeps nothing for gradients");

@@ -1,4 +1,4 @@
-// What each word adds to the output of the last one.
+// Computes the term of each word in the output of the last one.
 #include "sextant/lessons/last_word_sum.h"
 
 #include "lessons/sentence_model.h"

@@ -48,7 +48,7 @@ class Reader {
   }
 
  private:
-  // Reads one field and what ends it; false at the end of the record.
+  // Reads one field and its end; returns false at the end of the record.
   bool field(Record& record) {
     const auto begin = rest_.find_first_not_of(" \t");
     if (begin != rest_.npos && rest_[begin] == '"') {

@@ -1,4 +1,4 @@
-// What the tables of a sentence's positions can do.
+// Determines the effect of a sentence's position tables.
 #include "sextant/lessons/position_effect.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ PositionEffect effect_of(const RotationTable<double>& table) {
                                                         : PositionEffect::order;
 }
 
-// What the last token leaves for all words but the one that each head looks at.
+// Returns the part of the last token's weight outside the one word that each head attends to most.
 double rest_of(View<const double> weights) {
   const std::int64_t last = weights.size(1) - 1;
   double rest = 0;

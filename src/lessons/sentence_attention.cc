@@ -1,4 +1,4 @@
-// What attention does to a sentence with and without positions, before any training.
+// Computes attention of a sentence with and without positions, before any training.
 #include "sextant/lessons/sentence_attention.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ SentenceAttention attend_sentences(const std::vector<std::string>& first,
   result.masked_weights = result.weights.clone();
   hide<double>(result.masked_weights, q_heads, k_heads, model.options);
   result.output = model.model.to_out(model.mixed());
-  // A softcap is no steeper than what it caps, and rounds numbers of its own size.
+  // A softcap is at most as steep as its input, and rounds numbers of the same size.
   AttentionOptions<double> uncapped = model.options;
   uncapped.softcap = 0;
   const double added = largest_added(q_heads, k_heads, uncapped) + options.softcap;

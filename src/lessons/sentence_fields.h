@@ -6,7 +6,7 @@
 
 namespace sextant {
 
-// "2,0" and "3:1,*:0": what the two options without a type of their own are as text.
+// Reads "2,0" and "3:1,*:0", the texts of the two options with special types.
 template <>
 Window read_option(std::string_view text, std::string_view where);
 template <>

@@ -36,7 +36,7 @@ Tensor<double> embed_words(const std::vector<std::string>& words, std::int64_t w
   return x;
 }
 
-// Projections of Linear::random keep a third of the variance of what comes in. Six times that
+// Projections of Linear::random keep a third of the variance of their input. Six times that
 // variance in q and k makes scores of deviation 2: wide enough that softmax picks some words,
 // narrow enough that it does not pick just one.
 MultiHead<double> seeded_heads(const SentenceAttentionOptions& options) {

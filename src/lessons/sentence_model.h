@@ -17,11 +17,11 @@ namespace sextant::lessons {
 struct SentenceRows {
   std::vector<std::string> tokens;
   Tensor<double> embeddings;  // of the words alone
-  Tensor<double> inputs;      // after what is added
+  Tensor<double> inputs;      // after the addition of positions
   AppliedPositions<double> positions;
 };
 
-// Where it stands it stays: the options borrow from it.
+// An object must not move, because the options borrow from it.
 class SentenceModel {
  public:
   // Throws Error as attend_sentences().
@@ -33,12 +33,13 @@ class SentenceModel {
   MultiHead<double> model;
   SentenceRows queries, keys;
   Tensor<double> q, k, v;               // as projected, [length, width]
-  Tensor<double> rotated_q, rotated_k;  // what the operator gets
+  Tensor<double> rotated_q, rotated_k;  // the inputs of the operator
   AttentionOptions<double> options;
 
   std::int64_t heads() const noexcept { return model.heads; }
   std::int64_t head_dim() const noexcept { return q.size(1) / model.heads; }
-  // Of the longer sentence: terms by distance or by place have to reach as far.
+  // Returns the positions of the longer sentence, since terms by distance or by place must reach as
+  // far.
   const AppliedPositions<double>& longer() const noexcept {
     return queries.inputs.size(0) < keys.inputs.size(0) ? keys.positions : queries.positions;
   }

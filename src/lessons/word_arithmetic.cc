@@ -57,7 +57,7 @@ std::vector<WordTerm> parse_word_sum(std::string_view text, std::string_view whe
 Tensor<double> sum_of(const WordVectors& vectors, std::span<const WordTerm> terms) {
   Tensor<double> sum(Shape{vectors.width()});
   for (const WordTerm& term : terms) {
-    // Words may have hyphens of their own: only one without a vector can be a sum.
+    // A word may have hyphens: only one without a vector can be a sum.
     if (!vectors.contains(term.word) && term.word.find_first_of("+-") != std::string::npos) {
       throw Error("word_sum.word", "must have a vector, or be apart from + and - by spaces, got " +
                                        printable_quote(term.word));
@@ -86,7 +86,7 @@ std::vector<NearestWord> nearest_words(const WordVectors& vectors, View<const do
   std::vector<double> similarity(words.size());
   parallel_for(static_cast<std::int64_t>(words.size()), 0, [&](std::int64_t i) {
     const Tensor<double> row = row_of(vectors, i);
-    // NaN stands for what is never listed.
+    // NaN marks words that are never listed.
     similarity[static_cast<std::size_t>(i)] =
         is_zero(row) ? std::nan("") : cosine_similarity(row, vector);
   });

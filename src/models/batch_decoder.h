@@ -19,7 +19,8 @@ class BatchDecoder {
   using Tokens = std::vector<std::int64_t>;
 
  public:
-  // before: what each decoder reads first; longest: how many tokens it reads at most after that.
+  // before: the first input of each decoder; longest: the largest number of tokens that it reads
+  // after that.
   BatchDecoder(const TranslatorEnsemble& ensemble, std::span<const Tokens> sources, Tokens before,
                std::int64_t longest, int threads)
       : pass_{.memory = memory_, .threads = threads}, before_(std::move(before)) {
@@ -43,8 +44,8 @@ class BatchDecoder {
     }
   }
 
-  // As BeamStep: log-probabilities of what follows, without some tokens unless a pointer may copy
-  // them.
+  // As BeamStep: returns log-probabilities of the next token, without some tokens unless a pointer
+  // may copy them.
   Tensor<float> step(std::span<const std::int64_t> parents, std::span<const std::int64_t> tokens,
                      std::span<const std::int64_t> never = {}) {
     std::vector<Tensor<float>> tables;

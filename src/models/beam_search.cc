@@ -38,8 +38,8 @@ class BeamState {
 
   std::int64_t rows() const noexcept { return static_cast<std::int64_t>(open_.size()); }
 
-  // Takes [rows(), vocabulary] log-probabilities; rows() is 0 afterwards when the source is done.
-  // `parents` and `tokens` receive what the next call is asked, parents counted from `first`.
+  // Takes [rows(), vocabulary] log-probabilities; rows() is 0 afterwards if the source is done.
+  // `parents` and `tokens` receive the arguments of the next call, parents counted from `first`.
   void advance(View<const float> table, std::int64_t first, std::vector<std::int64_t>& parents,
                std::vector<std::int64_t>& tokens) {
     ++length_;
@@ -129,7 +129,7 @@ class BeamState {
 
   const BeamSearchOptions& options_;
   std::int64_t max_length_;
-  std::int64_t length_ = 0;           // tokens of the hypotheses that go on
+  std::int64_t length_ = 0;           // tokens of the hypotheses that continue
   std::vector<Hypothesis> open_;      // by falling probability
   std::vector<Hypothesis> finished_;  // by falling score
   std::vector<Hypothesis> unfinished_;

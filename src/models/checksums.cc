@@ -13,7 +13,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// use(file, checksum) for what the folder says of its files, with names relative to it.
+// Calls use(file, checksum) for the checksums in the folder, with names relative to it.
 template <class Use>
 void each_sum(const std::string& folder, const Use& use) {
   std::error_code none;

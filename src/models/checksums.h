@@ -1,4 +1,4 @@
-// Checksums of the files of a model's folder, so that what is read is what was saved.
+// Manages checksums of the files of a model's folder, so that a changed file is found.
 #pragma once
 
 #include <string>
@@ -16,9 +16,9 @@ Json checksums_of(const std::string& folder);
 // Writes them as folder/checksums.json, after the other files.
 void write_checksums(const std::string& folder);
 
-// Compares the files with checksums.json, or the training.json of a checkpoint; those of tensors
-// are left to who reads them. A folder without either was made by other tools and is taken as it
-// is. Throws Error naming a file that is not what was saved.
+// Compares the files with checksums.json, or the training.json of a checkpoint; the reader of the
+// tensors checks theirs. A folder without either was made by other tools and is accepted. Throws an
+// Error with a file that was changed.
 void check_checksums(const std::string& folder);
 // The same of the model's tensors alone, which are read for it; of an optimiser's state neither.
 void check_weights(const std::string& folder);

@@ -1,4 +1,4 @@
-// Tokens on their way into a stack, and their gradients back: what all models share.
+// Embeds the tokens of all models for a stack, and takes their gradients back.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ void hide_tokens(View<T> x, const RandomKey& key, const Pass& pass) {
   const double least = pass.word_dropout * 0x1p32;
   each_range(key, x.size(0), [&](std::int64_t first, std::int64_t count, std::int64_t place) {
     for (std::int64_t row = first; row < first + count; ++row, ++place) {
-      // The 1 is what no counter of dropout has there.
+      // The 1 differs from all counters of dropout at this place.
       const auto random = kernels::philox(
           {static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(place >> 32), key.stream,
            1},
@@ -60,8 +60,8 @@ View<T> embed(const Embedding<T>& embedding, std::span<const std::int64_t> token
   return x;
 }
 
-// Gives what a stack reads, dropout(hide(embedding(tokens) scale) + positions), and the key
-// of both kinds of dropout, which count tokens from `first_row` on, here and in the stack.
+// Returns the input of a stack, dropout(hide(embedding(tokens) scale) + positions), and the key of
+// both kinds of dropout, which count tokens from `first_row` on, here and in the stack.
 template <class T>
 View<const T> read(const Embedding<T>& embedding, double scale, const PositionTables<T>& positions,
                    const PackedTokens<T>& from, RandomKey& key, Pass& pass) {

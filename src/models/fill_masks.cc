@@ -47,8 +47,7 @@ std::vector<std::int64_t> read_with_holes(std::string_view text, const Tokenizer
 Holes holes_of(std::string_view text, const Tokenizer& tokenizer, const FillOptions& options) {
   const std::int64_t mask = tokenizer.special().mask;
   if (mask < 0) {
-    throw Error("fill_masks.model",
-                "must have a token for what is hidden, got a tokenizer without");
+    throw Error("fill_masks.model", "must have a mask token, got a tokenizer without");
   }
   const auto tokens =
       tokenizer.has(mask) ? read_with_holes(text, tokenizer) : parts_and_holes(text, tokenizer);
@@ -67,8 +66,7 @@ Holes holes_of(std::string_view text, const Tokenizer& tokenizer, const FillOpti
   return holes;
 }
 
-// Tokens that no text is written with: what stands for hidden ones is no answer, and neither is an
-// end.
+// Returns tokens that no text is written with: mask tokens and end tokens are no answers.
 std::vector<std::int64_t> no_answers(const TextModel& model) {
   std::vector<std::int64_t> ids = model.tokenizer.unwritten(model.config.vocabulary);
   const SpecialTokens& special = model.tokenizer.special();

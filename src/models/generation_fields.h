@@ -1,4 +1,4 @@
-// The lists of the options of sampling, beam search and what uses them.
+// Lists the options of sampling, beam search and their users.
 #pragma once
 
 #include "core/options/fields.h"

@@ -14,8 +14,8 @@ namespace sextant {
 inline const std::vector<Wording> kSearchWords = {{.field = "bos", .hidden = true},
                                                   {.field = "eos", .hidden = true}};
 
-// The message for a text that ended with the model's positions; `slide` is the option that
-// continues, as it is written.
+// Returns the message for a text that ended with the model's positions; `slide` is the option that
+// continues, in the caller's spelling.
 inline std::string end_of_positions(const LanguageModel<float>& model, std::size_t made,
                                     std::string_view slide) {
   const std::string end = std::to_string(model.positions.max_length());
@@ -25,7 +25,8 @@ inline std::string end_of_positions(const LanguageModel<float>& model, std::size
          " continues with each token from the last " + end;
 }
 
-// Of text that a person reads: a little less random than the model's own distribution.
+// Returns options for text that a person reads: a little less random than the model's own
+// distribution.
 inline GenerateOptions default_generation() { return {.sampling = {.temperature = 0.8}}; }
 
 }  // namespace sextant

@@ -21,7 +21,7 @@ std::vector<RowRange> rows_here(const TokenBatch& batch, std::int64_t vocabulary
   return pass.context_parallel->rows(std::ssize(batch.tokens));
 }
 
-// What is here of an array with an element per token of the batch.
+// Returns the local part of an array with an element per token of the batch.
 std::vector<std::int64_t> rows_of(const std::vector<std::int64_t>& all,
                                   std::span<const RowRange> rows) {
   if (rows.empty()) return all;
@@ -55,7 +55,7 @@ LanguageModel<T>::LanguageModel(const TransformerConfig& given, std::optional<Un
         return TransformerStack<T>(config.stack(config.kind == ModelKind::masked),
                                    unset ? FirstWeights(*unset) : FirstWeights(random));
       }()) {
-  // What is in the weights now is not in the config.
+  // The current weights may differ from the config.
   config.schemes = positions.options().schemes;
   for (std::size_t i = 0; i < config.layer_schemes.size(); ++i) {
     config.layer_schemes[i].schemes = positions.options().other_kinds[i];

@@ -11,7 +11,7 @@
 namespace sextant {
 namespace {
 
-// [vocabulary, width]; read alone where it is in a file of its own name.
+// Returns [vocabulary, width]; reads only this tensor if it is under its own name in a file.
 Tensor<float> embedding_of(const ModelFolder& folder) {
   if (folder.read_weights) return TextModel::load(folder).embedding.table().clone();
   if (folder.weights.empty()) check_weights(folder.path);

@@ -1,4 +1,4 @@
-// Filters on a distribution over tokens, in float64, and a draw from what is left.
+// Filters a distribution over tokens, in float64, and draws from the rest.
 #include "sextant/models/sampling.h"
 
 #include <algorithm>

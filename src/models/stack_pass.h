@@ -24,7 +24,8 @@ struct TokenStack {
   const TransformerStack<T>& stack;
 };
 
-// What a pass of training keeps of the tokens. Embedding and stack stay alive until it is over.
+// The data of the tokens that a pass of training keeps. Embedding and stack must live until it is
+// over.
 template <class T>
 class StackPass {
  public:
@@ -71,8 +72,8 @@ std::function<void(View<const T>)> states_into(std::vector<Tensor<T>>& states) {
   return [&states](View<const T> x) { states.push_back(copy_of(x)); };
 }
 
-// What each layer would give if it were the last: before any layer and after each,
-// [layers + 1][tokens, vocabulary]. make(h, logits) makes the logits of hidden states h.
+// Returns the logits of each layer as if it were the last: before any layer and after each, [layers
+// + 1][tokens, vocabulary]. make(h, logits) computes the logits of hidden states h.
 template <class T, class Make>
 std::vector<Tensor<T>> layer_logits(const TokenStack<T>& of, const PackedTokens<T>& from,
                                     Pass& pass, const Make& make) {

@@ -19,7 +19,7 @@ namespace {
 double weight_count(const SchemeSpec& given, const TransformerConfig& c) {
   const Scheme& scheme = find_scheme(given.scheme);
   if (scheme.weight_sizes == nullptr || scheme.kind == SchemeKind::rotated) return 0;
-  const std::int64_t ends[] = {0, c.length - 1};  // what sizes depend on, of all ids
+  const std::int64_t ends[] = {0, c.length - 1};  // the ids on which sizes depend
   double numbers = 0;
   for (const auto& [name, sizes] : scheme.weight_sizes(c.position_options().request(given, ends))) {
     double product = 1;
@@ -31,8 +31,8 @@ double weight_count(const SchemeSpec& given, const TransformerConfig& c) {
   return numbers;
 }
 
-// A config of a few bytes may claim any size: before memory is asked for, the weights have to be
-// there. Every model has an embedding, and every layer its attention and feed-forward maps.
+// A config of a few bytes may claim any size: the weights must exist before memory is taken. Every
+// model has an embedding, and every layer its attention and feed-forward maps.
 void check_size(const ModelFolder& folder, const TensorFile& weights) {
   const TransformerConfig& c = folder.config;
   const double width = static_cast<double>(c.width);

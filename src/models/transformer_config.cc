@@ -11,15 +11,17 @@
 namespace sextant {
 namespace {
 
-// Of config.json. Raised when a reader of today would take a new file for something else; a new
-// field whose default is what was there before it needs no new number.
+// The format of config.json. It is raised when current readers would misread a new file; a new
+// field whose default is the earlier behaviour needs no new number.
 constexpr int kFormat = 2;  // 2: a list of positions in place of one scheme
 
-// What every format has had. Other fields may be absent: they are as TransformerConfig begins.
+// The fields of all formats. Other fields may be absent: they have the defaults of
+// TransformerConfig.
 constexpr std::string_view kRequired[] = {"kind",   "vocabulary", "width", "heads",
                                           "layers", "schemes",    "length"};
 
-// What earlier versions did not have: not written where it is as they were, so that they read it.
+// Fields that earlier versions did not have: they are not written if they have the earlier
+// behaviour, so that those versions can read the file.
 constexpr std::string_view kLater[] = {
     "final_norm",      "first_norm",      "head_dim",       "norm_epsilon",     "embedding_norm",
     "qkv_bias",        "out_bias",        "ffn_bias",       "embedding_scale",  "logits",
@@ -65,7 +67,7 @@ std::string described(ModelKind kind) {
 
 namespace {
 
-// Layers that are there, each once, with schemes of attention.
+// Checks that layers exist, each once, with schemes of attention.
 void check_layers(const TransformerConfig& c) {
   std::vector<bool> seen(static_cast<std::size_t>(c.layers));
   for (const LayerSchemes& each : c.layer_schemes) {
@@ -93,7 +95,7 @@ void refuse(bool there, const char* name, const char* wanted, const char* of) {
   if (there) throw Error(name, std::string("must be ") + wanted + " for a " + of);
 }
 
-// What translators do not have: their stacks differ, and pointers mix the logits.
+// Checks the fields that translators do not have: their stacks differ, and pointers mix the logits.
 void check_translator(const TransformerConfig& c) {
   const char* const all = "translator";
   refuse(!c.logits, "transformer.logits", "true", all);
@@ -117,7 +119,7 @@ void check_translator(const TransformerConfig& c) {
   check_token("transformer.target_end", c.target_end);
 }
 
-// What only translators have.
+// Checks the fields that only translators have.
 void check_without_decoder(const TransformerConfig& c) {
   const char* const other = "model that is not a translator";
   refuse(c.pointer, "transformer.pointer", "false", other);

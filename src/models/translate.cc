@@ -57,7 +57,7 @@ void check_tokens(const std::string& name, const Tokens& tokens, std::int64_t vo
   }
 }
 
-// What stands around targets: `before` and search.bos are read before them, search.eos is written
+// The tokens around targets: `before` and search.bos are read before them, search.eos is written
 // after.
 struct TargetEnds {
   Tokens before;

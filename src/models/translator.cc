@@ -46,7 +46,7 @@ models::PackedTokens<T> target_of(const PairBatch& batch, View<const T> context)
           batch.source_segments};
 }
 
-// What encoder and decoder give where no gradients are wanted.
+// The results of encoder and decoder without gradients.
 template <class T>
 struct Inferred {
   View<const T> h, context;

@@ -34,8 +34,8 @@ struct Chosen {
   std::size_t drawn = 0, all = 0;
 };
 
-// The weights from the threshold on, or the strongest kMostLines of them; of equal ones all or
-// none, so that the order of the words does not choose.
+// Returns the weights from the threshold on, or the strongest kMostLines of them; of equal ones all
+// or none, so that the order of the words does not choose.
 Chosen choose(View<const double> weights, double threshold) {
   std::vector<double> found;
   for (std::int64_t head = 0; head < weights.size(0); ++head) {
@@ -50,7 +50,7 @@ Chosen choose(View<const double> weights, double threshold) {
   if (found.size() <= kMostLines) return chosen;
   const auto strongest = found.begin() + kMostLines;
   std::nth_element(found.begin(), strongest, found.end(), std::greater<>());
-  const double cut = *strongest;  // the strongest that is left out
+  const double cut = *strongest;  // the strongest omitted one
   chosen.drawn = 0;
   chosen.least = HUGE_VAL;
   for (auto it = found.begin(); it != strongest; ++it) {
@@ -61,7 +61,7 @@ Chosen choose(View<const double> weights, double threshold) {
   return chosen;
 }
 
-// Lines of different heads start and end beside each other, not on top of each other.
+// Lines of different heads start and end next to each other, not on top of each other.
 double offset(std::int64_t head, std::int64_t heads, double pitch) {
   return (static_cast<double>(head) + 0.5 - static_cast<double>(heads) / 2) * 0.55 * pitch /
          static_cast<double>(heads);

@@ -9,8 +9,8 @@ struct Pair {
   std::string_view light, dark;
 };
 
-// Text has a contrast of at least 4.5 to the dark paper, lines and marks of 3. Of the series'
-// colours those that are not named stand out on both.
+// Text has a contrast of at least 4.5 to the dark paper, lines and marks of 3. Colours of the
+// series that are not listed have enough contrast on both.
 constexpr Pair kPairs[] = {
     {kPaper, "#14181d"},    {kInk, "#e3e7eb"},      {kMuted, "#a5b0bb"},    {kAxis, "#6b7682"},
     {kGrid, "#2b333c"},     {"#0072b2", "#4aa3df"}, {"#d55e00", "#f0813a"}, {"#009e73", "#2cc295"},

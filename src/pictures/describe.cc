@@ -1,4 +1,4 @@
-// What charts show, in words.
+// Describes charts in words.
 #include "pictures/describe.h"
 
 #include <cmath>

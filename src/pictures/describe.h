@@ -1,5 +1,5 @@
-// A sentence or two about a chart, computed from its data: what it is of, its sizes and its range,
-// and what stands out. Screen readers say it.
+// Writes a sentence or two about a chart from its data: its subject, its sizes and its range, and
+// extremes. Screen readers read it.
 #pragma once
 
 #include <string>
@@ -18,8 +18,8 @@ std::string describe(const AttentionLines& lines, View<const double> weights, st
 std::string describe(const HeatmapPanels& panels, View<const double> values);
 std::string describe(const LinePanels& chart);
 
-// The ids of a picture's title and description begin with a number made from what it shows. The
-// picture with another one where `page` already has it.
+// The ids of a picture's title and description begin with a number computed from its contents.
+// Returns the picture with another number if `page` already has it.
 std::string with_own_ids(std::string_view svg, std::string_view page);
 
 }  // namespace sextant::pictures

@@ -1,6 +1,6 @@
-// Collects SVG elements into a Picture. A drawing has no references, ids of its title and
-// description only, and a style sheet for dark screens that concerns drawings only and is the same
-// in all, so any number of them can stand in one page.
+// Collects SVG elements into a Picture. A drawing has no references, only the ids of its title and
+// description, and a style sheet for dark screens that applies only to drawings and is the same in
+// all, so any number of them can be in one page.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +21,10 @@ inline constexpr double kPanelTitleSize = 12.5;
 inline constexpr double kLabelSize = 12;  // axis titles, words
 inline constexpr double kTickSize = 11;
 inline constexpr double kNoteSize = 10.5;
-inline constexpr double kSmallestText = 10;  // what a reader can still read, of a page too
+inline constexpr double kSmallestText = 10;  // the smallest readable text, of a page too
 inline constexpr double kMargin = 20;        // around every picture
 inline constexpr double kLineHeight = 1.2;   // of text, in font sizes
-// dark_style() knows the dark forms of these. White in other words, "#fff", stays white.
+// dark_style() has the dark forms of these. White in another spelling, "#fff", stays white.
 inline constexpr std::string_view kPaper = "#ffffff";
 inline constexpr std::string_view kInk = "#212934";
 inline constexpr std::string_view kMuted = "#56606d";
@@ -50,7 +50,7 @@ class Drawing {
   void line(double x1, double y1, double x2, double y2, std::string_view color, double width = 1);
   void rect(double x, double y, double width, double height, std::string_view fill,
             std::string_view tooltip = "");
-  // Of one unit of length, in a group that says how long that is.
+  // Draws a square of one unit of length, in a group that defines this unit.
   void square(std::int64_t x, std::int64_t y, std::string_view fill, std::string_view tooltip);
   void circle(double x, double y, double radius, std::string_view fill,
               std::string_view tooltip = "");
@@ -66,9 +66,9 @@ class Drawing {
   // own.
   void open_texts(const TextStyle& style, std::string_view attributes = "");
   void close();
-  void raw(std::string_view elements);  // SVG as it is, for a picture inside a picture
+  void raw(std::string_view elements);  // unchanged SVG, for a picture inside a picture
 
-  // `description` is what describe() says of the chart; empty: the title.
+  // `description` is the result of describe() for the chart; empty: the title.
   Picture finish(double width, double height, std::string_view title,
                  std::string_view description = "");
 

@@ -40,7 +40,7 @@ std::string tick_label(double value, double step) {
   return text;
 }
 
-// The smallest round step of which at most `max_ticks` multiples lie in [low, high].
+// Returns the smallest round step with at most `max_ticks` multiples in [low, high].
 double round_step(double low, double high, int max_ticks, bool whole) {
   double power = std::pow(10.0, std::floor(std::log10((high - low) / std::max(1, max_ticks))));
   if (whole) power = std::max(power, 1.0);
@@ -53,7 +53,7 @@ double round_step(double low, double high, int max_ticks, bool whole) {
   }
 }
 
-// factor * 10^decade as text. A range's margin may reach beyond what float64 holds in full.
+// Returns factor * 10^decade as text. A range's margin may reach beyond what float64 holds in full.
 std::string power_label(double factor, int decade) {
   constexpr int kPlain = 300;
   if (std::abs(decade) < kPlain) {
@@ -94,7 +94,7 @@ Ticks round_ticks(double low, double high, int max_ticks, bool whole) {
     ticks.labels = {tick_label(low, whole ? 1 : std::max(std::abs(low) / 1000, 1e-9))};
     return ticks;
   }
-  // A rounding error must not lose a tick that lies exactly on an end.
+  // A rounding error must not lose a tick that is exactly on an end.
   const double slack = (high - low) * 1e-9;
   low -= slack;
   high += slack;

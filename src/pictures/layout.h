@@ -17,7 +17,7 @@ namespace sextant::pictures {
 // The first eight are safe for colour-blind readers (Okabe and Ito's, the yellow, which vanishes on
 // white, replaced); eight darker and lighter ones follow.
 std::string_view series_color(std::size_t index);
-// Further rounds through the palette are told apart by dashes; empty in the first round.
+// Dashes distinguish further rounds through the palette; empty in the first round.
 std::string_view series_dash(std::size_t index);
 
 struct Ticks {
@@ -43,7 +43,7 @@ struct Range {
 Range range_of(double low, double high, double margin);  // margin: a share of the length
 // The ends of a colour scale: these, or those of range_of() where they are too close.
 Range color_range(double low, double high);
-// Of a colour scale, where the caller gave them: finite, within kLargest of zero, and in order.
+// Checks the ends of a colour scale from the caller: finite, within kLargest of zero, and in order.
 // Throws Error, naming `where`.low or .high.
 void check_ends(const std::string& where, const std::optional<double>& low,
                 const std::optional<double>& high);
@@ -77,9 +77,9 @@ inline std::int64_t grid_columns(std::int64_t count, std::int64_t fit) {
 // The width of the longest label, in CSS pixels.
 double widest(const std::vector<std::string>& labels, double size, bool bold = false);
 
-// The group of one matrix, with what a script on the page needs to find its cells: data-rows and
-// data-columns of them in the rectangle data-x, data-y, data-width, data-height of the viewBox;
-// data-panel counts the matrices of a picture from 0.
+// Opens the group of one matrix, with the data that a script on the page needs to find its cells:
+// data-rows and data-columns of them in the rectangle data-x, data-y, data-width, data-height of
+// the viewBox; data-panel counts the matrices of a picture from 0.
 void open_map(Drawing& drawing, const Panel& panel, std::int64_t rows, std::int64_t columns,
               std::int64_t index);
 // One image of the matrix in the panel, without its frame.
@@ -105,7 +105,7 @@ using Mark = std::function<void(double x, double y, std::size_t index)>;
 double draw_legend(Drawing& drawing, const std::vector<std::string>& names, double left, double top,
                    double width, const Mark& mark);
 
-// What a colour bar names below its colours: "hidden", "not finite".
+// Returns the names below the colours of a colour bar: "hidden", "not finite".
 std::vector<std::string> gaps_of(const Extent& extent, const Scale& scale);
 inline constexpr double kGapPitch = 22;  // from one of them to the next
 
@@ -113,7 +113,7 @@ inline constexpr double kGapPitch = 22;  // from one of them to the next
 // used.
 double draw_color_bar(Drawing& drawing, const Scale& scale, std::string_view label,
                       const std::vector<std::string>& gaps, double left, double top, double height);
-inline constexpr double kShortestBar = 120;  // has room for ticks even beside a flat map
+inline constexpr double kShortestBar = 120;  // has room for ticks even next to a flat map
 double color_bar_width(const Scale& scale, std::string_view label,
                        const std::vector<std::string>& gaps, double height);
 

@@ -33,7 +33,8 @@ double em(char32_t c) {
   return within(c, 0x370, 0x52f) ? 0.8 : 1;
 }
 
-// What XML 1.0 may contain, less the control characters of Latin-1, which it discourages.
+// Returns whether XML 1.0 may contain a character, without the control characters of Latin-1, which
+// it discourages.
 bool allowed(char32_t c) {
   if (c < 0x20) return c == '\t' || c == '\n' || c == '\r';
   return !within(c, 0x7f, 0x9f) && c != 0xfffe && c != 0xffff;

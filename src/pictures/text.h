@@ -12,9 +12,9 @@ namespace sextant::pictures {
 std::u32string decode(std::string_view utf8);
 std::string encode(std::u32string_view text);
 
-// For XML and HTML text and quoted attributes: & < > " ' escaped, characters that XML 1.0 forbids
-// removed, bytes that are not UTF-8 replaced; characters that turn the direction of what follows
-// become their names, "U+202E".
+// Escapes & < > " ' for XML and HTML text and quoted attributes, removes characters that XML 1.0
+// forbids and replaces bytes that are not UTF-8; characters that turn the direction of the
+// following text become their names, "U+202E".
 std::string escape(std::string_view utf8);
 
 // An upper bound of the width in CSS pixels at font size `size`, in the fonts of kFontFamily: the
@@ -24,11 +24,11 @@ double text_width(std::string_view utf8, double size, bool bold = false);
 // The text, or as much of its beginning as fits into `width` pixels with an ellipsis.
 std::string shorten(std::string_view utf8, double size, double width, bool bold = false);
 
-// How a token is written on an axis: the word-start marks of SentencePiece and byte-level BPE and
-// spaces at the ends become a middle dot ("▁the" and "Ġthe" -> "·the", "the</w>" -> "the·"), line
-// breaks and tabs become arrows, a lone space "␣", an empty token "∅", and characters that have no
-// shape or change the direction of writing their names: "U+200B". A mark that would combine with
-// what stands before the label has a dotted circle.
+// Returns the label of a token on an axis: the word-start marks of SentencePiece and byte-level BPE
+// and spaces at the ends become a middle dot ("▁the" and "Ġthe" -> "·the", "the</w>" -> "the·"),
+// line breaks and tabs become arrows, a lone space "␣", an empty token "∅", and characters that
+// have no shape or change the direction of writing their names: "U+200B". A mark that would combine
+// with the text before the label has a dotted circle.
 std::string token_label(std::string_view token);
 
 }  // namespace sextant::pictures

@@ -1,4 +1,4 @@
-// Mistakes of one rank, told to all.
+// Reports errors of one rank to all.
 #include "sextant/ranks/agreement.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ std::string take(std::string& from) {
   return text;
 }
 
-// What `work` says against going on; empty: nothing.
+// Returns the reason of `work` not to continue; empty: none.
 std::string problem_of(const std::function<void()>& work) {
   std::string problem;
   try {
@@ -79,7 +79,7 @@ std::string problem_of(const std::function<void()>& work) {
                                  " makes another one than rank 0");
 }
 
-// What a rank tells the others in a round: always as long, so that rounds of different calls meet
+// The message of a rank in a round: always the same length, so that rounds of different calls match
 // and differ.
 struct Message {
   std::int64_t failed;

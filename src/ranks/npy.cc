@@ -136,8 +136,8 @@ std::string target_of(const std::string& path) {
   return follow_links(path);
 }
 
-// Makes `name` with the permissions of what is at `path`, room for `size` bytes and the header;
-// 0, or the reason why not.
+// Makes `name` with the permissions of the file at `path`, room for `size` bytes and the header;
+// returns 0, or the reason of a failure.
 int begin_file(const std::string& name, const std::string& path, const std::string& header,
                std::int64_t size) {
   const FileHandle file(name, O_WRONLY | O_CREAT | O_EXCL, 0666);
@@ -180,7 +180,7 @@ void save_shards(const Communicator& comm, const std::string& path, View<const T
     std::copy(beside.begin(), beside.end(), name.begin());
   });
   comm.broadcast(0, std::as_writable_bytes(std::span(name)));
-  // On every rank: whichever is told to end removes it.
+  // On every rank, so that any rank that ends removes it.
   if (comm.rank() != 0) temporary.emplace(name.data());
   run_or_fail_on_all(comm, [&] {
     const Tensor<T> rows = copy_of(part);

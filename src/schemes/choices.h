@@ -1,4 +1,4 @@
-// What the names of choices mean that several schemes have.
+// Explains the names of choices that several schemes share.
 #pragma once
 
 #include "core/options/fields.h"
@@ -14,7 +14,7 @@ inline constexpr auto kMeanings<SinusoidalLayout> = meanings("sin, cos, sin, cos
                                                              "all sines, then all cosines",
                                                              "all cosines, then all sines");
 
-// Of w columns, pair k.
+// For w columns, pair k.
 template <>
 inline constexpr auto kMeanings<Ladder> =
     meanings("base^(-2k / w)", "base^(-k / (w/2 - 1)), whose last one is exactly 1 / base");
@@ -27,7 +27,7 @@ template <>
 inline constexpr auto kMeanings<FourierInput> = meanings("left out", "before the features",
                                                          "after the features");
 
-// Of n rotated channels, pair k.
+// For n rotated channels, pair k.
 template <>
 inline constexpr auto kMeanings<RotaryLayout> = meanings("2k and 2k + 1", "k and k + n/2");
 

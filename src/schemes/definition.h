@@ -84,7 +84,7 @@ struct Definition {
   }
 };
 
-// What the descriptor's functions do for a definition.
+// The descriptor's functions for a definition.
 template <const Scheme& scheme, const auto& definition>
 struct Defined {
   using Of = std::remove_cvref_t<decltype(definition)>;

@@ -30,9 +30,9 @@ std::span<const Option> parameters_of() {
   return list;
 }
 
-// The parameters of one request: what was given, else the default of the descriptor. Throws Error
-// for a name that the scheme does not have, listing those it has, and for a parameter that must be
-// given and is not.
+// The parameters of one request: the given ones, else the defaults of the descriptor. Throws Error
+// for a name that the scheme does not have, with those it has, and for a missing parameter without
+// a default.
 class Parameters {
  public:
   Parameters(const Scheme& scheme, const SchemeRequest& request);
@@ -55,7 +55,7 @@ class Parameters {
   // descriptor. One of them, finite and of the sizes that the descriptor says.
   const SchemeWeights& weights() const;
   const Tensor<double>& weight(std::string_view name) const;
-  // "sinusoidal.base": what an Error about the parameter names.
+  // Returns "sinusoidal.base": the name in an Error about the parameter.
   std::string where(std::string_view name) const;
 
  private:

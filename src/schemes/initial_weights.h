@@ -13,7 +13,7 @@
 
 namespace sextant {
 
-// The parameter that every learned scheme has beside its options.
+// The parameter that every learned scheme has in addition to its options.
 struct InitialSeed {
   std::uint32_t seed = 0;
 };
@@ -23,8 +23,8 @@ inline constexpr auto kFields<InitialSeed> =
 
 namespace descriptors {
 
-// Of all weights of a scheme, set by name, one after the other; the others are 0. A size that may
-// be any is 1 unless it is set.
+// Makes all weights of a scheme, set by name, one after the other; the others are 0. A size that
+// may be any is 1 unless it is set.
 class InitialWeights {
  public:
   // Throws Error unless the request has 1 .. 2^20 heads.

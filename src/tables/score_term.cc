@@ -1,4 +1,4 @@
-// What terms need not define.
+// Implements the optional functions of terms.
 #include "sextant/tables/score_term.h"
 
 #include <algorithm>

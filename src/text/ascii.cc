@@ -14,8 +14,8 @@ bool joins_digits(char c) { return joins_both(c) || c == ',' || c == ';'; }
 bool is_of_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 bool shows_nothing(char c) { return c <= ' ' || c == 0x7f; }
 
-// One behind the part of a word that begins at `at`: letters, digits and low lines, and marks
-// between two letters or two digits (rules WB5 to WB13b).
+// Returns the end of the part of a word that begins at `at`: letters, digits and low lines, and
+// marks between two letters or two digits (rules WB5 to WB13b).
 std::size_t end_of_word(std::string_view text, std::size_t at) {
   while (++at < text.size()) {
     if (is_of_word(text[at])) continue;

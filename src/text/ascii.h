@@ -1,5 +1,5 @@
-// Words and characters of texts that are ASCII alone, by the same rules as those of any text
-// (UAX #29): what builds without ICU have.
+// Splits ASCII texts into words and characters, by the same rules as for any text (UAX #29), for
+// builds without ICU.
 #pragma once
 
 #include <cstdint>

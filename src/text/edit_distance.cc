@@ -40,7 +40,7 @@ std::optional<std::string> nearest_spelling(std::string_view word,
     if (distance > limit) continue;
     nearest = candidate;
     if (distance == 0) break;
-    limit = distance - 1;  // from here on only a better one counts
+    limit = distance - 1;  // after this only a better one counts
   }
   return nearest;
 }

@@ -8,7 +8,7 @@
 
 namespace sextant::text {
 
-// Lines with their numbers, without "\n" or "\r\n"; nothing behind the last line break.
+// Lines with their numbers, without "\n" or "\r\n"; nothing follows the last line break.
 class LineReader {
  public:
   explicit LineReader(std::string_view text) : rest_(text) {}

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t kMaxPairBytes = std::uint64_t{1} << 30;
 constexpr std::string_view kByteOrderMark = "\uFEFF";
 
-// The lines without their ends, checked to be UTF-8; nothing behind the last line break.
+// Returns the lines without their ends, checked to be UTF-8; nothing follows the last line break.
 std::vector<std::string_view> lines_of(std::string_view bytes, std::string_view where) {
   if (bytes.size() > kMaxPairBytes) {
     throw Error(where,

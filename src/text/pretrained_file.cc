@@ -9,7 +9,7 @@ bool PretrainedTokenizer::recognizes(std::string_view json) {
   try {
     const Json file = Json::parse_object(json, "tokenizer.json", text::kTokenFile);
     return file.contains("model") && !file.contains("format");
-  } catch (const Error&) {  // whoever reads it next says what is wrong
+  } catch (const Error&) {  // the next reader reports the mistake
     return false;
   }
 }

@@ -1,5 +1,5 @@
-// Names come first, since tokenizers are saved with them; ids of a model's config fill what is
-// left.
+// Names come first, since tokenizers are saved with them; ids of a model's config add the missing
+// ones.
 #include "text/special_tokens.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ std::optional<std::string> name_in(const Json& object, const std::string& key,
                         value.type_name());
 }
 
-// An id or a list of them; those that are no tokens are left out, as models list some.
+// Reads an id or a list of them; ids without a token are skipped, since models list some.
 std::vector<std::int64_t> ids_in(const Json& object, const std::string& key,
                                  const PretrainedTokenizer& tokenizer, const std::string& path) {
   std::vector<std::int64_t> ids;

@@ -1,5 +1,5 @@
-// What was learned here in the form of the library "tokenizers": a list of words, and a regular
-// expression that cuts a text into them.
+// Converts a tokenizer learned here to the form of the library "tokenizers": a list of words, and a
+// regular expression that splits a text into them.
 #include <string>
 
 #include "core/json/json.h"

@@ -26,7 +26,7 @@ template <>
 inline constexpr auto kFields<TokenizerTraining> = std::tuple_cat(std::tuple{kTokenizerKind},
                                                                   kTokenizerSettings);
 
-// Throws Error("tokenizer.OPTION", ...) for what is out of range.
+// Throws Error("tokenizer.OPTION", ...) for values out of range.
 void check_options(const TokenizerTraining& options);
 
 }  // namespace sextant

@@ -1,4 +1,5 @@
-// What training, files and use of a tokenizer share: its special tokens and its cuts.
+// Implements what training, files and use of a tokenizer share: its special tokens and its
+// splitting.
 #pragma once
 
 #include <array>
@@ -14,14 +15,14 @@ constexpr std::array<const char*, 4> kSpecialTokens = {"<pad>", "<bos>", "<eos>"
 // Where words end: the rules of split_words(), by their version. Files of tokenizers name it.
 constexpr auto kWordRules = "sextant 1";
 
-// Our models have <unk>, <s>, </s>, [EOS] and [PAD] as pieces 0 .. 4. These five numbers are the
-// special tokens and the line break instead, and the pieces behind them keep theirs.
+// Our models have <unk>, <s>, </s>, [EOS] and [PAD] as pieces 0 .. 4. Here these five numbers are
+// the special tokens and the line break, and the following pieces keep theirs.
 constexpr std::int64_t kSubwordLineBreak = 4;
 
 // Valid UTF-8 as its code points.
 std::vector<std::string> characters(std::string_view text);
 
-// Valid UTF-8 as words, split at white space or also at punctuation; each "\n" as a word of its own
+// Splits valid UTF-8 into words at white space or also at punctuation; each "\n" is a separate word
 // if `keep_lines`.
 std::vector<std::string> words(std::string_view text, bool split_punctuation, bool keep_lines);
 

@@ -108,12 +108,12 @@ Tokenizer TokenizerTrainer::finish() {
   for (const char* special : text::kSpecialTokens) counts_.erase(special);
   tokens = most_common(counts_, options_);
   if (tokens.size() == text::kSpecialTokens.size()) {
-    throw Error("tokenizer.texts",
-                "must hold a token to learn" +
-                    std::string(options_.minimum_count == 1
-                                    ? ""
-                                    : " that is there " + std::to_string(options_.minimum_count) +
-                                          " times"));
+    throw Error(
+        "tokenizer.texts",
+        "must hold a token to learn" +
+            std::string(options_.minimum_count == 1
+                            ? ""
+                            : " that occurs " + std::to_string(options_.minimum_count) + " times"));
   }
   return Tokenizer(settings, std::move(tokens), std::nullopt);
 }

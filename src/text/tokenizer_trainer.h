@@ -1,4 +1,4 @@
-// What Tokenizer::train() does, for texts that come in pieces.
+// Implements Tokenizer::train() for texts that come in pieces.
 #pragma once
 
 #include <cstdint>

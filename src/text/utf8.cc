@@ -1,4 +1,5 @@
-// What needs no library: valid UTF-8, its white space, and its width in a terminal.
+// Implements functions that need no library: valid UTF-8, its white space, and its width in a
+// terminal.
 #include "core/text/utf8.h"
 #include "core/text/terminal_cells.h"
 #include "sextant/core/error.h"

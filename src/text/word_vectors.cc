@@ -43,7 +43,7 @@ bool is_whole_number(std::string_view field) {
 }
 
 struct Header {
-  std::int64_t count = -1;  // unknown without a first line of its own
+  std::int64_t count = -1;  // unknown without a first line
   std::int64_t width = 0;
 };
 

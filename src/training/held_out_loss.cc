@@ -1,4 +1,4 @@
-// Each rank has the losses of its own batches.
+// Each rank computes the losses of its own batches.
 #include "training/held_out_loss.h"
 
 #include <utility>

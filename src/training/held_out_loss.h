@@ -1,4 +1,4 @@
-// The loss over what is held out, over all of its batches and ranks.
+// Computes the loss of the held-out data, over all of its batches and ranks.
 #pragma once
 
 #include "sextant/training/task.h"

@@ -1,4 +1,4 @@
-// The loop over steps. What is kept is always the state between two steps.
+// Runs the loop over steps. The saved state is always the one between two steps.
 #include "sextant/training/trainer.h"
 
 #include <algorithm>
@@ -48,7 +48,7 @@ class Trainer {
 
   TrainingResult run() {
     std::optional<TrainingEnd> end = reached();
-    set_to_zero(task_.gradients());  // from here on each step of AdamW does
+    set_to_zero(task_.gradients());  // after this each step of AdamW does it
     while (!end) {
       TrainingProgress progress{.metrics = make_step(), .steps = options_.steps};
       end = reached();
@@ -98,8 +98,8 @@ class Trainer {
             state_.seconds - saved_at_ >= options_.checkpoint_minutes * 60);
   }
 
-  // `step` is counted from 1, as in the metrics. All of a group have the value, and the first one
-  // knows the checkpoints.
+  // `step` is counted from 1, as in the metrics. All ranks of a group have the value, and the first
+  // one knows the checkpoints.
   void check_finite(const char* what, double value, std::int64_t step) const {
     if (std::isfinite(value)) return;
     group_.run_or_fail_on_all([&] {

@@ -33,7 +33,8 @@ inline constexpr auto kFields<AdamWOptions> = std::tuple{
     field(&AdamWOptions::clip_norm, "clip_norm", kNotNegative,
           "largest norm of the gradients; 0: no limit")};
 
-// What results depend on, beside the seed, the optimiser and the schedule: in run.json.
+// The settings in run.json that results depend on, besides the seed, the optimiser and the
+// schedule.
 inline constexpr auto kResultFields =
     std::tuple{field(&TrainerOptions::dropout, "dropout", kShare, "fraction of the activations"),
                field(&TrainerOptions::word_dropout, "word_dropout", kShare,

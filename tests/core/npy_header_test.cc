@@ -61,9 +61,9 @@ TEST(NpyHeader, RefusesEveryFileThatIsCutOff) {
   expect_header_refused("\x93NUMPY\x01"s, "is cut off inside its header");
   expect_header_refused("\x93NUMPY\x02\x00\x10\0\0"s, "is cut off inside its header");
   expect_header_refused("\x93NUMPY\x01\x00\x76\x00{'descr'"s,
-                        "is cut off inside its header: it says 118 bytes, but 8 are there");
+                        "is cut off inside its header: it says 118 bytes, but there are 8");
   expect_header_refused("\x93NUMPY\x02\x00\xff\xff\xff\xff{}"s,
-                        "is cut off inside its header: it says 4294967295 bytes, but 2 are there");
+                        "is cut off inside its header: it says 4294967295 bytes, but there are 2");
   expect_header_refused(
       whole.substr(0, whole.size() - 1),
       "is cut off: shape [2, 3] of float32 needs more than the 23 bytes that follow its header");

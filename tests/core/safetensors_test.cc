@@ -206,7 +206,7 @@ TEST(Safetensors, RefusesEveryFileThatIsCutOffOrGoesOn) {
       "is not a .safetensors file: its header would be 100000001 bytes long, must be at "
       "most 100000000");
   expect_file_refused("\5\0\0\0\0\0\0\0{}"s,
-                      "is cut off inside its header: it says 5 bytes, but 2 are there");
+                      "is cut off inside its header: it says 5 bytes, but there are 2");
   expect_file_refused(
       with_length(entry("F32", "[2]", "[0,8]"), "1234567"),
       "tensor 'w' ends at byte 8 of the data, but the file has only 7: it is cut off, or "

@@ -185,7 +185,7 @@ TEST_F(TensorFileTest, RefusesIndexesThatDoNotFitTheirFiles) {
   expect_refused(R"({"a": "1.safetensors", "c": "2.safetensors", "b": "2.safetensors"})",
                  "1.safetensors] must not hold tensor 'c', which ");
   expect_refused("{" + both + R"("b": "3.safetensors"})",
-                 "index.json] must name files that are there, got '3.safetensors' (No such file or "
+                 "index.json] must name existing files, got '3.safetensors' (No such file or "
                  "directory) for tensor 'b'");
   expect_refused("{" + both + R"("b": 3})",
                  "index.json] must have a file's name for tensor 'b', got number");

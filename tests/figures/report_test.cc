@@ -141,7 +141,7 @@ TEST(ReportPage, OneWeightIsComputedByHand) {
     if (steps[AttentionStep::weights](0, 5, j) > steps[AttentionStep::weights](0, 5, key)) key = j;
     sum += std::exp(steps[AttentionStep::biased](0, 5, j));
   }
-  EXPECT_THAT(section, HasSubstr("looks most at &#39;" + words[static_cast<std::size_t>(key)]));
+  EXPECT_THAT(section, HasSubstr("attends most to &#39;" + words[static_cast<std::size_t>(key)]));
   const double q = steps[AttentionStep::q](0, 5, 3), k = steps[AttentionStep::k](0, key, 3);
   EXPECT_THAT(section, HasSubstr(fixed(q * k, 4)));
   EXPECT_THAT(section, HasSubstr(", " + fixed(steps[AttentionStep::scores](0, 5, key), 4) + "."));
@@ -164,10 +164,10 @@ TEST(ReportPage, TheTrainedModelReadsTheMonthAndNeedsItsPositions) {
 }
 
 TEST(ReportPage, ClaimsAboutRepeatedWordsNeedOne) {
-  EXPECT_THAT(report_page("The cat saw the dog."), HasSubstr("&#39;the&#39; stands at 0 and at 3"));
+  EXPECT_THAT(report_page("The cat saw the dog."), HasSubstr("&#39;the&#39; is at places 0 and 3"));
   const std::string page = report_page("A cat saw my dog.");
-  EXPECT_THAT(page, Not(HasSubstr("; stands at ")));
-  EXPECT_THAT(page, Not(HasSubstr("the same word once more")));
+  EXPECT_THAT(page, Not(HasSubstr("; is at places ")));
+  EXPECT_THAT(page, Not(HasSubstr("the same word at another place")));
 }
 
 TEST(ReportPage, IsLight) {

@@ -133,7 +133,7 @@ TEST(Inference, LeavesNothingForABackwardPass) {
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
   EXPECT_THAT(error_of([&] { stack.backward({}, d.view(), {}, gradient, nullptr, pass); }),
-              HasSubstr("[stack.saved] must be what forward() of this stack gave, "
+              HasSubstr("[stack.saved] must be the result of forward() of this stack, "
                         "of 2 layers, got 0; infer() keeps nothing"));
 }
 

@@ -42,7 +42,7 @@ TEST(OptionChecks, RefuseRowsThatOverlap) {
     });
   };
   const std::string apart =
-      "[sinusoidal_into.out] must have an element of its own for every result, got stride ";
+      "[sinusoidal_into.out] must have a separate element for every result, got stride ";
   EXPECT_EQ(write(memory.data(), 0), apart + "0 at axis 0");
   EXPECT_EQ(write(memory.data(), 3), apart + "3 at axis 0");
   EXPECT_EQ(write(memory.data() + 32, -3), apart + "-3 at axis 0");

@@ -1,11 +1,11 @@
-// The page: a tab per view, what is shown in the address, one message for what goes wrong.
+// The page: it has a tab per view, keeps its state in the address, and shows one message for an error.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer, {make, state} = explorer;
   const names = Object.keys(explorer.views);
 
-  // Links that name no view and something to show are of the time when the first view was another.
+  // A link that names no view but has other fields is an old one, from before the lesson was the first view.
   const first = () => state.names().some((name) => /^(text|order|scheme|toy\d?|p\..*)$/.test(name)) && !state.has('lesson') && !state.has('answers') ? 'order' : names[0];
   const wanted = () => names.includes(state.get('view')) ? state.get('view') : first();
 
@@ -31,7 +31,7 @@
     }
   }
 
-  // Another view keeps the text and the scheme and forgets the rest.
+  // A change of the view keeps the text and the scheme and drops the rest.
   function go(name) {
     const kept = ['text', 'scheme'];
     state.set(Object.fromEntries(state.names().filter((key) => !kept.includes(key)).map((key) => [key, null])));
@@ -53,7 +53,7 @@
 
   explorer.show_progress(document.getElementById('progress'));
 
-  // A folder or a file that is dropped where nothing takes it must not replace the page.
+  // A file or folder that is dropped outside a place for it must not replace the page.
   for (const kind of ['dragover', 'drop']) addEventListener(kind, (event) => event.preventDefault());
   addEventListener('unhandledrejection', (event) => explorer.say('Something went wrong: ' + (event.reason?.message ?? event.reason)));
   state.on_change(show);

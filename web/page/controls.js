@@ -1,17 +1,17 @@
-// Controls made from what the program says of its options: `sextant list --json` and `sextant list --options COMMAND --json`.
+// Makes controls from the program's lists of options: `sextant list --json` and `sextant list --options COMMAND --json`.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer, {make, state} = explorer;
 
-  // What the program's `list --json` printed when the page was made.
+  // The output of `list --json` from the build of the page.
   explorer.schemes = async () => globalThis.sextant_list;
 
   const titles = {none: 'none', added: 'Added to embeddings', rotated: 'Rotations of q and k', distance_bias: 'Biases by distance',
     indexed_bias: 'Biases by query and key', content: 'Terms that depend on the words'};
 
-  // A labelled control. What is wrong with its value is said beside it: `option` has the names that the
-  // program's errors have for it, "window" of "[attend.window] must be ...", separated by spaces.
+  // A labelled control. An error of its value is shown next to it: `option` has the names of the option in the
+  // program's errors, "window" of "[attend.window] must be ...", separated by spaces.
   explorer.field = (label, control, help = '', option = '') => {
     const id = 'c' + (explorer.field.count = (explorer.field.count || 0) + 1);
     control.id = id;
@@ -27,7 +27,7 @@
     else control.setAttribute('aria-invalid', 'true');
   };
 
-  // Shows what a call complains of, beside its control where there is one, and in the picture's place.
+  // Shows the error of a call next to its control, if there is one, and in place of the picture.
   explorer.show_problem = (answer, picture) => {
     const text = explorer.problem(answer), name = (text.match(/^\[[^\]]*?([a-z_-]+)\]/) || [])[1];
     const field = name && [...document.querySelectorAll('#view .field')].find((one) => one.dataset.option.split(' ').includes(name));
@@ -41,7 +41,7 @@
     for (const field of document.querySelectorAll('#view .field[data-option]:not([data-option=""]):not([data-option=text]):not([data-option=second])')) explorer.say_beside(field, '');
   };
 
-  // A text of which at most `most` words are used; `change` is called when its state has changed.
+  // A field for a text; at most `most` words are used, and `change` is called after a change of the state.
   explorer.text_field = ({name, label, start, help = '', most, delay = 200}, change) => {
     const input = make('textarea', {rows: 2, spellcheck: 'false', dir: 'auto', maxlength: explorer.longest_text, oninput: explorer.later(() => {
       const text = input.value.slice(0, explorer.longest_text);
@@ -49,7 +49,7 @@
       state.set({[name]: text === start ? null : text});
       change(text);
     }, delay)});
-    input.value = state.get(name, start).slice(0, explorer.longest_text);  // of a link; what is pasted is cut by the browser
+    input.value = state.get(name, start).slice(0, explorer.longest_text);  // limits the text of a link; the browser limits pasted text
     const field = explorer.field(label, input, help, name);
     return field;
   };
@@ -74,7 +74,7 @@
     return select;
   };
 
-  // The default of an option as it is written on the command line: "yes", "10000", "1,2"; nothing of one that must be given.
+  // The default of an option as it is written on the command line: "yes", "10000", "1,2"; empty if there is no default.
   const default_text = ({default: value}) => value === null ? undefined : typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
 
   function parameter_control(parameter, value, change) {
@@ -83,7 +83,7 @@
       const options = [...(parameter.unset ? [parameter.unset] : []), ...(type === 'flag' ? ['yes', 'no'] : names)];
       return explorer.select(options.map((name) => [name, name]), value || default_text(parameter), change);
     }
-    // Any text is passed on: the program says what is wrong with it.
+    // Any text is passed to the program, which reports errors.
     const placeholder = default_text(parameter) ?? 'needed';
     if (type === 'integer' && !parameter.unset) {
       return make('input', {type: 'number', value, placeholder, min, max, step: multiple_of ?? 1, inputmode: 'numeric', oninput: (event) => change(event.target.value)});
@@ -92,7 +92,7 @@
       oninput: (event) => change(event.target.value.trim())});
   }
 
-  // A field whose value is in the state by this key; `start` stands for an absent one.
+  // A field whose value is in the state under this key; `start` is the value if the key is absent.
   function option_field(option, key, name, change, start) {
     return explorer.field(name, parameter_control(option, state.get(key, start === default_text(option) ? '' : start), (value) => {
       state.set({[key]: value === '' || value === start ? null : value});
@@ -100,14 +100,14 @@
     }), option.meaning + ' (' + option.range + ')', [...new Set([option.name, key, key.replaceAll('-', '_')])].join(' '));
   }
 
-  // Fields for all parameters of a scheme but those that `left_out` names; their values are in the state as "p.NAME",
+  // Fields for the parameters of a scheme, except those in `left_out`; their values are in the state as "p.NAME",
   // or with another prefix.
   explorer.parameter_fields = (scheme, change, {left_out = ['heads'], prefix = 'p.'} = {}) => scheme.parameters
     .filter((parameter) => parameter.values.type !== 'text' && !left_out.includes(parameter.name))
     .map((parameter) => option_field(parameter, prefix + parameter.name, parameter.name, change, default_text(parameter)));
 
-  // The options of a command that `words` names, as on the command line: "max-tokens"; their values are in the state by these
-  // words. `start` has values that the page begins with instead of the command's defaults.
+  // Fields for the options of a command that `words` names as the command line does, "max-tokens"; their values are in the
+  // state under these words. `start` has values that replace the command's defaults.
   explorer.command_options = (command, words, start = {}) => {
     const list = words.map((word) => globalThis.sextant_options[command].find(({option}) => option === '--' + word));
     const first = (i) => start[words[i]] ?? default_text(list[i]);
@@ -123,15 +123,15 @@
     };
   };
 
-  // The parameters that the state gives a scheme, as [parameter, value].
+  // The parameters of a scheme that the state has, as [parameter, value].
   explorer.given_parameters = (scheme, prefix = 'p.') => scheme.parameters
     .filter((parameter) => state.has(prefix + parameter.name)).map((parameter) => [parameter, state.get(prefix + parameter.name)]);
 
-  // The options of a command that the state asks for.
+  // The options of a command that the state has.
   explorer.parameter_args = (scheme, prefix = 'p.') => explorer.given_parameters(scheme, prefix)
     .map(([parameter, value]) => parameter.option.replace(/^--(scheme-)?/, '--scheme-') + '=' + value);
 
-  // Another scheme has other parameters.
+  // The parameters of the previous scheme are removed.
   explorer.forget_parameters = (prefix = 'p.') => state.set(Object.fromEntries(
     state.names().filter((name) => name.startsWith(prefix)).map((name) => [name, null])));
 })();

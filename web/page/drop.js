@@ -1,10 +1,10 @@
-// A place for files: dropped on it, or chosen by its button.
+// A place for files, which are dropped on it or chosen with its button.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer, {make} = explorer;
 
-  // Of a page from file:// Chromium reads what is dropped by handles alone, other browsers have entries alone.
+  // On a page from file:// Chromium reads dropped files only through handles; other browsers have only entries.
   async function files_of_handle(handle, path) {
     if (handle.kind === 'file') return [[path + handle.name, await handle.getFile()]];
     const found = [];
@@ -23,7 +23,7 @@
     return found;
   }
 
-  // An item may be asked for its files until the event has been handled, so all are asked before any is read.
+  // An item gives its files only until the event has been handled, so all are requested before any is read.
   async function dropped(transfer) {
     const items = [...transfer.items].filter((item) => item.kind === 'file'), files = [...transfer.files].map((file) => [file.name, file]);
     const asked = items.map((item) => item.getAsFileSystemHandle
@@ -33,7 +33,7 @@
     return found.length === 0 ? files : found.flat();
   }
 
-  // `take` gets [path, File] pairs and returns a promise of what is wrong with them, or ''.
+  // `take` gets [path, File] pairs and returns a promise of an error text, '' if there is no error.
   explorer.drop_place = ({label, help, folder = false, accept = '', take}) => {
     const input = make('input', {type: 'file', webkitdirectory: folder, multiple: folder, accept: accept || null});
     const field = explorer.field(label, input, help);
@@ -42,13 +42,13 @@
       explorer.say_beside(field, '');
       try {
         const files = await promise;
-        explorer.say_beside(field, files.length === 0 ? `There is no file in it.${folder ? ' Where it is a link, as best and last of a run are, choose the folder of the run.' : ''}` : await take(files));
+        explorer.say_beside(field, files.length === 0 ? `It contains no file.${folder ? ' If it is a link, such as best and last of a run, choose the folder of the run.' : ''}` : await take(files));
       } catch (problem) {
         explorer.say_beside(field, problem.name === 'NotFoundError' && folder
-          ? 'It cannot be read. Where it is a link, as best and last of a run are, drop the folder of the run.' : 'It cannot be read: ' + problem.message);
+          ? 'It cannot be read. If it is a link, such as best and last of a run, drop the folder of the run.' : 'It cannot be read: ' + problem.message);
       }
     }
-    // Of a chosen folder Chromium lists neither links nor where they lead; its picker of handles gives what lies there, as a drop does.
+    // For a chosen folder Chromium lists neither links nor their targets; its picker of handles gives the targets, as a drop does.
     if (folder && globalThis.showDirectoryPicker) {
       input.addEventListener('click', (event) => {
         event.preventDefault();

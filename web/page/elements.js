@@ -16,11 +16,11 @@
     return element;
   };
 
-  // The SVG of the program as part of the page; it has a title, a description and no scripts.
-  // In a narrow window a picture shrinks; one whose words could then not be read scrolls instead.
+  // Inserts the program's SVG into the page; it has a title, a description and no scripts.
+  // In a narrow window a picture shrinks; if its words became too small, it scrolls instead.
   const kSmallestText = 10, kStillRead = 7.5;  // pixels
-  const kSides = 42;  // of the page beside a picture
-  // What makes pictures of `attend` fit into a narrow window.
+  const kSides = 42;  // the page's margins
+  // The options that fit pictures of `attend` into a narrow window.
   explorer.narrow_args = () => matchMedia('(max-width: 45rem)').matches ? ['--max-width', String(Math.max(280, innerWidth - kSides))] : [];
   explorer.show_svg = (place, svg) => {
     const parsed = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
@@ -31,12 +31,12 @@
     place.replaceChildren(document.importNode(parsed, true));
   };
 
-  // Wide pictures scroll, by keys too.
+  // A wide picture scrolls, also by keys.
   explorer.picture_place = (label = 'Picture') => explorer.make('div', {class: 'picture', tabindex: 0, role: 'group', 'aria-label': label});
 
   explorer.say = (text) => { document.getElementById('message').textContent = text; };
 
-  // Words and punctuation marks, at most `most`, of the first 20,000 characters: a pasted book must not stop the page.
+  // Returns at most `most` words and punctuation marks of the first 20,000 characters, so that a pasted book does not stop the page.
   explorer.longest_text = 20000;
   explorer.words_of = (text, most = Infinity) => {
     const words = [];
@@ -48,7 +48,7 @@
     }
     return words;
   };
-  // What to say beside a text of which only a part is used; empty: all is.
+  // The note for a text of which only a part is used; '' if all of it is used.
   explorer.text_problem = (text, most) => {
     if (text.length > explorer.longest_text) return `Only the first ${most} words are used: the text has ${text.length} characters.`;
     const count = explorer.words_of(text).length;

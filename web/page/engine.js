@@ -1,10 +1,10 @@
-// The program in a worker: explorer.engine.run(args) is `sextant ARGS`. explorer.new_engine() has a worker of its own.
+// The program in a worker: explorer.engine.run(args) is `sextant ARGS`. explorer.new_engine() uses a separate worker.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer = globalThis.explorer || {};
 
-  // The worker may fail while the page is still read, before there is a place for messages.
+  // The worker may fail while the page is loading, before there is a place for messages.
   const complain = (text) => document.readyState === 'loading' ? addEventListener('DOMContentLoaded', () => explorer.say(text)) : explorer.say(text);
 
   function new_worker() {
@@ -21,7 +21,7 @@
 
   explorer.new_engine = () => {
     let worker = null, next = 0, running = null, memory = 0;
-    let waiting = [];  // calls that the worker does not have yet, so that they can still be dropped
+    let waiting = [];  // calls that were not sent to the worker yet and can still be dropped
     const watchers = new Set();
     const tell = () => watchers.forEach((watch) => watch(running));
 
@@ -60,9 +60,9 @@
     return {
       // Starts the worker before it is needed.
       warm() { if (worker === null) start(); },
-      // line(text) gets every line as it is printed, folder({name: bytes}) the folder `watch` whenever a checkpoint has renewed it.
-      // {code, out, err, files}; `read` names files that the command writes, `pick` fields of its JSON (worker.js). Of calls with the same `key`
-      // that wait only the newest is made; the others are answered with {stale: true}.
+      // line(text) gets every line as it is printed; folder({name: bytes}) gets the folder `watch` after each checkpoint.
+      // Returns {code, out, err, files}; `read` names files that the command writes, `pick` fields of its JSON (worker.js). Of waiting
+      // calls with the same `key` only the newest is made; the others are answered with {stale: true}.
       run(args, {read = [], files = {}, packed = {}, pick = [], line = null, watch = '', folder = () => {}, progress = () => {}, key = ''} = {}) {
         return new Promise((resolve) => {
           if (key !== '') {
@@ -73,7 +73,7 @@
           post();
         });
       },
-      // Ends what runs and begins anew; what was asked for is answered with code 130. Files are gone.
+      // Ends the running call and starts a new worker; all calls are answered with code 130. The worker's files are lost.
       stop() {
         if (worker !== null) worker.terminate();
         worker = null;
@@ -83,15 +83,15 @@
         for (const call of calls) call.resolve({...kStopped});
         tell();
       },
-      memory: () => memory,  // bytes that the program has
-      // Calls watch(call or null) whenever another call runs or says something: {args, began, said}.
+      memory: () => memory,  // bytes of the program's memory
+      // Calls watch(call or null) whenever a new call runs or reports progress: {args, began, said}.
       watch(watch) { watchers.add(watch); },
     };
   };
   explorer.engine = explorer.new_engine();
   explorer.engine.warm();
 
-  // What the program says of a mistake, without its own name: "[plot.width] must be ...".
+  // The error message of the program without the program's name: "[plot.width] must be ...".
   explorer.problem = ({err}) => err.split('\n').filter((line) => line !== '')
     .map((line) => line.replace(/^sextant: /, '')).filter((line) => !line.startsWith("see '"))[0] || 'no answer';
 })();

@@ -1,4 +1,4 @@
-// What every view has below its picture: the picture, its numbers and a link to keep, and the lines that make the same.
+// The part below each picture: buttons to save the picture, its numbers and a link, and the code that produces the same.
 'use strict';
 
 (() => {
@@ -7,7 +7,7 @@
   const quoted = (word) => /^[\w@%+=:,./-]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'";
   explorer.command_text = (args) => 'sextant ' + args.map(quoted).join(' ');
 
-  // The calls that commands make, in a language: what the program prints of them; '' where it has none.
+  // The calls in a language that do the same as commands, as the program prints them; '' if there are none.
   async function printed_calls(commands, language) {
     const answers = await Promise.all(commands.map(([name, ...more]) => explorer.engine.run([name, '--print-call', language, ...more])));
     const texts = answers.filter(({code}) => code === 0).map(({out}) => out.trim());
@@ -24,7 +24,7 @@
     const svg = svg_element.cloneNode(true), box = svg_element.viewBox.baseVal, scale = 2;
     svg.setAttribute('width', box.width);
     svg.setAttribute('height', box.height);
-    svg.querySelectorAll('style, .cursor').forEach((one) => one.remove());  // dark colours and the reader's place
+    svg.querySelectorAll('style, .cursor').forEach((one) => one.remove());  // dark colours and the cursor
     const image = new Image();
     image.src = 'data:image/svg+xml;charset=utf-8,' + encodeURIComponent(new XMLSerializer().serializeToString(svg));
     await image.decode();
@@ -36,9 +36,9 @@
     return new Promise((resolve) => canvas.toBlob(resolve, 'image/png'));
   }
 
-  // Buttons for the pictures in `picture` and their numbers, and the lines that make the same. `csv` is a
-  // promise of the numbers, or null; `code` is {command, python, cpp}, each may be absent, or has `calls`, the
-  // arguments of commands, in place of the last two.
+  // Shows buttons for the pictures in `picture` and their numbers, and the code that produces the same. `csv` is a
+  // function that returns a promise of the numbers, or null; `code` is {command, python, cpp}, each may be absent, or has
+  // `calls`, the arguments of commands, instead of the last two.
   explorer.show_exports = (place, {name, picture, csv = null, code}) => {
     const {make} = explorer, shown = () => [...picture.querySelectorAll('svg')].filter((svg) => svg.closest('[hidden]') === null);
     const each = async (ending, type, content) => {
@@ -59,10 +59,10 @@
           event.target.textContent = 'Copied';
         })),
       ...Object.keys(names).filter((kind) => code[kind]).map((kind) => block(kind, code[kind])));
-    // Until all of them are there the place is busy: the page grows once more.
+    // The place is busy until all of them are shown, because the page grows again.
     if (code.calls) place.setAttribute('aria-busy', 'true'); else place.removeAttribute('aria-busy');
     if (code.calls) Promise.all(['python', 'c++'].map((language) => printed_calls(code.calls, language))).then(([python, cpp]) => {
-      if (mine !== place.asked) return;  // something newer is shown
+      if (mine !== place.asked) return;  // a newer call has replaced this one
       place.removeAttribute('aria-busy');
       place.append(...[['python', python], ['cpp', cpp]].filter(([, text]) => text !== '').map(([kind, text]) => block(kind, text)));
     });

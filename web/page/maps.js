@@ -1,10 +1,10 @@
-// Reading maps: the cell below the pointer, or at the cursor that the arrow keys move, and its exact number.
+// Reads maps: shows the exact number of the cell under the pointer, or at the cursor that the arrow keys move.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer, kSvg = 'http://www.w3.org/2000/svg';
 
-  // A map of a picture as plain numbers, in the units of its SVG.
+  // The place of a map in a picture, in the units of its SVG.
   const read = ({dataset}) => Object.fromEntries(['panel', 'rows', 'columns', 'x', 'y', 'width', 'height'].map((name) => [name, Number(dataset[name] || 0)]));
 
   function cell_at(event) {
@@ -15,8 +15,8 @@
     return row >= 0 && column >= 0 && row < map.rows && column < map.columns ? {...map, row, column} : null;
   }
 
-  // The number of a cell in nested lists, one panel after the other; undefined where a cell of the
-  // picture is none of the table (pixels that are means).
+  // The number of a cell in nested lists, one panel after the other; undefined if a cell of the
+  // picture is not a cell of the table (its pixels are means).
   const flattened = new WeakMap();
   explorer.number_at = (values, {panel, rows, columns, row, column}) => {
     if (!flattened.has(values)) flattened.set(values, values.flat(Infinity));
@@ -24,8 +24,8 @@
     return flat.length % (rows * columns) === 0 ? flat[(panel * rows + row) * columns + column] : undefined;
   };
 
-  // Lets `picture` be read: `describe(cell)` is a promise of a text, which `reading` shows; `pick(cell)`
-  // is called by a click and by Enter.
+  // Makes `picture` readable: `describe(cell)` returns a promise of a text, which `reading` shows; a click or Enter
+  // calls `pick(cell)`.
   explorer.read_maps = (picture, reading, describe, pick = null) => {
     let at = null, asked = 0;
 
@@ -49,7 +49,7 @@
       if (mine === asked) reading.textContent = text;
     }
 
-    let waiting = null;  // of pointer moves one per frame is enough
+    let waiting = null;  // one pointer move per frame is enough
     picture.addEventListener('pointermove', (event) => {
       if (waiting === null) requestAnimationFrame(() => {
         const cell = cell_at(waiting);
@@ -81,7 +81,7 @@
       show({...next, row, column});
       picture.querySelector('.cursor')?.scrollIntoView({block: 'nearest', inline: 'nearest'});
     });
-    // A new picture has no cursor; what is at its place is read again.
+    // A new picture has no cursor; the cell at the old place is read again.
     return {
       again() {
         const map = at && [...picture.querySelectorAll('[data-rows]')].map(read).find((one) => one.panel === at.panel);

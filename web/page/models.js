@@ -1,5 +1,5 @@
-// The trained models that the page knows: the one in the program, those that ship beside it, a folder of the reader's, one
-// that was trained here. Their files go into a worker's file system when it first needs them.
+// The trained models of the page: the one in the program, those included in the page, the reader's folder, and models
+// trained in the page. Their files are copied into a worker's file system when it first needs them.
 'use strict';
 
 (() => {
@@ -10,7 +10,7 @@
 
   known.set('shipped', {title: 'translator of dates', folder: 'shipped', shown: 'shipped', files: {}, packed: {}});
 
-  // Files of the page's data whose name begins so, as a folder of the worker: gzip as base64, which the worker unpacks.
+  // The files of the page's data whose names begin with a prefix, as a folder of the worker, which unpacks them (gzip as base64).
   const packed_files = (prefix, folder) => Object.fromEntries(Object.entries(globalThis.sextant_data || {})
     .filter(([name]) => name.startsWith(prefix)).map(([name, text]) => [folder + name.slice(prefix.length), text]));
   if (globalThis.sextant_data) {
@@ -33,7 +33,7 @@
       infos.delete(name);
     },
     forget(name) { known.delete(name); infos.delete(name); },
-    // explorer.engine.run(), where the worker has the model's folder.
+    // explorer.engine.run() in a worker that has the model's folder.
     async run(name, args, options = {}, engine = explorer.engine) {
       if (!sent.has(engine)) sent.set(engine, new Set());
       const model = known.get(name), has = sent.get(engine);
@@ -42,10 +42,10 @@
       const answer = await ask(fresh);
       if (answer.stale || answer.code === 130) return answer;
       has.add(model.folder);
-      // A worker that was stopped has begun anew, without files.
+      // A worker that was stopped has restarted without files.
       return answer.code !== 0 && !fresh && kMissing.test(answer.err) ? ask(true) : answer;
     },
-    // What the program says of it; of a broken one {problem}.
+    // The program's description of the model; {problem} if it is broken.
     info(name) {
       if (!infos.has(name)) {
         infos.set(name, explorer.models.run(name, ['info', '--model', known.get(name).folder, '--json'])

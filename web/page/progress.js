@@ -1,4 +1,4 @@
-// What a reader sees of a call that takes long: how long, what the program says, and a button that stops it.
+// Shows the time and progress of a long call, and a button that stops it.
 'use strict';
 
 (() => {

@@ -1,4 +1,4 @@
-// What is shown, in the address: #view=positions&scheme=alibi. Values are texts; an absent one is the default.
+// Keeps the state in the address: #view=positions&scheme=alibi. Values are texts; an absent one is the default.
 'use strict';
 
 (() => {
@@ -10,7 +10,7 @@
     get: (name, fallback = '') => values.get(name) ?? fallback,
     has: (name) => values.has(name),
     names: () => [...values.keys()],
-    // null takes a value out. Nothing is reported to the listeners: whoever sets knows.
+    // null removes a value. The listeners are not called: the caller knows of the change.
     set(changes) {
       for (const [name, value] of Object.entries(changes)) {
         if (value === null || value === undefined) values.delete(name);

@@ -1,12 +1,12 @@
 // Runs commands of the program, one at a time. A message {id, args, files, packed, read, pick, lines, watch} is answered by
 // {id, code, out, err, files, picked}: `files` of the message are written before the command, those named in
-// `read` are read after it. Of JSON that is long `pick` names the fields that are wanted, "first.tokens";
-// they come in `picked` and `out` is empty. `packed` files are gzip as base64. While it runs, {id, progress} has a
-// line of its stderr, {id, line} one of its stdout, {id, folder} the files of the folder `watch`, a link, when it has changed.
+// `read` are read after it. For long JSON `pick` names the wanted fields, "first.tokens"; they are returned in
+// `picked`, and `out` is empty. `packed` files are gzip as base64. While the command runs, {id, progress} has a line of
+// its stderr, {id, line} a line of its stdout, {id, folder} the files of the folder `watch`, a link, after a change.
 'use strict';
 
 let program = null;  // a promise of the module
-let current = null;  // what is running: {id, out, err, lines, watch}
+let current = null;  // the running command: {id, out, err, lines, watch}
 
 async function unpack(base64) {
   const text = atob(base64);
@@ -50,7 +50,7 @@ function pick_from(json, paths) {
   return picked;
 }
 
-// The files of a folder that a link leads to, when it leads elsewhere than before.
+// The files of the folder that a link points to, if its target has changed.
 function watcher(module, id, path) {
   let seen = '';
   return () => {

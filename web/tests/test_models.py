@@ -237,7 +237,7 @@ def test_a_translator_says_how_sure_it_is_and_what_it_was_taught(shared):
     page = one.show("view=model&date=July 4th, 1776")
     assert written(page) == "2076-07-04"
     said = page.locator(".sure").inner_text()
-    assert said == "100.0 % sure; it was taught English dates of the years 1900 to 2099: other texts it gets wrong, however sure it is."
+    assert said == "100.0 % sure; it was trained on English dates of the years 1900 to 2099: it may be sure about other texts and get them wrong."
     page = one.show("view=model&date=hello world")
     page.locator(".sure.not", has_text="47.5 % sure").wait_for(timeout=30000)
     assert one.problems == []

@@ -92,7 +92,7 @@ def test_a_capital_makes_no_other_word(shared):
 
 def test_the_toy_model_refuses_a_word_beside_its_field(shared):
     page = opened(shared, "toy1=the+cat")
-    page.locator(".problem", has_text="and not 'cat'").wait_for()
+    page.locator(".problem", has_text="but not 'cat'").wait_for()
 
 
 @pytest.mark.parametrize("kind,read", [("CSV", "csv"), ("SVG", "svg")])

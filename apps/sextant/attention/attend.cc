@@ -24,7 +24,7 @@ constexpr std::string_view kOfTrained[] = {
 constexpr std::string_view kOfBoth[] = {"TEXT",     "--file",      "--second",    "--head",
                                         "--lines",  "--max-width", "--json",      "--output",
                                         "--format", "--model",     "--print-call"};
-// Of word vectors without weights.
+// Options for word vectors without weights.
 constexpr std::string_view kOfVectors[] = {"TEXT",         "--file",  "--vectors",   "--split",
                                            "--lower-case", "--lines", "--max-width", "--json",
                                            "--output",     "--format"};

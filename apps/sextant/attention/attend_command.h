@@ -1,4 +1,4 @@
-// What the parts of `sextant attend` share: the options, and how maps are shown.
+// Declares what the parts of `sextant attend` share: the options, and how maps are shown.
 #pragma once
 
 #include <functional>
@@ -32,14 +32,14 @@ struct Attend {
   TextInput text;
   std::string second;
   const CLI::Option* second_option = nullptr;
-  const CLI::Option* target_option = nullptr;  // the second text behind the first
+  const CLI::Option* target_option = nullptr;  // the second text after the first
   std::int64_t head = -1;
   bool lines = false;
   std::int64_t max_width = 950;  // of svg and png, in CSS pixels
   Output output;
   CallChoice call;
 
-  // Of seeded random weights.
+  // Options for seeded random weights.
   Splitting splitting;
   SentenceAttentionOptions options;
   SchemeChoice choice;
@@ -47,11 +47,11 @@ struct Attend {
 
   std::string vectors;  // a .vec file: attention of these vectors, without learned weights
 
-  // Of a trained model.
+  // Options for a trained model.
   ModelOption model;
   std::string part;
   std::optional<std::int64_t> layer;
-  bool overview = false;  // all heads by what they look at
+  bool overview = false;  // all heads by their roles
 
   bool has_second() const { return second_option->count() + target_option->count() > 0; }
 };
@@ -66,8 +66,8 @@ void check_written(const Attend& attend, double weights);
 // One block of numbers or colours per head.
 std::string text_of(const HeadMaps& maps, bool blocks);
 
-// Writes maps in the format that was asked for: JSON and pages are made by those who know more;
-// without one, a page has the maps alone. `further` comes after maps that are text.
+// Writes maps in the requested format. Callers with more data make JSON and pages; otherwise a page
+// has only the maps. `further` follows maps that are text.
 void write_maps(const Attend& attend, const HeadMaps& maps,
                 const std::function<std::string()>& json, const std::function<std::string()>& page,
                 const std::string& further = "");

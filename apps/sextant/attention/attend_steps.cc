@@ -1,4 +1,4 @@
-// `sextant attend --step`: what attention computes between words and output.
+// Implements `sextant attend --step`: everything that attention computes between words and output.
 #include <utility>
 
 #include "attention/attend_command.h"

@@ -1,4 +1,4 @@
-// What the words of `sextant attention` alone tell, before a file is read.
+// Checks the options of `sextant attention` before a file is read.
 #include <algorithm>
 #include <filesystem>
 
@@ -9,7 +9,7 @@
 namespace sextant::app {
 namespace {
 
-// What needs the whole of a file or of the weights.
+// Checks options that need a whole file or the weights.
 void check_ranks(const AttentionCommand& command) {
   if (!command.ranks.is_given()) return;
   if (command.wants("weights")) {
@@ -22,7 +22,7 @@ void check_ranks(const AttentionCommand& command) {
   }
 }
 
-// A scheme, and what may not go with it.
+// Checks a scheme and the options that it excludes.
 void check_scheme(const AttentionCommand& command) {
   const auto fail = [&](const std::string& option) {
     throw Error("attention." + option,
@@ -63,7 +63,7 @@ void check_attention(const AttentionCommand& command) {
     const auto [at, fresh] =
         written.emplace(std::filesystem::path(path).lexically_normal().string(), name);
     if (!fresh)
-      fail(name, "must be a file of its own, got " + path + " for --" + at->second + " too");
+      fail(name, "must be a separate file, got " + path + " for --" + at->second + " too");
     if (path == "-" && (command.json || command.explain)) {
       fail(name, std::string("must be a file with ") + (command.json ? "--json" : "--explain") +
                      ", which prints to stdout");

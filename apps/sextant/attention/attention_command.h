@@ -1,4 +1,4 @@
-// What `sextant attention` was asked for, and the steps it takes: read, check, compute, write.
+// Declares the options of `sextant attention` and its steps: read, check, compute, write.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace sextant::app {
 
-// --ranks and what goes with it: several processes of MPI that divide the sequence.
+// --ranks and its options: several processes of MPI that divide the sequence.
 struct RanksChoice {
   std::string algorithm;  // empty: one process
   std::string divide = "contiguous", wire_type = "unchanged";
@@ -29,7 +29,7 @@ struct AttentionCommand {
   // Paths by the names of their options without dashes: "q", "key-lengths"; those given only. "-"
   // is stdin or stdout, each once.
   std::map<std::string, std::string> inputs, outputs;
-  std::string dtype;  // of q, k, v; empty: what the file of q says
+  std::string dtype;  // of q, k, v; empty: the dtype in the file of q
   bool alibi = false;
   std::optional<Causal> causal;
   Window window;

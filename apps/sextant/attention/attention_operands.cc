@@ -202,7 +202,7 @@ std::int64_t AttentionOperands<T>::positions(const char* where, bool forward) co
     return 1 + std::max({*last_q, *last_k, *last_q - *first_k, *last_k - *first_q});
   }
   std::vector<std::int64_t> first_positions = offsets_;
-  // Of pairs with fewer keys than queries no distance is further than their queries are long.
+  // If a pair has fewer keys than queries, no distance is larger than the number of its queries.
   if (options.causal == Causal::bottom_right && key_segments_.empty()) {
     first_positions.assign(static_cast<std::size_t>(q.size(0)), k_len - q_len);
   }

@@ -38,7 +38,7 @@ class AttentionOperands {
   void take_bias(const Array& array);
   void take_ids(const AttentionArrays& arrays);
   void align(const AttentionCommand& command, const AttentionArrays& arrays);
-  // How many ids from 0 on queries and keys have; `forward` refuses queries before 0.
+  // Returns the number of ids from 0 on of queries and keys; `forward` refuses queries before 0.
   std::int64_t positions(const char* where, bool forward) const;
   void rotate(const AttentionCommand& command);
 

@@ -13,12 +13,12 @@
 namespace sextant::app {
 namespace {
 
-// What was computed and waits to be written.
+// The results that are to be written.
 template <Floating T>
 struct AttentionResults {
   using Wide = typename AttentionOperands<T>::Wide;
   std::map<std::string, Tensor<T>> arrays;   // of the type of q
-  std::map<std::string, Tensor<Wide>> sums;  // gradients of what is not stored in that type
+  std::map<std::string, Tensor<Wide>> sums;  // gradients of arrays that are not stored in that type
   Tensor<float> lse;
   SchemeWeights scheme;  // gradients
 

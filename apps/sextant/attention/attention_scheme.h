@@ -26,8 +26,9 @@ class AttentionScheme {
   template <class M>
   void add_to(AttentionOptionsOf<M>& options);
 
-  // Makes room for what attention_backward() gives, and what the weights' gradients are then.
-  // Throws Error for several schemes and for one that learns nothing that the operator sees.
+  // Makes room for the results of attention_backward(), and returns the weights' gradients from
+  // them. Throws Error for several schemes and for one without learned weights that the operator
+  // uses.
   template <Floating T>
   void want(AttentionGradients<T>& gradients);
   SchemeWeights gradients() const;

@@ -1,4 +1,4 @@
-// `sextant attention --json`: what was computed from what.
+// Writes the summary of `sextant attention --json`: inputs and results.
 #include <vector>
 
 #include "attention/attention_command.h"

@@ -1,4 +1,4 @@
-// What `sextant attention` says and checks in the words of the command line.
+// Translates messages of `sextant attention` into the names of the command line.
 #include <algorithm>
 #include <filesystem>
 #include <string>
@@ -11,7 +11,7 @@
 namespace sextant::app {
 namespace {
 
-// What the operator calls its arguments, and what the command line calls them.
+// The names of arguments in the operator and on the command line.
 constexpr std::pair<std::string_view, std::string_view> kOptionNames[] = {
     {"query_offsets", "query-offsets"},
     {"query_positions", "query-positions"},
@@ -42,7 +42,7 @@ Error as_option(const Error& error, bool scheme) {
   std::string what = error.what();
   what.erase(0, prefix + where.size() + 3);  // "[where] "
   std::string option = where.substr(dot + 1);
-  // The tables of a scheme have no options of their own.
+  // The tables of a scheme have no separate options.
   constexpr std::string_view kTables[] = {"rotation", "bias", "indexed", "content"};
   if (scheme && std::find(std::begin(kTables), std::end(kTables), option) != std::end(kTables)) {
     return {"attention.scheme", what};

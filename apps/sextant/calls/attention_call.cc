@@ -120,7 +120,7 @@ std::string python_call(const AttentionCommand& command) {
   return text;
 }
 
-// What Python's call would have to know of the arrays, or does not take.
+// Returns the options that Python's call does not support, or that depend on the arrays.
 std::string missing_in_python(const AttentionCommand& command) {
   if (command.ranks.is_given()) return "--ranks";
   if (command.dtype == "bfloat16") return "--dtype bfloat16";

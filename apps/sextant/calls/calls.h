@@ -1,4 +1,4 @@
-// The calls of commands in Python and C++. Each reads no file but for its text.
+// Writes the calls of commands in Python and C++. They read no file except for their text.
 #pragma once
 
 #include "attention/attend_command.h"
@@ -15,7 +15,7 @@ PrintedCall call_of(const Attend& attend, const std::vector<std::string>& first,
 PrintedCall call_of(const AttentionCommand& attention);
 PrintedCall call_of(const PlotOptions& plot, std::string_view function,
                     const std::vector<std::string>& words);
-// Of `sextant compare`.
+// Returns the call of `sextant compare`.
 PrintedCall call_of(const SentenceAttentionOptions& options, const std::vector<std::string>& first,
                     const std::vector<std::string>& second);
 

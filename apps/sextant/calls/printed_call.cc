@@ -1,4 +1,4 @@
-// What a command computes, in other words.
+// Prints the computation of a command in other languages.
 #include "calls/printed_call.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// --print-call: what a command computes, as a line of the shell or lines of Python or C++.
+// Implements --print-call: the computation of a command as a line of the shell or lines of Python
+// or C++.
 #pragma once
 
 #include <string>
@@ -30,10 +31,10 @@ class CallChoice {
   std::string language_;
 };
 
-// The command with its options as they were given, --print-call left out.
+// Returns the command with its given options, without --print-call.
 std::string written_command(const CLI::App& command);
 
-// Texts, lists and dicts: the same in both languages but for brackets.
+// Texts, lists and dicts, which differ between the languages only in their brackets.
 std::string in_quotes(std::string_view text);
 std::string word_list(const std::vector<std::string>& words, std::string_view brackets);
 

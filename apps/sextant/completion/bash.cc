@@ -5,7 +5,7 @@
 namespace sextant::app {
 namespace {
 
-// The words after a command's name: one function for all, which knows nothing of the program.
+// The words after a command's name: one function for all programs.
 constexpr const char* kBashBegin =
     R"(# bash completion of sextant, made by `sextant completion bash`
 _sextant() {

@@ -1,4 +1,4 @@
-// What a shell can complete: the commands of the program and the options that help shows.
+// Collects what a shell can complete: the commands of the program and the options in the help.
 #pragma once
 
 #include <string>

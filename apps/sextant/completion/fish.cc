@@ -32,7 +32,7 @@ std::string fish_quoted(const std::string& text) {
   return out + "'";
 }
 
-// What follows an option or a command: files, names, or nothing that is known.
+// The values of an option or a command: files, names, or unknown.
 std::string fish_values(const Completions& values) {
   const std::string names =
       values.words.empty() ? "" : " -a '(__sextant_names " + joined(values.words, " ") + ")'";

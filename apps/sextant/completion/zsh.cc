@@ -44,7 +44,7 @@ std::string zsh_action(const std::string& type, const Completions& values) {
   return text + (type == "LIST" ? "_sequence compadd - " + words : "(" + words + ")");
 }
 
-// The same for what has no name: of a command with inner ones, these with their meanings.
+// The same for arguments without a name: the inner commands of a command, with their meanings.
 std::string zsh_arguments(const CompletedCommand& command) {
   if (command.inner.empty()) return zsh_action("argument", command.arguments);
   std::string text = ":command:((" + joined(command.arguments.words, " ");

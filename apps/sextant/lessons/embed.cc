@@ -109,7 +109,7 @@ Json json_of(const Batch& batch) {
   return json;
 }
 
-// Throws Error for what goes with a model alone, or without one.
+// Throws Error for options that need a model, or exclude one.
 void check(const Embed& embed) {
   const bool has_model = !embed.model.folders.empty();
   const auto format = embed.output.format(kEmbedFormats, "embed");

@@ -1,4 +1,4 @@
-// What the parts of `sextant embed` share.
+// Declares what the parts of `sextant embed` share.
 #pragma once
 
 #include <cstdint>

@@ -39,7 +39,7 @@ struct Shown {
   std::string title, row_name, column_name, color_name;
 };
 
-// What the file calls its rows, unless that says nothing or is too long for an axis.
+// Returns the name of the rows in the file, unless it is empty or too long for an axis.
 std::string axis_of(const NamedTable& table, const char* otherwise) {
   constexpr std::int64_t kLongest = 30;
   const std::string name = figures::capital(table.row_name);

@@ -1,4 +1,4 @@
-// What the parts of `sextant evaluate` share.
+// Declares what the parts of `sextant evaluate` share.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ struct Evaluate {
   std::string pairs, text;  // files, one of the two
   bool json = false;
 
-  // Of pairs.
+  // Options for pairs.
   TranslateOptions options{};
   bool reverse = false;
   std::int64_t limit = 0;  // pairs; 0: all

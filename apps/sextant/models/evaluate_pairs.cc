@@ -1,4 +1,4 @@
-// `sextant evaluate --pairs`: translations beside their references.
+// Implements `sextant evaluate --pairs`, which compares translations with their references.
 #include <cmath>
 
 #include "core/text/strings.h"

@@ -1,4 +1,4 @@
-// `sextant generate`: a language model goes on with a text, or fills in what is hidden in it.
+// Implements `sextant generate`: a language model continues a text, or fills in its masked tokens.
 #include "sextant/models/generate.h"
 
 #include <memory>
@@ -18,7 +18,7 @@
 namespace sextant::app {
 namespace {
 
-// Unlike other texts a prompt keeps its line breaks: "ROMEO:\n" asks for what he says.
+// Unlike other texts a prompt keeps its line breaks: after "ROMEO:\n" the model writes his text.
 std::string prompt_of(const Generate& command) {
   std::string prompt = command.prompt == "-" ? read_text("-", "generate.prompt") : command.prompt;
   check_utf8(prompt, "generate.prompt");
@@ -47,8 +47,8 @@ Json json_of(const Generate& command, const ModelFolder& folder, const std::stri
   return json;
 }
 
-// What else could have come: the most probable tokens, what the model gives them, and what they
-// were drawn with.
+// Returns the alternatives to a token: the most probable tokens, with the model's probability and
+// the one they were drawn with.
 Json alternatives(const GeneratedToken& chosen, const Tokenizer& tokenizer, std::int64_t count) {
   Json list = Json::array();
   for (const auto& [token, probability] : most_probable(chosen.logits, count)) {
@@ -78,7 +78,7 @@ void run(const Generate& command) {
     };
   }
 
-  // The prompt is printed with the first token: what cannot be continued prints nothing.
+  // The prompt is printed with the first token: a prompt that cannot be continued prints nothing.
   bool begun = command.json;
   const auto show = [&](std::string_view text) {
     if (command.json) return;

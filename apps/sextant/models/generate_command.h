@@ -1,4 +1,4 @@
-// What the parts of `sextant generate` share.
+// Declares what the parts of `sextant generate` share.
 #pragma once
 
 #include <string>
@@ -22,7 +22,7 @@ inline const std::vector<Wording> kGenerateWords = only<GenerateOptions>(
     {{.field = "max_tokens"}, {.field = "slide"}, {.field = "seed"}, {.field = "cache_type"}});
 inline constexpr std::size_t kMaxPromptTokens = 1 << 16;  // each looks at all before it
 
-// What a masked model would put where the text has [MASK].
+// Prints the tokens that a masked model predicts for [MASK].
 void fill_in(const Generate& command);
 
 }  // namespace sextant::app

@@ -1,4 +1,4 @@
-// `sextant generate --fill`: what a masked model would put where the text has [MASK].
+// Implements `sextant generate --fill`: the tokens that a masked model predicts for [MASK].
 #include "models/generate_command.h"
 #include "options/options.h"
 #include "sextant/core/numbers.h"

@@ -1,4 +1,4 @@
-// `sextant info`: what was built, and what runs on this machine; what a trained model is.
+// Implements `sextant info`: describes the build and the machine, or a trained model.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -55,7 +55,7 @@ std::vector<FrameworkError> framework_errors(const TransformerConfig& config) {
   return errors;
 }
 
-// What a model is made of, and where its positions act.
+// Returns the parts of a model, and where its positions act.
 Json json_of(const ModelFolder& folder, std::int64_t parameters) {
   const TransformerConfig& config = folder.config;
   Json json{{"model", folder.path}, {"parameters", parameters}};

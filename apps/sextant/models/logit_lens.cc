@@ -1,4 +1,4 @@
-// `sextant logit-lens`: what each layer of a trained model would write next.
+// Implements `sextant logit-lens`: the next token that each layer of a trained model predicts.
 #include <memory>
 
 #include "commands.h"

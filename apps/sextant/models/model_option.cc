@@ -63,7 +63,7 @@ CLI::Option* ModelOption::add_folder(CLI::App& command, bool several) {
       "Hugging Face hub; 'shipped': the translator in the program, trained on " +
       std::string(kDatesTaught);
   if (several) text += "; repeat it for an ensemble";
-  // One value each, or the words behind it would be folders too.
+  // Each option takes one value; otherwise the words after it would be folders too.
   auto* model =
       input_file(command.add_option("--model", folders, text), "DIR")->allow_extra_args(false);
   add_read_as(command, read_as)->needs(model);

@@ -68,8 +68,8 @@ std::string text_of(const Translate& command, std::int64_t number, const std::st
   return text;
 }
 
-// What a person should know of the answers of a model that is part of the program: `sure` are the
-// probabilities of the lines.
+// Warns about the limits of a model that is part of the program: `sure` are the probabilities of
+// the lines.
 void tell_taught(const std::string& taught, std::span<const double> sure) {
   if (taught.empty() || sure.empty() || !stderr_is_terminal()) return;
   const double least = *std::ranges::min_element(sure);

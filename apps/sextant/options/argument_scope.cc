@@ -1,4 +1,4 @@
-// The one place that knows which options stand for which members of the library's options.
+// Maps options to the members of the library's options, in this one place.
 #include "options/argument_scope.h"
 
 #include <algorithm>

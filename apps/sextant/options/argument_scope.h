@@ -11,13 +11,13 @@ namespace sextant::app {
 
 struct ToldError {
   std::string text;    // "[attend.hide] ..."
-  bool is_of_options;  // what the command line alone shows, whatever files hold
+  bool is_of_options;  // the command line alone determines it, not the contents of files
 };
 
 // `command`: the one that was called, with its options as they were given.
 ToldError in_words_of(CLI::App& command, const Error& error);
 
-// What stands behind "[where] " in an error.
+// Returns the text after "[where] " in an error.
 std::string what_of(const Error& error);
 
 }  // namespace sextant::app

@@ -44,7 +44,7 @@ constexpr FormatName kFormatNames[] = {
 std::string list_of(std::span<const Format> allowed, std::string_view prefix) {
   std::string list;
   for (const Format format : allowed) {
-    if (prefix == "." && format == Format::text) continue;  // no ending stands for it
+    if (prefix == "." && format == Format::text) continue;  // it has no ending
     list += (list.empty() ? "" : ", ") + std::string(prefix) + std::string(name_of(format));
   }
   return list;

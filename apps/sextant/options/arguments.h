@@ -1,5 +1,5 @@
-// The command line's own small languages: lists of positions, names of formats. They know nothing
-// of options or terminals, so that a fuzzer can hold them.
+// Parses the command line's small languages: lists of positions, names of formats. They do not
+// depend on options or terminals, so that they can be fuzzed.
 #pragma once
 
 #include <cstdint>
@@ -20,8 +20,8 @@ using Positions = std::variant<std::vector<std::int64_t>, std::vector<double>>;
 // Error for anything else and for more than 2^24 positions.
 Positions parse_positions(std::string_view text, std::string_view where);
 
-// A whole number in [least, most]. Throws Error that tells what is no number from what is out of
-// range.
+// Parses a whole number in [least, most]. Throws an Error that distinguishes a text that is no
+// number from a number out of range.
 std::int64_t parse_integer(std::string_view text, std::string_view where, std::int64_t least,
                            std::int64_t most);
 
@@ -30,7 +30,8 @@ std::pair<std::int64_t, std::int64_t> parse_pair(
     std::string_view text, std::string_view where,
     std::int64_t least = -std::numeric_limits<std::int64_t>::max());
 
-// A finite number in [least, infinity), `least` itself left out when `above` is true. Throws Error.
+// Parses a finite number in [least, infinity), without `least` itself if `above` is true. Throws
+// Error.
 double parse_finite(std::string_view text, std::string_view where,
                     double least = -std::numeric_limits<double>::infinity(), bool above = false);
 

@@ -13,7 +13,7 @@ namespace sextant::app {
 CLI::Option* offer(CLI::Option* option, const std::vector<std::string_view>& names);
 // The same of a check that an option gets.
 CLI::Validator named(CLI::Validator check, const std::vector<std::string_view>& names);
-// What was said; empty: nothing.
+// Returns the choices declared for an option; empty: none.
 std::vector<std::string> choices_of(CLI::Option& option);
 
 }  // namespace sextant::app

@@ -40,7 +40,7 @@ std::string dashed(std::string_view field);
 // "192; translate 256, dates 64": the first text, then those that differ.
 std::string merged(const std::vector<std::pair<std::string, std::string>>& texts);
 
-// `read` gets the text, and what errors call the option: "train.half-width".
+// `read` gets the text and the name of the option in errors: "train.half-width".
 void add_value(CLI::App& command, const CommandOption& option,
                const std::function<void(const std::string&, const std::string&)>& read);
 void add_flag(CLI::App& command, const CommandOption& option, const std::function<void()>& set);

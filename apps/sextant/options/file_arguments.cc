@@ -1,4 +1,4 @@
-// What is read and what is written, by what the options say of themselves.
+// Finds the files that a command reads and writes, from the descriptions of its options.
 #include "options/file_arguments.h"
 
 #include <sys/stat.h>
@@ -36,11 +36,11 @@ CLI::Option* mark(CLI::Option* option, FileUse use) {
       CLI::Validator([](const std::string&) { return std::string(); }, "", found->name));
 }
 
-// What a command reads in the folder of a model, of a run, and of its checkpoints.
+// The files that a command reads in the folder of a model, of a run, and of its checkpoints.
 constexpr std::string_view kReadInFolders[] = {
     "config.json",   "model.safetensors", "tokenizer.json", "tokenizer.model",
     "training.json", "checksums.json",    "run.json",       "metrics.jsonl"};
-// What a training or an experiment writes into its folder.
+// The files that a training or an experiment writes into its folder.
 constexpr std::string_view kWrittenInFolders[] = {
     "run.json", "metrics.jsonl", "loss.svg", "plan.json", "results.json", "extrapolation.svg"};
 
@@ -55,7 +55,7 @@ struct NamedFile {
   }
 };
 
-// Takes what is a file; pipes and devices may be read and written at once.
+// Adds regular files; pipes and devices may be read and written at once.
 void add(std::vector<NamedFile>& files, const std::string& option, const std::string& path,
          const struct stat& status) {
   if (S_ISREG(status.st_mode)) files.push_back({option, path, status.st_dev, status.st_ino});
@@ -190,7 +190,7 @@ void check_files(CLI::App& command) {
     for (std::size_t j = i + 1; j < outputs.size(); ++j) {
       if (outputs[i].option != outputs[j].option && outputs[i] == outputs[j]) {
         fail(command, outputs[j],
-             "must be a file of its own, got " + outputs[j].path + ", which is that of " +
+             "must be a separate file, got " + outputs[j].path + ", which is that of " +
                  outputs[i].option);
       }
     }

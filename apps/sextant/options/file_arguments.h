@@ -10,7 +10,7 @@
 
 namespace sextant::app {
 
-// What the values of an option have to do with files.
+// The relation of an option's values to files.
 enum class FileUse {
   none,
   reads,          // paths of files or folders; "-" is stdin
@@ -20,7 +20,7 @@ enum class FileUse {
   writes,         // paths of files or folders; "-" is stdout
 };
 
-// Say it of an option, and what help calls its values. They return the option.
+// Mark an option and name its values in the help. They return the option.
 CLI::Option* input_file(CLI::Option* option, const std::string& type = "FILE");
 CLI::Option* output_file(CLI::Option* option, const std::string& type = "FILE");
 CLI::Option* rule_with_file(CLI::Option* option, const std::string& type);
@@ -34,9 +34,9 @@ FileUse file_use(CLI::Option& option);
 // Throws Error when stdin is read for two arguments.
 void check_stdin(CLI::App& command);
 
-// Throws Error when a file that `command` would write is one that it reads, whatever the two are
-// called: by device and inode, so links of both kinds are seen through. Standard streams and the
-// files of a model's or a training's folder count. The same for two results in one file.
+// Throws Error if a file that `command` would write is one that it reads under any name: files are
+// compared by device and inode, so links of both kinds are found. Standard streams and the files of
+// a model's or a training's folder count. The same for two results in one file.
 void check_files(CLI::App& command);
 
 }  // namespace sextant::app

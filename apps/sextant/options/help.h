@@ -7,8 +7,8 @@
 
 namespace sextant::app {
 
-// CLI11's help with lines broken at terminal_width(), within 60 and 100 columns, and without what
-// the descriptions say already.
+// Returns CLI11's help with lines broken at terminal_width(), within 60 and 100 columns, and
+// without repeating the descriptions.
 std::shared_ptr<CLI::FormatterBase> help_format();
 
 }  // namespace sextant::app

@@ -1,4 +1,4 @@
-// Processes that a launcher (mpirun, srun) started together, by what it set in their environment.
+// Recognises processes that a launcher (mpirun, srun) started together, by their environment.
 #pragma once
 
 #include <string>

@@ -68,7 +68,7 @@ void take_model(Encode& encode) {
   for (const auto& [name, value] : layer.parameters) {
     if (encode.choice.parameters.emplace(name, value).second) continue;
     throw Error("encode.config", "says " + name + " = " + value + ", and " + option_name(name) +
-                                     " must not be given beside it");
+                                     " must not be given with it");
   }
   encode.choice.scheme = layer.scheme;
   encode.heads = layer.heads;
@@ -91,8 +91,8 @@ bool tell_model(const Encode& encode) {
     throw Error(
         "encode.config",
         has_table
-            ? "must go with --scheme-weights, or with --json for what the config says: " + name +
-                  " has a table that is learned"
+            ? "must go with --scheme-weights, or with --json for the values in the config: " +
+                  name + " has a table that is learned"
             : "must go with --json: this layer has the scheme " + name + ", which makes no table");
   }
   Json json;

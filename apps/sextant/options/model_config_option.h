@@ -11,7 +11,7 @@
 
 namespace sextant::app {
 
-// A layer, or what all have in common when none was asked for.
+// A layer, or the common values of all layers if none was requested.
 struct ModelLayer : LayerPositions {
   bool masks_differ = false;  // stack, kv_heads, causal, window and chunk are not those of all
 };
@@ -29,7 +29,7 @@ struct ModelConfigOption {
   ModelLayer read() const;
 };
 
-// What is to be said of a layer beside its scheme: heads, channels, mask, scale.
+// Returns the description of a layer besides its scheme: heads, channels, mask, scale.
 Json about_layer(const ModelLayer& layer);
 
 }  // namespace sextant::app

@@ -90,10 +90,10 @@ struct Output {
   bool json = false;
 
   void add_to(CLI::App& command, std::span<const Format> allowed, const std::string& meaning);
-  // --format and --json alone, for what goes to stdout in any case.
+  // Adds only --format and --json, for output that always goes to stdout.
   void add_formats(CLI::App& command, std::span<const Format> allowed);
-  // Where a result goes and how; nothing was asked for: none, and the command decides. Throws Error
-  // for an ending that stands for none of `allowed`, and for two wishes at once.
+  // Returns the format of a result and its place; if nothing was given, the command decides. Throws
+  // Error for an ending that is none of `allowed`, and for two different requests.
   std::optional<Format> format(std::span<const Format> allowed, const std::string& where) const;
   bool to_file() const { return !path.empty() && path != "-"; }
 };

@@ -29,7 +29,7 @@ void rename_options(std::vector<std::string>& words) {
   if (words[0] == "guess") words[0] = "logit-lens";
   const std::string command = " " + words[0] + " ";
   for (std::string& word : words) {
-    if (word == "--") return;  // what follows are texts and files
+    if (word == "--") return;  // texts and files follow
     const std::string_view name = std::string_view(word).substr(0, word.find('='));
     for (const Renamed& each : kRenamed) {
       if (name != each.old_name || each.commands.find(command) == each.commands.npos) continue;

@@ -27,12 +27,12 @@ std::vector<std::string_view> scheme_names(SchemeRefusal refusal = nullptr);
 // The meaning of a scheme's parameter, with that of each choice, for options of other names.
 std::string meaning_of(std::string_view scheme, std::string_view parameter);
 
-// Of --scheme and --scheme-weights in the help; the parameters are in no group.
+// The group of --scheme and --scheme-weights in the help; the parameters are in no group.
 inline constexpr const char* kSchemeGroup = "The scheme";
 
-// --scheme, whatever parameters the descriptors of the schemes name, and a file of weights. A
-// parameter is `--scheme-NAME`, and `--NAME` where the command has no option of that name itself;
-// help leaves them to `sextant list NAME`.
+// --scheme, the parameters in the descriptors of the schemes, and a file of weights. A parameter is
+// `--scheme-NAME`, and `--NAME` if the command has no option of that name; help refers to `sextant
+// list NAME` for them.
 struct SchemeChoice {
   std::string scheme;
   std::map<std::string, std::string> parameters;
@@ -53,7 +53,8 @@ struct SchemeChoice {
   // none or of several.
   SchemeSpecs positions() const;
   const Scheme& descriptor() const { return find_scheme(scheme); }  // of a single one
-  // The one with functions of its own: every type rounded once, real-valued positions.
+  // Whether it is the scheme with separate functions: every type rounded once, real-valued
+  // positions.
   bool is_sinusoidal() const { return scheme == "sinusoidal"; }
   figures::NamedScheme named(const std::optional<SchemeWeights>& weights) const {
     return {scheme, parameters, weights ? &*weights : nullptr};
@@ -62,8 +63,8 @@ struct SchemeChoice {
   // Their values; of several schemes a list in their order. Given: without defaults.
   Json resolved_parameters() const;
   Json given_parameters() const;
-  // What --scheme-weights holds, in float64; none when it was not given. Throws Error for what is
-  // no file of floats.
+  // Returns the contents of --scheme-weights in float64; none if it was not given. Throws Error for
+  // a file that has no floats.
   std::optional<SchemeWeights> weights() const;
 
  private:

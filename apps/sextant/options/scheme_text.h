@@ -9,10 +9,10 @@
 
 namespace sextant::app {
 
-// "rotary", "rotary_yarn:factor=4:original_length=2048", "rotary:base=500000+t5": parameters behind
-// colons, schemes that go together joined by "+". A "+" or a comma within a value stays there
-// unless a letter follows ("1e+5", "1,2,4"). Throws Error naming `where` for names that are none;
-// parameters are not looked at.
+// Parses "rotary", "rotary_yarn:factor=4:original_length=2048", "rotary:base=500000+t5": parameters
+// follow colons, combined schemes are joined by "+". A "+" or a comma within a value is part of it
+// unless a letter follows ("1e+5", "1,2,4"). Throws an Error with `where` for unknown names;
+// parameters are not checked.
 SchemeSpecs parse_position_schemes(std::string_view text, const std::string& where);
 
 // Several of these, separated by commas, with parameters that fit.

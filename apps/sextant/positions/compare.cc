@@ -81,7 +81,7 @@ Json sentence_json(const std::string& sentence, const SentenceAttention& result)
   return json;
 }
 
-// What the last token looks at, heads side by side.
+// Returns the weights of the last token, heads side by side.
 std::string sentence_text(const std::string& sentence, const SentenceAttention& result) {
   std::vector<std::vector<std::string>> rows(1, {"  looks at"});
   for (std::int64_t head = 0; head < result.weights.size(0); ++head) {
@@ -122,7 +122,7 @@ bool wants_sum(const Compare& compare) {
   return format != Format::text && format != Format::json;
 }
 
-// The picture of why: what each word adds to what the last one gets.
+// Draws the reason: the term of each word in the sum of the last one.
 void write_sum(const Compare& compare, const figures::WordTerms& first,
                const figures::WordTerms& second) {
   const figures::Figure figure = figures::plot_last_word_sum(

@@ -25,7 +25,7 @@ TableNames names_of_table(const Encode& encode, std::int64_t rows, std::int64_t 
   return names;
 }
 
-// The ids of the rows beside each, and in JSON; `ids` has to outlive `names`.
+// Adds the ids of the rows next to them and in JSON; `ids` must outlive `names`.
 template <class T>
 void name_rows(const Encode& encode, const std::vector<T>& ids, TableNames& names) {
   names.row_label = [&ids](std::int64_t row) {
@@ -59,7 +59,7 @@ void encode_sinusoidal(const Encode& encode) {
   std::visit(make, *encode.positions);
 }
 
-// Width is what added tables and rotations are made of.
+// The width is for added tables, the head dim for rotations.
 void check_sizes(const Encode& encode) {
   const SchemeKind kind = encode.choice.descriptor().kind;
   check_has_table(encode.choice, "encode.scheme");
@@ -82,7 +82,7 @@ void check_sizes(const Encode& encode) {
 }
 
 void run(const Encode& encode) {
-  // The one scheme with a function of its own: four types, each rounded once.
+  // The one scheme with a separate function: four types, each rounded once.
   if (!encode.choice.is_sinusoidal() || !encode.ids_file.empty() || encode.ids.is_given()) {
     return encode_scheme(encode);
   }

@@ -1,4 +1,4 @@
-// What `sextant encode` was asked for.
+// Declares the options of `sextant encode`.
 #pragma once
 
 #include <cstdint>
@@ -45,9 +45,8 @@ void finish_table(View<const T> table, const TableNames& names, const Encode& en
 // Puts the scheme, parameters and sizes of the model's layer into the rest. Throws Error for a
 // parameter that was given as well.
 void take_model(Encode& encode);
-// Of a model's layer that has no table of its own, or whose table is learned and was not given:
-// what is known of it as JSON, when that was asked for. Throws Error otherwise; false: there is a
-// table.
+// Prints a model's layer that has no table, or whose table is learned and was not given, as JSON if
+// that was requested, and throws Error otherwise. Returns false if there is a table.
 bool tell_model(const Encode& encode);
 
 // The exact form of any scheme's table, rounded from float64 to --dtype.

@@ -36,7 +36,7 @@ RowIds ids_of_file(const std::string& path, bool takes_times) {
   return {{values.span().begin(), values.span().end()}, axes};
 }
 
-// What numbers the scheme's kind goes by has to be said; the rest has no effect.
+// The sizes for the scheme's kind must be given; the others have no effect.
 SchemeRequest request_of(const Encode& encode, const RowIds& rows) {
   const Scheme& scheme = encode.choice.descriptor();
   SchemeRequest request;
@@ -65,7 +65,7 @@ std::span<const Id> row_of(const std::vector<Id>& ids, std::int64_t row, std::in
                                 static_cast<std::size_t>(axes));
 }
 
-// The ids beside the rows, and in JSON.
+// Adds the ids next to the rows, and in JSON.
 template <class Id>
 void name_rows(const Encode& encode, const std::vector<Id>& ids, std::int64_t axes,
                std::int64_t per_head, TableNames& names) {

@@ -30,7 +30,8 @@ DType dtype_for(const StoredTable& table) {
   return table.unit_roundoff <= unit_roundoff(DType::float64) ? DType::float64 : DType::float32;
 }
 
-// What makes the array again, or numbers of the same scheme; empty when nothing here does.
+// Returns the command that makes the array again, or numbers of the same scheme; empty if there is
+// none.
 std::string command_of(const StoredTable& table, const Identification& found) {
   if (found.scheme == "sinusoidal") return encode_command(found.options, dtype_for(table));
   const auto all = schemes();

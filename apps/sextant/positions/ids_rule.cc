@@ -114,7 +114,7 @@ IdsRule parse_ids_rule(const std::string& text, const std::string& where) {
   if (value.empty()) {
     throw Error(
         where,
-        "must be a rule and what it needs, as packed:0,5,9 or padded:mask.npy, got '" + text + "'");
+        "must be a rule and its argument, as packed:0,5,9 or padded:mask.npy, got '" + text + "'");
   }
   if (name == "padded" || name == "fairseq") {
     rule.mask = value;

@@ -50,7 +50,7 @@ std::string indented(std::string_view text, std::size_t indent) {
   return out + "\n";
 }
 
-// What schemes of a kind do to attention.
+// Describes the effect of a kind of schemes on attention.
 std::string_view kind_meaning(SchemeKind kind) {
   switch (kind) {
     case SchemeKind::none:
@@ -64,12 +64,12 @@ std::string_view kind_meaning(SchemeKind kind) {
     case SchemeKind::indexed_bias:
       return "a number per head, query and key, added to the scores";
     case SchemeKind::content:
-      return "what is added to a score depends on q and k as well";
+      return "the number added to a score also depends on q and k";
   }
   return "";
 }
 
-// "ALiBi: ", or nothing where people write the name as it is.
+// Returns "ALiBi: ", or nothing if the title equals the name.
 std::string written(const Scheme& scheme) {
   return scheme.title == scheme.name || scheme.kind == SchemeKind::none
              ? ""

@@ -36,7 +36,7 @@ const Kind& find_kind(const std::string& name) {
   return kKinds[find_name(kind_names(), name, "plot.kind")];
 }
 
-// What the kinds of schemes can be drawn as.
+// Checks that the kind of scheme can be drawn in this way.
 void check_scheme(const PlotOptions& options, const Kind& kind) {
   if (!options.schemes.empty()) {
     if (kind.name != "distance" && kind.name != "difference") {

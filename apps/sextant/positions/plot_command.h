@@ -1,4 +1,4 @@
-// What `sextant plot` was asked for, and the picture of it.
+// Declares the options of `sextant plot`, and makes its picture.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct PlotOptions {
 
 struct Kind {
   std::string_view name;
-  std::string_view figure;  // the name that figures::plot_sizes() knows
+  std::string_view figure;  // the name in figures::plot_sizes()
   std::string_view option;  // the one that no other kind has, or none
 
   std::int64_t length() const { return figures::plot_sizes(figure).length; }
@@ -51,8 +51,8 @@ struct Kind {
 // A table of rows that are added to embeddings, or one from a file.
 bool has_rows(const PlotOptions& options);
 
-// The picture with its numbers, and `about` fields for JSON; words mark positions of sinusoids.
-// Throws Error for what the scheme does not have.
+// Makes the picture with its numbers, and `about` fields for JSON; words mark positions of
+// sinusoids. Throws Error for a kind that the scheme does not support.
 figures::Figure make_plot(const PlotOptions& options, const Kind& kind,
                           const std::vector<std::string>& words, Json& about);
 

@@ -22,7 +22,7 @@ figures::Measure measure_of(const PlotOptions& options) {
   return options.measure == "dot" ? figures::Measure::dot : figures::Measure::cosine;
 }
 
-// Of added schemes and of files.
+// Makes the table of an added scheme or of a file.
 figures::PositionTable table_of(const PlotOptions& plot, const Kind& kind, std::int64_t words) {
   if (!plot.table.empty()) {
     return {.values = std::move(load_table(plot.table, plot.dtype).values),
@@ -36,7 +36,7 @@ figures::PositionTable table_of(const PlotOptions& plot, const Kind& kind, std::
       plot.width.value_or(kind.width()), plot.first);
 }
 
-// What the library says, and which command shows it.
+// Replaces the library's error by one that names the command for this scheme.
 void check_has_profile(const figures::NamedScheme& named) {
   if (named.descriptor().kind != SchemeKind::content) return;
   throw Error("plot.scheme", "must be a scheme that has a profile, got '" + named.scheme +

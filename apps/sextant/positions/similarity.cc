@@ -79,12 +79,11 @@ void check(const Similarity& similarity) {
   }
   if (similarity.second.empty()) throw CLI::RequiredError("FIRST and SECOND, or --nearest");
   if (is_made && has_text == similarity.positions.has_value()) {
-    throw Error(
-        "similarity.positions",
-        has_text
-            ? "must not be given together with --file: with --vectors or --model a "
-              "text only gives the positions of the words"
-            : "must be given with --vectors or --model, unless --file is there to find them in");
+    throw Error("similarity.positions",
+                has_text
+                    ? "must not be given together with --file: with --vectors or --model a "
+                      "text only gives the positions of the words"
+                    : "must be given with --vectors or --model, unless --file gives the words");
   }
   similarity.choice.check();
 }

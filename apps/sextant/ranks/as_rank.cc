@@ -1,4 +1,4 @@
-// What is the same on all ranks, before anything is computed.
+// Checks what must be the same on all ranks, before anything is computed.
 #include "ranks/as_rank.h"
 
 #include <algorithm>
@@ -64,7 +64,7 @@ class StartWatch {
 std::string value_of(CLI::Option& option) {
   if (option.count() == 0) return "nothing";
   const FileUse use = file_use(option);
-  if (use == FileUse::reads) return "a file";  // nodes may have copies of their own
+  if (use == FileUse::reads) return "a file";  // nodes may have different copies
   std::string text;
   for (const std::string& value : option.results()) {
     const bool path = use == FileUse::writes && value != "-";
@@ -105,7 +105,7 @@ void as_rank(CLI::App& command, const std::function<int(const ranks::Communicato
     } catch (const Error& error) {
       throw Error("rank " + std::to_string(rank), text_of(error));
     }
-  }  // the ranks end together, whatever the code
+  }  // the ranks end together, for any code
   if (code != 0) throw EndWith{code};
 }
 

@@ -29,7 +29,7 @@ struct Report {
 // Pixels, of a projector. A picture's width is rounded up, so that it is a little less.
 constexpr double kSlideWidth = 1919.99;
 
-// "3-columns-of-sinusoidal-positions": the section and what the picture shows.
+// Returns "3-columns-of-sinusoidal-positions": the section and the picture's title.
 std::string file_name(const figures::ReportPicture& made) {
   std::string name = std::to_string(made.section) + "-";
   for (const char c : made.picture.title.empty() ? made.heading : made.picture.title) {

@@ -24,8 +24,8 @@ struct ReaderGone {};
 // Whether a text is drawn with colours of the program's own, as draw_terminal() makes them.
 enum class Colors { none, drawn };
 
-// Writes to stdout; to a terminal as terminal_text(), but for the program's own colours. Throws
-// ReaderGone, or Error when the bytes cannot be written (a full disk).
+// Writes to stdout; to a terminal as terminal_text(), except for the program's colours. Throws
+// ReaderGone, or Error if the bytes cannot be written (a full disk).
 void print(std::string_view text, Colors colors = Colors::none);
 
 // A line on stderr for the person, with "sextant: " before it.

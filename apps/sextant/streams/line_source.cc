@@ -21,7 +21,7 @@ void LineSource::read_some() {
 }
 
 std::vector<std::string> LineSource::next(std::size_t most) {
-  // Only what is new is searched: a line may come in many parts.
+  // Only new bytes are searched: a line may come in many parts.
   for (std::size_t searched = 0; !ended_ && text_.find('\n', searched) == std::string::npos;) {
     searched = text_.size();
     read_some();

@@ -20,8 +20,8 @@ void open_missing_streams() {
   }
 }
 
-// Only what is allowed in a signal handler. The signal comes again, and does then what it does
-// without a handler, so that a shell sees which one it was.
+// Does only what a signal handler may do. The signal is raised again without a handler, so that a
+// shell sees which one it was.
 void end_by(int number) {
   remove_temporary_files();
   ::raise(number);

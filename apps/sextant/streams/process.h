@@ -1,4 +1,4 @@
-// What the system hands to a program, set right before the first command: streams and signals.
+// Prepares the streams and signals of the process before the first command.
 #pragma once
 
 #include <signal.h>
@@ -7,12 +7,12 @@
 
 namespace sextant::app {
 
-// What a person or a closed terminal ends a program with.
+// The signals by which a person or a closed terminal ends a program.
 inline constexpr std::array<int, 3> kEndSignals = {SIGINT, SIGTERM, SIGHUP};
 
-// Opens the null device in the place of standard streams that are closed, or the next file would
-// get their number and what is printed. A reader of stdout that leaves is no signal. The signals
-// that end the program remove temporary files first; what was ignored stays ignored.
+// Opens the null device for standard streams that are closed; otherwise the next file would get
+// their number and the printed text. A reader of stdout that leaves causes no signal. The signals
+// that end the program remove temporary files first; ignored signals stay ignored.
 void prepare_process();
 
 }  // namespace sextant::app

@@ -15,7 +15,8 @@
 namespace sextant::app {
 namespace {
 
-constexpr std::int64_t kLinesForText = 8;  // of a terminal, beside a table: command, title, notes
+// Lines of a terminal besides the table: command, title, notes.
+constexpr std::int64_t kLinesForText = 8;
 constexpr std::size_t kPart = std::size_t{1} << 20;  // bytes of text before they are sent on
 
 std::string row_label(const figures::TableLabels& names, std::int64_t row) {
@@ -27,7 +28,7 @@ std::string column_label(const figures::TableLabels& names, std::int64_t column)
                             : std::to_string(names.first_column + column);
 }
 
-// JSON has no infinities; null is what JavaScript writes for them.
+// JSON has no infinities; JavaScript writes null for them.
 template <class T>
 std::string json_digits(T value) {
   return std::isfinite(static_cast<double>(value)) ? digits(value) : "null";
@@ -180,7 +181,7 @@ template Tensor<double> widen(View<const float16>);
 std::string blocks_of(View<const double> tables, const figures::TableLabels& names,
                       std::vector<std::string> titles) {
   constexpr std::int64_t kCellWidth = 2;  // terminal cells, about as wide as high
-  // What draw_terminal() gives to rows at most, and at least, one cell of distance included.
+  // The largest and smallest width that draw_terminal() uses for rows, with one cell of distance.
   constexpr std::int64_t kMostForRows = 19, kLeastForRows = 7;
   const bool words = static_cast<bool>(names.column_label);
   const int rank = tables.rank();
@@ -203,7 +204,7 @@ std::string blocks_of(View<const double> tables, const figures::TableLabels& nam
     beside = std::min(beside, kMostForRows);
     columns = std::clamp<std::int64_t>((width - beside) / kCellWidth, 1, all_columns);
   }
-  // Of distances those around 0, as many on both sides.
+  // Shows the distances around 0, equally many on both sides.
   std::int64_t first = 0;
   if (names.first_column < 0 && columns < all_columns) {
     columns -= columns % 2 == 0 ? 1 : 0;
@@ -248,7 +249,7 @@ std::string bars_of(View<const double> table, const std::string& header) {
   std::vector<std::vector<std::string>> rows;
   for (std::int64_t line = 0; line < lines; ++line) {
     const std::int64_t row = lines == 1 ? 0 : line * (table.size(0) - 1) / (lines - 1);
-    // Of an infinity the longest bar, of NaN none.
+    // An infinity has the longest bar, NaN none.
     const double share = largest > 0 ? std::min(1.0, std::max(0.0, table(row, 1)) / largest) : 0;
     rows.push_back({shortest(table(row, 0)), fixed(table(row, 1), 6),
                     std::string(static_cast<std::size_t>(std::lround(share * longest)), '#')});

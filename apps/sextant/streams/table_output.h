@@ -18,7 +18,7 @@ namespace sextant::app {
 inline constexpr Format kTableFormats[] = {Format::text, Format::csv, Format::json, Format::npy,
                                            Format::svg,  Format::png, Format::pdf,  Format::html};
 
-// What is known of a table beside its numbers.
+// Describes a table besides its numbers.
 struct TableNames : figures::TableLabels {
   // The picture, where a map of the table's rows is not it; empty: that map.
   std::function<Picture()> draw;
@@ -31,8 +31,8 @@ template <class T>
 std::string digits(T value);
 
 // Writes [rows, columns] in any format, to the file of `output` or to stdout; rows of csv are plain
-// numbers without a header. As .npy and JSON the table, which is contiguous, may have any rank from
-// 2 on. JSON has null for what is not finite.
+// numbers without a header. For .npy and JSON the contiguous table may have any rank from 2 on.
+// JSON has null for values that are not finite.
 template <class T>
 void write_table(View<const T> table, const TableNames& names, const Output& output, Format format);
 

@@ -48,7 +48,7 @@ struct Tokens {
   }
 };
 
-// A text's tokens, then what ends it, cut or padded to the length; the end stays.
+// A text's tokens and its end token, cut or padded to the length; the end token stays.
 struct Special {
   std::string token;
   std::int64_t id;
@@ -88,7 +88,7 @@ std::optional<PretrainedTokenizer> pretrained_at(const std::string& path) {
   return PretrainedTokenizer::parse(json, file);
 }
 
-// What needs tokens that other models' tokenizers may not have.
+// Refuses options that need tokens which other models' tokenizers may not have.
 void refuse_options_of_ours(const Tokenize& command) {
   const auto refuse = [](const char* name) {
     throw Error(std::string("tokenize.") + name,

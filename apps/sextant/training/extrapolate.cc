@@ -144,7 +144,7 @@ int run_of_model(ExtrapolateOptions& options, bool writes_folder) {
   return signal == 0 ? 0 : 128 + signal;
 }
 
-// The exit code. `group`: nullptr, or the ranks, of which the first one tells what it came to.
+// Returns the exit code. `group`: nullptr, or the ranks, of which the first one prints the result.
 int run(ExtrapolateOptions& options, TrainingGroup* group) {
   const LanguageData data = read_data(options, group);
   const bool tells = group == nullptr || group->rank() == 0;

@@ -76,7 +76,7 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
   add_fields(command, data.tokenizer, "The model", kExtrapolationTokenizerWords);
 }
 
-// Of a model that is trained: what is scored, and how.
+// Checks the options for a trained model: the text and how it is scored.
 void ExtrapolateOptions::check_of_model(const CLI::App& command) const {
   constexpr std::string_view kOfModels[] = {"--file",         "--model",  "--schemes", "--output",
                                             "--test-lengths", "--stride", "--scored",  "--threads",

@@ -1,4 +1,4 @@
-// What `sextant extrapolate` was asked for.
+// Declares the options of `sextant extrapolate`.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ inline constexpr Format kScoreFormats[] = {Format::text, Format::csv, Format::js
 struct ExtrapolateOptions {
   std::vector<std::string> texts;
   ModelOption model;         // whose positions are exchanged; none: models are trained
-  LanguageDataOptions data;  // what is held out is scored
+  LanguageDataOptions data;  // the held-out text is scored
   ExtrapolationOptions run;
   Output output;        // of the table
-  std::string picture;  // a file beside the one in the folder
+  std::string picture;  // a file in addition to the one in the folder
 
   void add_to(CLI::App& command);
-  // Throws Error for what the words alone tell, and CLI::RequiredError for missing ones.
+  // Throws Error for mistakes in the options alone, and CLI::RequiredError for missing ones.
   void check(const CLI::App& command) const;
 
  private:

@@ -1,4 +1,4 @@
-// What is refused where no launcher has started ranks.
+// Refuses options for ranks if no launcher has started them.
 #include "training/on_ranks.h"
 
 #include <string>

@@ -9,9 +9,9 @@
 namespace sextant::app {
 
 // Runs `work`, which returns the exit code, as one of the ranks that a launcher started; with
-// nullptr where it started none. An error that all ranks have is told by one. `context_parallel`:
-// how many of them hold a part of each sequence. Throws Error where ranks run another command or
-// options, where there are no ranks for the sequences, and in a program without MPI that was
+// nullptr if it started none. One rank prints an error that all have. `context_parallel`: the
+// number of ranks that hold a part of each sequence. Throws Error if ranks run different commands
+// or options, if there are no ranks for the sequences, and in a program without MPI that was
 // started as several.
 void on_ranks(CLI::App& command, const std::function<int(TrainingGroup*)>& work,
               int context_parallel = 1);

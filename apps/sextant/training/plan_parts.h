@@ -1,4 +1,4 @@
-// What each kind of training starts from, list by list of its options.
+// Defines the defaults of each kind of training, list by list of its options.
 #pragma once
 
 #include <vector>

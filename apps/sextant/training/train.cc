@@ -35,7 +35,7 @@ void add_train(CLI::App& program, Job& job) {
       "saves too.");
   command.callback([options, &command, &job] {
     options->check(command);
-    if (!options->resume) options->plan(command);  // throws what the words alone tell
+    if (!options->resume) options->plan(command);  // throws for mistakes in the options alone
     job = [options, &command] {
       if (options->print_call.is_given()) return options->print_call.print(options->call(command));
       on_ranks(

@@ -205,7 +205,7 @@ void TrainOptions::check(const CLI::App& command) const {
   choice_.check();
 }
 
-// Of a run that goes on.
+// Moves the files of a resumed run.
 void TrainOptions::move_files(TrainingPlan& plan) const {
   TrainingSettings& settings = plan.settings;
   const auto check_kind = [&settings](const char* where, bool fits) {

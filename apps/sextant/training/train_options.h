@@ -27,7 +27,8 @@ struct TrainOptions {
   void add_to(CLI::App& command);
   // Throws Error for options that the task would ignore, and CLI::RequiredError for missing ones.
   void check(const CLI::App& command) const;
-  // The defaults of the task, or what run.json says with --resume, changed by what was given.
+  // Returns the defaults of the task, or with --resume the settings in run.json, changed by the
+  // given options.
   TrainingPlan plan(const CLI::App& command) const;
   PrintedCall call(const CLI::App& command) const;
 
@@ -44,7 +45,7 @@ struct TrainOptions {
   std::vector<LayerSchemes> layer_schemes_;
   SchemeSpecs decoder_schemes_;
   std::vector<std::function<void(TrainingPlan&)>> given_;
-  std::set<std::string> of_model_;  // options that say what a model and its tokenizer are
+  std::set<std::string> of_model_;  // options that define a model and its tokenizer
   std::set<std::string> of_tokenizer_;
   std::map<std::string, std::string> kinds_;  // "--pointer" -> "translate dates"
 };

@@ -39,7 +39,7 @@ std::string losses(const TrainReport& report) {
   return text + " (nats per token)";
 }
 
-// What the page says where a model is dropped on it (web/page/views/model_folder.js).
+// The same sentence as in the page where a model is dropped (web/page/views/model_folder.js).
 std::string explorer_line(const TrainReport& report) {
   if (report.tokenizer == TokenizerKind::character && report.kind != "mlm") return "opens this run";
   return "opens causal models and translators of characters, or of words between white space "

@@ -1,4 +1,4 @@
-// What a training came to.
+// Reports the results of a training.
 #pragma once
 
 #include <optional>
@@ -25,7 +25,7 @@ struct TrainReport {
   std::optional<double> bits_per_character() const;  // where tokens are characters
 };
 
-// Lines for a person, with what to try next; and all of it as JSON.
+// Returns lines for a person, with next steps; the other returns all of it as JSON.
 std::string text_of(const TrainReport& report);
 Json report_as_json(const TrainReport& report);
 

@@ -45,7 +45,7 @@ TrainReport report_of(const TrainingPlan& plan, const PlannedTask& made,
 // How many ranks share out the batches of a step.
 int batch_ranks(const TrainingGroup& group) { return group.size() / group.context_parallel_size(); }
 
-// A new run on ranks makes its steps in a batch for each, unless it was told how many.
+// A new run on ranks divides its steps into a batch for each rank, unless their number was given.
 void divide_steps(TrainingPlan& plan, const CLI::App& command, int ranks) {
   std::int64_t& batches = plan.settings.task.accumulation_steps;
   if (command.count("--accumulation-steps") == 0) batches = ranks;

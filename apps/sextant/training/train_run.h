@@ -1,4 +1,4 @@
-// What `sextant train` does when its options are understood.
+// Runs `sextant train` with its parsed options.
 #pragma once
 
 #include "sextant/training/group.h"

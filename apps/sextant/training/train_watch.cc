@@ -22,7 +22,7 @@ void restore_actions() noexcept {
   }
 }
 
-// Only what is allowed in a signal handler, and nothing that the interrupted code could notice.
+// Does only what a signal handler may do, and nothing that the interrupted code could notice.
 void on_signal(int number) {
   const int kept = errno;
   caught_signal = number;

@@ -1,4 +1,4 @@
-// Who watches a training: progress for a person, and signals that ask it to stop.
+// Shows the progress of a training, and handles signals that stop it.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace sextant::app {
 
-// While one lives, the first SIGINT, SIGTERM or SIGHUP (a terminal that is closed) is remembered,
-// and the second ends the program as if there were none. What was ignored before stays ignored.
+// While an object lives, the first SIGINT, SIGTERM or SIGHUP (a closed terminal) is remembered, and
+// the second ends the program as usual. Ignored signals stay ignored.
 class StopSignals {
  public:
   explicit StopSignals(bool tells = true);  // a line that it stops

@@ -24,7 +24,7 @@ rates
 # %% [markdown] q2
 # ## 2.2 One row with a calculator
 #
-# Fill in the four numbers of position 2, with `np.sin` and `np.cos` of angles that you write yourself (in radians).
+# Write the four numbers of position 2 with `np.sin` and `np.cos`; work out the angles (in radians) yourself.
 
 # %% q2-try
 row = [np.sin(2), np.cos(2), np.sin(0.2), np.cos(0.2)]  # blank
@@ -49,7 +49,7 @@ plot.heatmap("sinusoidal", length=50, width=64)
 # %% [markdown] q4
 # ## 2.4 Position 0
 #
-# What does row 0 hold, for every width and base? Build it without a sine.
+# Which numbers are in row 0, for every width and base? Build the row without a sine.
 
 # %% q4-try
 row_0 = np.tile([0, 1], 3)  # blank
@@ -59,7 +59,7 @@ row_0
 # %% [markdown] q5
 # ## 2.5 Lengths of rows
 #
-# How long is every row of a table of width d, as the root of the sum of its squares? Give a formula in d.
+# What is the length of every row of a table of width d (the square root of the sum of its squares)? Give a formula in d.
 
 # %% q5-try
 def length_of_row(d):
@@ -70,12 +70,12 @@ assert np.allclose(np.linalg.norm(table(100, 64, 10000), axis=1), length_of_row(
 print(length_of_row(64))
 
 # %% [markdown] q5-answer (answer)
-# Each pair has sin² + cos² = 1, and there are d/2 pairs. So no position is longer than another, and adding positions favours none.
+# Each pair has sin² + cos² = 1, and there are d/2 pairs. So all positions have the same length, and adding them favours none.
 
 # %% [markdown] q6
-# ## 2.6 A formula as it is printed somewhere
+# ## 2.6 A misprinted formula
 #
-# In print the exponent is easily lost: `sin(k / (10000 * 2i/d))`. Compute the rates that this formula gives to the pairs i = 1 ... 255 of width 512, and by how much the fastest of them turns over 100 positions.
+# Printed formulas sometimes lose the exponent: `sin(k / (10000 * 2i/d))`. Compute the rates of the pairs i = 1 ... 255 of width 512 with this formula. By how much does the fastest of them turn over 100 positions?
 
 # %% q6-try
 i = np.arange(1, 256)
@@ -85,12 +85,12 @@ assert np.isclose(turned, 2.56)
 print(f"the fastest pair turns by {turned:.2f} radians in 100 positions, half of them by less than {100 * np.median(printed):.3f}")
 
 # %% [markdown] q6-answer (answer)
-# i = 0 divides by zero, and the others all turn slowly: neighbours differ by 0.03 radians at most, and most pairs hardly move. The rates fall as 1/i instead of in equal steps of a power, so there are no fast hands.
+# i = 0 divides by zero, and all others turn slowly: neighbours differ by at most 0.03 radians, and most pairs hardly move. The rates decrease as 1/i instead of by a constant factor, so there are no fast hands.
 
 # %% [markdown] q7
-# ## 2.7 A loop as it is written somewhere
+# ## 2.7 A loop with a mistake
 #
-# A loop `for i in range(0, d, 2)` has the exponent in `i` already. Code that computes `2 * i / d` in it doubles every exponent. What is the rate of the last pair of width 512 by the formula, and in that loop?
+# In a loop `for i in range(0, d, 2)`, `i` already includes the factor 2. Code that computes `2 * i / d` in it doubles every exponent. What is the rate of the last pair of width 512 by the formula, and what is it in that loop?
 
 # %% q7-try
 by_formula = 10000 ** -(510 / 512)  # blank

@@ -1,7 +1,7 @@
 # %% [markdown] title
 # # 3. Order: who chased whom?
 #
-# One layer of attention without positions, the toy model of the laboratory: six words, vectors of three numbers. Replace each `...` and run the cell.
+# This sheet uses the toy model of the laboratory, one layer of attention without positions: six words, vectors of three numbers. Replace each `...` and run the cell.
 
 # %% setup
 import numpy as np
@@ -16,7 +16,7 @@ print(one.weights[-1].round(3), two.weights[-1].round(3), sep="\n")
 # %% [markdown] q1
 # ## 3.1 The weights move with the words
 #
-# Above are the weights of the last word, the full stop, for both sentences. Which list of places, applied to the first row, gives the second?
+# The rows above are the weights of the last word, the full stop, for both sentences. Which order of places turns the first row into the second?
 
 # %% q1-try
 places = [0, 4, 2, 3, 1, 5]  # blank
@@ -24,9 +24,9 @@ assert np.allclose(one.weights[-1][places], two.weights[-1])
 [zebra.split()[place] for place in places]
 
 # %% [markdown] q2
-# ## 3.2 The sum stays
+# ## 3.2 The sum does not change
 #
-# The output of a word is the sum of the values of all words, times its weights. Compute the output of the full stop from `weights` and `values` of each sentence.
+# The output of a word is the sum of the values of all words, each times its weight. Compute the output of the full stop from `weights` and `values` of each sentence.
 
 # %% q2-try
 outputs = [run.weights[-1] @ run.values for run in (one, two)]  # blank
@@ -36,10 +36,10 @@ print(*outputs, sep="\n")
 # %% [markdown] q3
 # ## 3.3 Why
 #
-# The two outputs are the same to rounding. Give the reason in one sentence.
+# The two outputs are equal except for rounding. Give the reason in one sentence.
 
 # %% [markdown] q3-answer (answer)
-# Each word brings its own weight and its own value, whatever its place, and a sum is the same in any order of its terms.
+# Each word has the same weight and the same value at any place, and a sum does not depend on the order of its terms.
 
 # %% [markdown] q4
 # ## 3.4 Guess, then compute
@@ -66,7 +66,7 @@ print(verdict)
 # %% [markdown] q6
 # ## 3.6 Two layers
 #
-# The first layer has a causal mask: a word sees itself and the words before it. Its outputs are the inputs of the second. Complete the second layer, which is the same attention once more, and see whether the last word can tell the order now. There are still no positions.
+# The first layer has a causal mask: a word sees itself and the words before it. Its outputs are the inputs of the second. Complete the second layer, which is the same attention again. Does the output of the last word depend on the order now? There are still no positions.
 
 # %% q6-try
 random = np.random.RandomState(2311).random_sample
@@ -90,4 +90,4 @@ assert seen > 1e-3 and blind < 1e-12
 print(f"causal: {seen:.3f}, without a mask: {blind:.0e}")
 
 # %% [markdown] q6-answer (answer)
-# "chased" has seen "zebra" in one sentence and "lion" in the other, so its output of the first layer differs, and the second layer reads that. "Order is invisible without positions" holds for the last word of one layer, or without a mask.
+# "chased" has seen "zebra" in one sentence and "lion" in the other, so its output of the first layer differs, and the second layer reads it. "Order is invisible without positions" holds only for the last word of one layer, or without a mask.

@@ -1,7 +1,7 @@
 # %% [markdown] title
 # # 4. One attention weight by hand
 #
-# How much does "cat" look at "dog"? From the vectors of the words to one weight and one number of the output. It is head 0 of the model of the explorer's lesson, so its steps 5 to 7 show the same numbers.
+# How much does "cat" attend to "dog"? This sheet leads from the vectors of the words to one weight and one output. The numbers are those of head 0 of the model in the explorer's lesson, steps 5 to 7.
 
 # %% setup
 import numpy as np
@@ -15,9 +15,9 @@ cat, dog = 4, 1
 print("q of 'cat'", q[cat].round(3), "\nk of 'dog'", k[dog].round(3))
 
 # %% [markdown] q1
-# ## 4.1 Where q comes from
+# ## 4.1 How q is computed
 #
-# The input of each word, its vector plus its address, meets a matrix, and a bias is added. Head 0 has the first four rows of both. Compute q of "cat" from `W`, `bias` and the input `x` of "cat".
+# The input of each word is its vector plus its address. It is multiplied by a matrix, and a bias is added. Head 0 uses the first four rows of both. Compute q of "cat" from `W`, `bias` and the input `x` of "cat".
 
 # %% q1-try
 x = inside["inputs"][cat]
@@ -29,7 +29,7 @@ by_hand.round(3)
 # %% [markdown] q2
 # ## 4.2 The score
 #
-# Multiply q of "cat" and k of "dog" channel by channel, add up, and divide by the root of the number of channels of the head.
+# Multiply q of "cat" and k of "dog" channel by channel, add the products, and divide by the square root of the number of channels of the head.
 
 # %% q2-try
 score = (q[cat] * k[dog]).sum() / np.sqrt(4)  # blank
@@ -39,7 +39,7 @@ f"{score:.4f}"
 # %% [markdown] q3
 # ## 4.3 The weight
 #
-# `row` has the scores of "cat" with all words. The softmax takes e to each, and divides by the sum. What weight has "dog"?
+# `row` has the scores of "cat" with all words. The softmax raises e to the power of each score and divides by the sum. What is the weight of "dog"?
 
 # %% q3-try
 row = inside["scores"][0, cat]
@@ -48,7 +48,7 @@ assert np.isclose(weight, inside["weights"][0, cat, dog])
 print("scores", row.round(3), "weight of 'dog'", weight.round(4))
 
 # %% [markdown] q4
-# ## 4.4 A score more
+# ## 4.4 Larger scores
 #
 # Every score of the row grows by 5. Predict what happens to the weights before you run the cell: write "same", "larger" or "smaller" for the weight of "dog".
 
@@ -59,12 +59,12 @@ assert guess == ("same" if np.isclose(shifted[dog], weight) else "larger" if shi
 shifted.round(4)
 
 # %% [markdown] q4-answer (answer)
-# e^(s + 5) = e^5 e^s: the factor is in every term of the row and in its sum, so it falls out. Programs use this and take off the largest score first, so that no power overflows.
+# e^(s + 5) = e^5 e^s: the factor is in every term of the row and in its sum, so it cancels. Programs therefore subtract the largest score first, so that no power overflows.
 
 # %% [markdown] q5
-# ## 4.5 Another word in the row
+# ## 4.5 One word fewer in the row
 #
-# A weight of "cat" for "dog" is a share. Leave the last word but one ("the", place 3) out of the row: which weights change?
+# A weight of "cat" for "dog" is a share. Remove the last word but one ("the", place 3) from the row: which weights change?
 
 # %% q5-try
 left = np.delete(row, 3)
@@ -73,7 +73,7 @@ assert np.isclose(weights.sum(), 1) and weights[dog] > weight
 print(inside["weights"][0, cat].round(3), weights.round(3), sep="\n")
 
 # %% [markdown] q5-answer (answer)
-# All of the others grow. A score depends on its two words and their places alone, a weight on all words of its row.
+# All other weights grow. A score depends only on its two words and their places; a weight depends on all words of its row.
 
 # %% [markdown] q6
 # ## 4.6 The output
@@ -87,9 +87,9 @@ assert np.allclose(output, inside["mixed"][0, cat])
 output.round(4)
 
 # %% [markdown] q7
-# ## 4.7 What for
+# ## 4.7 The use of the output
 #
-# What happens to this output next, in a whole model?
+# What happens to this output next, in a complete model?
 
 # %% [markdown] q7-answer (answer)
-# The outputs of all heads are joined and meet one more matrix. The result is added to what came in, normalised, goes through a small network, and is the input of the next layer. After the last layer it tells which word comes next.
+# The outputs of all heads are joined and multiplied by one more matrix. The result is added to the input and normalised, passes through a small network, and becomes the input of the next layer. After the last layer the model computes from it which word comes next.

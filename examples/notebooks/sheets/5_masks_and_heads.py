@@ -1,7 +1,7 @@
 # %% [markdown] title
 # # 5. Masks and heads
 #
-# Who may look at whom, and why several tables of weights are better than one. Replace each `...` and run the cell.
+# Masks say which words a word may attend to; several heads give several tables of weights. Replace each `...` and run the cell.
 
 # %% setup
 import numpy as np
@@ -17,7 +17,7 @@ scores.round(2)
 # %% [markdown] q1
 # ## 5.1 The causal mask
 #
-# A model that writes must not look at later words. Make a table of True and False, True where a query (row) sees a key (column).
+# A model that generates text must not attend to later words. Make a table of True and False: True where a query (row) sees a key (column).
 
 # %% q1-try
 length = len(words)
@@ -28,7 +28,7 @@ sees
 # %% [markdown] q2
 # ## 5.2 Before the softmax
 #
-# Hidden scores count as minus infinity. Make the weights of the rows. Each must add up to 1.
+# Hidden scores count as minus infinity. Compute the weights; each row must add up to 1.
 
 # %% q2-try
 def softmax(scores):
@@ -44,7 +44,7 @@ plot.attention(causal, words, title="Causal")
 # %% [markdown] q3
 # ## 5.3 After the softmax
 #
-# "Make sure the masking happens after attention is applied", a text says. Put zeros into the finished weights instead, and compute what each row adds up to.
+# A text says: "Make sure the masking happens after attention is applied". Set hidden weights to zero after the softmax instead, and compute the sum of each row.
 
 # %% q3-try
 after = np.where(sees, softmax(scores), 0)  # blank
@@ -53,12 +53,12 @@ assert np.isclose(sums[-1], 1) and sums[0] < 0.5
 sums.round(3)
 
 # %% [markdown] q3-answer (answer)
-# Only the last row adds up to 1. The first words get short vectors for no other reason than their place, so the mask belongs before the softmax.
+# Only the last row adds up to 1. The first words get short vectors only because of their place, so the mask must be applied before the softmax.
 
 # %% [markdown] q4
 # ## 5.4 Padding
 #
-# Sentences of a batch differ in length, so shorter ones are filled with token 0. Make the mask from the batch, True for a real token.
+# The sentences of a batch differ in length, so shorter ones are padded with token 0. Compute the mask from the batch: True for a real token.
 
 # %% q4-try
 batch = np.array([[5, 3, 9, 4], [7, 2, 0, 0]])
@@ -68,7 +68,7 @@ assert real.tolist() == [[True] * 4, [True, True, False, False]]
 # %% [markdown] q5
 # ## 5.5 Four axes
 #
-# Scores have four axes: [batch, heads, queries, keys]. Give the padding mask and the causal mask the shapes that go with them, and put both into one, True where both are True.
+# Scores have four axes: [batch, heads, queries, keys]. Give the padding mask and the causal mask shapes that fit these axes, and combine them: True where both are True.
 
 # %% q5-try
 of_padding = real[:, None, None, :]  # blank
@@ -83,12 +83,12 @@ again = sextant.attention_weights(q, k, mask=of_padding, causal="top_left")
 assert np.array_equal(weights, again) and (weights[1, :, :, 2:] == 0).all()
 
 # %% [markdown] q5-answer (answer)
-# A mask is broadcast, so axes of length 1 fit every head and every sentence. In a layer that takes [batch, queries, keys] the mask has three axes; with four it is refused, or fits by chance and means something else.
+# A mask is broadcast, so axes of length 1 fit every head and every sentence. In a layer that takes [batch, queries, keys] the mask has three axes; with four it is an error, or it fits by chance and means something else.
 
 # %% [markdown] q6
-# ## 5.6 Heads are parts
+# ## 5.6 Splitting into heads
 #
-# A vector of 64 channels becomes four heads of 16 channels. Cut `x` so: the result has the shape [heads, words, channels].
+# A vector of 64 channels becomes four heads of 16 channels. Split `x` so that the result has the shape [heads, words, channels].
 
 # %% q6-try
 x = rng.standard_normal((4, 64))
@@ -96,9 +96,9 @@ heads = x.reshape(4, 4, 16).swapaxes(0, 1)  # blank
 assert heads.shape == (4, 4, 16) and np.array_equal(heads[1, 2], x[2, 16:32])
 
 # %% [markdown] q7
-# ## 5.7 What a head is for
+# ## 5.7 The use of several heads
 #
-# The product of a query and a key of 64 channels could as well be one table of weights. What can four tables do that one cannot?
+# Queries and keys of 64 channels could also give one table of weights. What can four tables do that one cannot?
 
 # %% [markdown] q7-answer (answer)
-# A row of one table adds up to 1, so a word that looks at one word looks away from the others. With four tables it can look at four different words, and keep what they give it apart: the parts are joined, not added.
+# A row of one table adds up to 1, so a larger weight for one word means smaller weights for the others. With four tables a word can attend to four different words and keep their values apart: the parts are joined, not added.

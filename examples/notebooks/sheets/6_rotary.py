@@ -1,7 +1,7 @@
 # %% [markdown] title
 # # 6. Rotary and relative positions
 #
-# What matters is mostly how far apart two words are. Which positions tell a model just that? Replace each `...` and run the cell.
+# Usually the distance of two words matters more than their places. With which positions do the weights depend on the distance only? Replace each `...` and run the cell.
 
 # %% setup
 import numpy as np
@@ -10,9 +10,9 @@ import sextant
 from sextant import lessons, plot
 
 # %% [markdown] q1
-# ## 6.1 Turn one pair
+# ## 6.1 Rotate one pair
 #
-# Rotary positions turn each pair of channels of q and k by an angle, position times rate. Turn the pair `a` by `angle`, counterclockwise.
+# Rotary positions rotate each pair of channels of q and k by an angle, which is the position times a rate. Rotate the pair `a` by `angle`, counterclockwise.
 
 # %% q1-try
 def turn(a, angle):
@@ -22,9 +22,9 @@ def turn(a, angle):
 assert np.allclose(turn([1, 0], np.pi / 2), [0, 1]) and np.allclose(turn([0, 1], np.pi / 2), [-1, 0])
 
 # %% [markdown] q2
-# ## 6.2 The product of two turned pairs
+# ## 6.2 The product of two rotated pairs
 #
-# q stands at position 7 and k at position 4, the rate is 1 radian. Which single angle, applied to q alone, gives the same product?
+# q is at position 7 and k at position 4; the rate is 1 radian. Which single angle, applied to q alone, gives the same product?
 
 # %% q2-try
 q, k = np.array([0.8, -0.3]), np.array([0.5, 0.9])
@@ -36,7 +36,7 @@ f"{product:.4f}"
 # %% [markdown] q3
 # ## 6.3 A shift of the sentence
 #
-# The same sentence is read once from position 0 and once from position 1000. By how much does a weight change at most? Write a function of the scheme, with `first_position`.
+# The same sentence starts at position 0 and then at position 1000. What is the largest change of a weight? Write a function of the scheme that uses `first_position`.
 
 # %% q3-try
 def change(scheme):
@@ -49,9 +49,9 @@ assert changes["sinusoidal"] > 0.01 and changes["rotary"] < 1e-12 and changes["a
 print(*(f"{scheme} {number:.1g}" for scheme, number in changes.items()), sep="\n")
 
 # %% [markdown] q4
-# ## 6.4 But are addresses not similar by distance alone?
+# ## 6.4 The product of two addresses
 #
-# They are: the product of two sinusoidal addresses depends on the distance alone. Compute the products of positions (3, 8) and (103, 108).
+# The product of two sinusoidal addresses depends only on their distance. Compute the products of positions (3, 8) and (103, 108).
 
 # %% q4-try
 P = sextant.sinusoidal(200, 64, dtype="float64")
@@ -60,9 +60,9 @@ assert np.isclose(*products)
 print(*products)
 
 # %% [markdown] q5
-# ## 6.5 With a matrix between them
+# ## 6.5 With matrices
 #
-# In a score the matrices of query and key stand between the addresses: (W P[a]) · (V P[b]). Compute it for both pairs of places.
+# A score multiplies the addresses by the matrices of query and key first: (W P[a]) · (V P[b]). Compute it for both pairs of places.
 
 # %% q5-try
 rng = np.random.default_rng(0)
@@ -72,12 +72,12 @@ assert not np.isclose(*with_matrices)
 print(*with_matrices)
 
 # %% [markdown] q5-answer (answer)
-# The products differ: a matrix that is not made for it does not keep what the pairs of sines and cosines have in common. Rotary positions turn q and k after the matrices, so nothing stands between.
+# The products differ: with arbitrary matrices they no longer depend on the distance alone. Rotary positions rotate q and k after the matrices, so no matrix follows the rotation.
 
 # %% [markdown] q6
 # ## 6.6 One matrix for every shift
 #
-# For any offset there is one matrix M that takes every sinusoidal position to the one so much further on. Write it for width 2, where P[k] = (sin k, cos k), and an offset of 5.
+# For any offset there is one matrix M that turns every sinusoidal position into the position that is this offset further. Write it for width 2, where P[k] = (sin k, cos k), and an offset of 5.
 
 # %% q6-try
 M = np.array([[np.cos(5), np.sin(5)], [-np.sin(5), np.cos(5)]])  # blank
@@ -88,7 +88,7 @@ plot.offset_matrix(5, width=8)
 # %% [markdown] q7
 # ## 6.7 ALiBi
 #
-# ALiBi takes slope times distance off a score. With slope 0.5: what is added for the words 0 to 4 places back?
+# ALiBi subtracts slope times distance from a score. What does it add for the words 0 to 4 places back if the slope is 0.5?
 
 # %% q7-try
 added = [-0.5 * distance for distance in range(5)]  # blank

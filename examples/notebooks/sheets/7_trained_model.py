@@ -1,7 +1,7 @@
 # %% [markdown] title
 # # 7. A trained model
 #
-# A small translator that writes dates, 44,160 numbers, is part of Sextant. Where does it look, and what do its positions do? Replace each `...` and run the cell. Nothing is trained until the last question.
+# Sextant includes a small translator of dates with 44,160 parameters. Where does it look, and what do its positions do? Replace each `...` and run the cell. Only the last question trains a model.
 
 # %% setup
 import numpy as np
@@ -18,7 +18,7 @@ written
 # %% [markdown] q1
 # ## 7.1 The shape of a map
 #
-# `weights` are those of its four heads. What do the three axes mean, and how long are the last two? Use `written` and `text`; an end sign is written too.
+# `weights` has the weights of its four heads. What do the three axes mean, and how long are the last two? Use `written` and `text`; the model also writes an end sign.
 
 # %% q1-try
 weights = maps.cross.weights[0]
@@ -29,7 +29,7 @@ plot.attention(weights.mean(axis=0), maps.cross.queries, maps.cross.keys, title=
 # %% [markdown] q2
 # ## 7.2 Where it looks for the month
 #
-# Rows 5 and 6 are the two digits of the month. How much of their weight, in the mean of the heads and of both rows, lies on the letters of "July"?
+# Rows 5 and 6 are the two digits of the month. What share of their weight, in the mean of the heads and of both rows, is on the letters of "July"?
 
 # %% q2-try
 begin = text.index("July")
@@ -40,7 +40,7 @@ f"{100 * share:.0f} %"
 # %% [markdown] q3
 # ## 7.3 One head
 #
-# Which head puts the most on "July" while it writes the month?
+# Which head has the most weight on "July" while the model writes the month?
 
 # %% q3-try
 by_head = weights[:, 5:7, begin : begin + 4].sum(axis=2).mean(axis=1)
@@ -51,7 +51,7 @@ print(by_head.round(2), "head", head)
 # %% [markdown] q4
 # ## 7.4 Without its positions
 #
-# Predict what is left of the translation when the positions are taken out of the trained model: "the same", "another date" or "no date". Then run it.
+# Predict the output of the trained model after its positions are removed: "the same", "another date" or "no date". Then run the cell.
 
 # %% q4-try
 guess = "no date"  # blank
@@ -63,15 +63,15 @@ blind
 # %% [markdown] q5
 # ## 7.5 A fair comparison
 #
-# The model lost something that it had learned to rely on. Does this show that no model can do it without positions? What would you have to train to know?
+# The model was trained with the positions and depends on them. Does this show that no model can do the task without positions? Which models would you have to train to find out?
 
 # %% [markdown] q5-answer (answer)
-# No: breaking a part shows that the part was used. A model that is trained without positions from the start can find other ways, for instance by its causal mask. One has to train both in the same way and compare them, as in the last question.
+# No: removing a part shows only that the part was used. A model that is trained without positions from the start can use other information, for instance its causal mask. Train both in the same way and compare them, as in the last question.
 
 # %% [markdown] q6
 # ## 7.6 How sure it is
 #
-# The model knows years from 1900 to 2099. Give it a date of another time, and read how probable it finds its answer.
+# The model was trained on years from 1900 to 2099. Give it a date of another century and read the probability of its answer.
 
 # %% q6-try
 best, second = dates.translate("july 4th, 1776", n_best=2)  # blank
@@ -79,12 +79,12 @@ assert best.text != "1776-07-04"
 print(best.text, f"{best.probability:.2f};", second.text, f"{second.probability:.2f}")
 
 # %% [markdown] q6-answer (answer)
-# It writes a date of the years that it knows. A probability says how sure a model is among the answers that it can give, not whether the question made sense.
+# It writes a date in the years of its training. A probability compares the answers that a model can give; it does not say whether the question made sense.
 
 # %% [markdown] q7
 # ## 7.7 Train two
 #
-# Two tiny models learn to write letters backwards, one with rotary positions and one without any. Predict which of them has the lower loss at the end, and train them.
+# Two tiny models learn to write letters backwards, one with rotary positions and one without positions. Predict which has the lower loss at the end, and train them.
 
 # %% q7-try
 lower = "rotary"  # blank

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes exercise sheets and their solutions, two notebooks of each source beside this script.
+"""Makes exercise sheets and their solutions, two notebooks from each source in this folder.
 
     make_sheets.py --into FOLDER [SOURCE.py ...]     FOLDER/exercises/NAME.ipynb with blanks, FOLDER/solutions/NAME.ipynb with outputs
 
-A source is a Python program in cells: `# %% NAME` begins one of code, `# %% [markdown] NAME` one of text, whose lines begin with "# ".
-What is blanked: of a line that ends in "# blank", what it assigns or returns; of a cell of text whose first line ends in "(answer)", all
-of it. Solutions are run, and a cell that fails is an error.
+A source is a Python program in cells: `# %% NAME` begins a cell of code, `# %% [markdown] NAME` a cell of text, whose lines begin with "# ".
+A line that ends in "# blank" loses the value that it assigns or returns; a cell of text whose first line ends in "(answer)" loses all its
+text. Solutions are run, and a cell that fails is an error.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ ASKED = "*Your answer:*"
 class Cell(NamedTuple):
     name: str
     is_text: bool
-    is_answer: bool  # text that a sheet leaves out
+    is_answer: bool  # text that a sheet omits
     source: str
 
 
 class SourceError(Exception):
-    """A source that is not of the form above."""
+    """A source does not have the form above."""
 
 
 def cells_of(path: Path) -> list[Cell]:
@@ -52,7 +52,7 @@ def cells_of(path: Path) -> list[Cell]:
             text = re.sub(r"^# ?", "", line) if cells[-1].is_text else line
             cells[-1] = cells[-1]._replace(source=cells[-1].source + text + "\n")
     if len({cell.name for cell in cells}) < len(cells) or not cells:
-        raise SourceError(f"{path.name}: must have cells, each with a name of its own")
+        raise SourceError(f"{path.name}: must have cells with different names")
     return [cell._replace(source=cell.source.strip("\n")) for cell in cells]
 
 
@@ -63,13 +63,13 @@ def with_blanks(source: str) -> str:
         if not isinstance(node, (ast.Assign, ast.Return)) or node.end_lineno not in marked:
             continue
         if node.lineno != node.end_lineno:
-            raise SourceError(f"what is blanked must be one line:\n{source}")
+            raise SourceError(f"a blanked statement must be one line:\n{source}")
         line = lines[node.lineno - 1]
         start = line[: node.targets[-1].end_col_offset] + " =" if isinstance(node, ast.Assign) else line[: node.col_offset] + "return"
         lines[node.lineno - 1] = start + " ...  # your turn"
         marked.remove(node.lineno)
     if marked:
-        raise SourceError(f"'# blank' stands behind no assignment and no return:\n{source}")
+        raise SourceError(f"'# blank' must end the line of an assignment or a return:\n{source}")
     return "\n".join(lines)
 
 

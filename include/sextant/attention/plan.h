@@ -1,4 +1,4 @@
-// What a call of the operator will do, before it does it: kernel, tiles, threads, scratch memory.
+// Describes a call of the operator without running it: kernel, tiles, threads, scratch memory.
 #pragma once
 
 #include <cstdint>
@@ -12,29 +12,29 @@ namespace sextant {
 struct AttentionPlan {
   // "queries in lanes"; "keys in lanes" for few queries; "plain rows" for float64.
   std::string kernel;
-  std::string arithmetic;        // "float32" or "float64"
-  std::string target;            // the instruction set: "AVX3", ...; "" for plain rows
-  std::int64_t tile_rows = 0;    // of the register tile: keys or channels ...
-  std::int64_t tile_lanes = 0;   // ... times queries (or the other way round, keys in lanes); 0 for
-                                 // plain rows
+  std::string arithmetic;      // "float32" or "float64"
+  std::string target;          // the instruction set: "AVX3", ...; "" for plain rows
+  std::int64_t tile_rows = 0;  // rows of the register tile: keys or channels
+  // Its lanes: queries (rows and lanes are swapped for "keys in lanes"); 0 for plain rows.
+  std::int64_t tile_lanes = 0;
   std::int64_t key_block = 0;    // keys per block of scores
   std::int64_t query_block = 0;  // queries per task
   std::int64_t tasks = 0;
-  int threads = 0;  // used; fewer than allowed when there are fewer tasks
+  int threads = 0;  // threads in use; fewer than allowed if there are fewer tasks
   std::int64_t scratch_bytes =
-      0;  // of all threads together, beside the output; kept for later calls
-  std::vector<std::string> notes;  // what makes the call slower than it could be, and why
+      0;  // bytes of all threads together, without the output; kept for later calls
+  std::vector<std::string> notes;  // reasons why the call is slower than it could be
 
-  std::string explain() const;  // a few lines of text
+  std::string explain() const;  // returns a few lines of text
 };
 
-// The plan of attention(q, k, v, ..., options). Throws Error as attention() does.
+// Returns the plan of attention(q, k, v, ..., options). Throws Error as attention() does.
 template <AttentionElement T>
 AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>> k,
                              std::type_identity_t<View<const T>> v,
                              const AttentionOptions<std::type_identity_t<T>>& options = {});
 
-// The same for tensors.
+// Returns the same for tensors.
 template <AttentionElement T>
 AttentionPlan attention_plan(const Tensor<T>& q, std::type_identity_t<View<const T>> k,
                              std::type_identity_t<View<const T>> v,

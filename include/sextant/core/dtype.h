@@ -1,5 +1,5 @@
-// Element types: which there are, and float <-> 16-bit conversions that round to nearest, ties to
-// even, exactly once.
+// Defines the element types and conversions between float and 16-bit types, which round exactly
+// once, to nearest, ties to even.
 #pragma once
 
 #include <cstddef>
@@ -25,17 +25,17 @@ enum class DType {
   float64
 };
 
-// Whether the type is one of the four floating-point types.
+// Returns whether the type is one of the four floating-point types.
 constexpr bool is_float(DType dtype) noexcept {
   return dtype == DType::float16 || dtype == DType::bfloat16 || dtype == DType::float32 ||
          dtype == DType::float64;
 }
 
-// IEEE 754 binary16. Storage only: convert to compute.
+// IEEE 754 binary16, a storage type: convert it to compute.
 struct float16 {
   std::uint16_t bits = 0;
   float16() = default;
-  // One rounding, also from double; overflow gives infinity, NaN stays NaN.
+  // Rounds once, also from double; overflow gives infinity, NaN stays NaN.
   explicit float16(double value) noexcept;
   explicit operator float() const noexcept;
   explicit operator double() const noexcept { return static_cast<float>(*this); }
@@ -44,11 +44,11 @@ struct float16 {
   }
 };
 
-// The upper half of a binary32. Storage only: convert to compute.
+// The upper half of a binary32, a storage type: convert it to compute.
 struct bfloat16 {
   std::uint16_t bits = 0;
   bfloat16() = default;
-  // One rounding, also from double; overflow gives infinity, NaN stays NaN.
+  // Rounds once, also from double; overflow gives infinity, NaN stays NaN.
   explicit bfloat16(double value) noexcept;
   explicit operator float() const noexcept;
   explicit operator double() const noexcept { return static_cast<float>(*this); }
@@ -71,7 +71,7 @@ inline constexpr bool is_floating<double> = true;
 template <class T>
 concept Floating = is_floating<T>;
 
-// Does not compile for other types.
+// Gives the DType of a C++ type; does not compile for other types.
 template <class T>
 inline constexpr DType dtype_of =
     std::enable_if_t<std::is_same_v<T, bool>, std::integral_constant<DType, DType::boolean>>::value;
@@ -100,8 +100,9 @@ inline constexpr DType dtype_of<float> = DType::float32;
 template <>
 inline constexpr DType dtype_of<double> = DType::float64;
 
-std::size_t dtype_size(DType dtype) noexcept;       // bytes per element; 0 for an unknown type
-std::string_view dtype_name(DType dtype) noexcept;  // "float32", "bool", ...
-DType parse_dtype(std::string_view name);           // throws Error that lists the names
+// Returns the bytes per element; 0 for an unknown type.
+std::size_t dtype_size(DType dtype) noexcept;
+std::string_view dtype_name(DType dtype) noexcept;  // returns "float32", "bool", ...
+DType parse_dtype(std::string_view name);           // throws an Error that lists the names
 
 }  // namespace sextant

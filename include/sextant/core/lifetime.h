@@ -1,5 +1,5 @@
-// SEXTANT_LIFETIME_BOUND after a member function: its result must not outlive the object. Clang
-// warns where it does (-Wdangling); other compilers do not look.
+// Defines SEXTANT_LIFETIME_BOUND. After a member function it says that the result must not outlive
+// the object. Clang warns if it does (-Wdangling); other compilers do not check.
 #pragma once
 
 #if defined(__clang__)

@@ -1,11 +1,11 @@
-// The error for a file or folder that is not there, for those who tell it from others.
+// Declares the error for a missing file or folder, for callers that distinguish it.
 #pragma once
 
 #include "sextant/core/error.h"
 
 namespace sextant {
 
-// Thrown in place of Error where a path leads to nothing: where() is the path.
+// Thrown instead of Error if a path does not exist; where() is the path.
 class MissingFile : public Error {
  public:
   using Error::Error;

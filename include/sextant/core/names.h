@@ -1,5 +1,5 @@
-// The names of options' values. Each enum of options has name_of() beside it, which the command
-// line, files and Python read back.
+// Names the values of enums. Each enum of options has a function name_of(); the command line, files
+// and Python read the names back.
 #pragma once
 
 #include <cstddef>
@@ -10,13 +10,13 @@
 
 namespace sextant {
 
-// An enum whose values count from 0; name_of() of anything past the last is "unknown".
+// An enum whose values count from 0; name_of() returns "unknown" after the last value.
 template <class E>
 concept NamedEnum = std::is_enum_v<E> && requires(E value) {
   std::string_view(name_of(value));
 };
 
-// The names of all values, in order.
+// Returns the names of all values, in order.
 template <NamedEnum E>
 std::vector<std::string_view> names_of() {
   std::vector<std::string_view> names;
@@ -26,11 +26,11 @@ std::vector<std::string_view> names_of() {
   return names;
 }
 
-// The index of `name` in the list; throws Error(where, ...) that lists the names.
+// Returns the index of `name` in the list; throws an Error(where, ...) that lists the names.
 std::size_t find_name(std::span<const std::string_view> names, std::string_view name,
                       std::string_view where);
 
-// The value of a name; throws Error(where, ...) that lists the names.
+// Returns the value of a name; throws an Error(where, ...) that lists the names.
 template <NamedEnum E>
 E parse_name(std::string_view name, std::string_view where) {
   return static_cast<E>(find_name(names_of<E>(), name, where));

@@ -1,4 +1,4 @@
-// Text from files and arguments, made safe for a message: one line, short, no terminal control
+// Makes text from files and arguments safe for a message: one line, short, without terminal control
 // sequences.
 #pragma once
 
@@ -8,19 +8,18 @@
 
 namespace sextant {
 
-// UTF-8 of at most `max_bytes` bytes, which count as 16 when fewer. Control characters, line and
-// paragraph separators, zero-width characters and those that change the direction of writing become
-// "\n", "\x1b" or
-// "\u202e"; bytes that are not UTF-8 become "\xff". Of a longer text the beginning and the end are
-// kept, with "..." between. Printable text comes back as it is.
+// Returns UTF-8 of at most `max_bytes` bytes (at least 16). Control characters, line and paragraph
+// separators, zero-width characters and those that change the direction of writing become "\n",
+// "\x1b" or "\u202e"; bytes that are not UTF-8 become "\xff". A longer text keeps its beginning and
+// end, with "..." between. Printable text is unchanged.
 std::string printable(std::string_view text, std::size_t max_bytes = 1000);
 
-// The whole text for a terminal: line breaks, tabs and the joiners of scripts and emoji stay, any
-// other control character, marks that change the direction of writing, and bytes that are not UTF-8
-// become escapes as in printable(). A text without them comes back as it is.
+// Returns the whole text for a terminal. Line breaks, tabs and the joiners of scripts and emoji
+// stay; other control characters, marks that change the direction of writing, and bytes that are
+// not UTF-8 become escapes as in printable(). A text without them is unchanged.
 std::string terminal_text(std::string_view text);
 
-// The same as printable() in single quotes, about 40 bytes of it.
+// Returns printable() in single quotes, about 40 bytes of it.
 std::string printable_quote(std::string_view text);
 
 }  // namespace sextant

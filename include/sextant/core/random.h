@@ -1,5 +1,5 @@
-// Seeded random numbers that are the same on every machine, and the same as NumPy's legacy
-// generator.
+// Generates seeded random numbers that are the same on every machine and equal those of NumPy's
+// legacy generator.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// All tensors of a .safetensors file as arrays, and such files written. A file's tensors one by
-// one: tensor_file.h.
+// Reads all tensors of a .safetensors file as arrays, and writes such files. tensor_file.h reads
+// tensors one by one.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@ struct SafetensorsFile {
   std::map<std::string, std::string> metadata;  // the header's "__metadata__"
 };
 
-// A copy of all of it; of BOOL, any byte but 0 becomes 1. Throws Error as TensorFile.
+// Copies the whole file; any byte of BOOL except 0 becomes 1. Throws Error as TensorFile.
 SafetensorsFile load_safetensors(const std::string& path);
 SafetensorsFile load_safetensors(const TensorFile& file);
 
-// What is saved, borrowed.
+// A tensor to save, borrowed.
 struct TensorBytes {
   DType dtype = DType::float32;
   Shape shape{0};
@@ -29,14 +29,14 @@ struct TensorBytes {
 };
 
 // Writes a temporary file, then renames it; copies no tensor. The header is padded with spaces to a
-// multiple of 8 bytes; tensors with wide elements come first and then by name, so that each is
-// aligned to its elements. Throws Error for a tensor whose bytes do not fit its shape, for a name
-// or a text that is not UTF-8, for the name "__metadata__", and when the file cannot be written.
+// multiple of 8 bytes. Tensors with wide elements come first, then by name, so that each is aligned
+// to its elements. Throws Error for a tensor whose bytes do not fit its shape, for a name or a text
+// that is not UTF-8, for the name "__metadata__", and if the file cannot be written.
 void save_safetensors(const std::string& path, const std::map<std::string, TensorBytes>& tensors,
                       const std::map<std::string, std::string>& metadata = {});
 void save_safetensors(const std::string& path, const std::map<std::string, Array>& tensors,
                       const std::map<std::string, std::string>& metadata = {});
-// The bytes that save_safetensors writes.
+// Returns the bytes that save_safetensors writes.
 std::string format_safetensors(const std::map<std::string, Array>& tensors,
                                const std::map<std::string, std::string>& metadata = {});
 

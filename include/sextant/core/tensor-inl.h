@@ -1,4 +1,4 @@
-// Bodies of the templates in tensor.h; include that one.
+// Defines the templates of tensor.h; include that file.
 #pragma once
 
 #include <cassert>
@@ -10,11 +10,11 @@
 namespace sextant {
 namespace detail {
 
-// 64-byte aligned memory for `count` elements of `size` bytes each; throws Error when there is
-// none. Null for no elements.
+// Returns 64-byte aligned memory for `count` elements of `size` bytes each; throws Error if there
+// is none. Null for no elements.
 void* allocate_elements(std::int64_t count, std::size_t size);
 
-// Checks shared by the views of every type; each throws Error("view.<name>", ...).
+// Checks shared by the views of every type. Each throws Error("view.<name>", ...).
 void check_axis(const char* where, int axis, int rank);
 void check_index(std::int64_t index, std::int64_t size);
 void check_range(std::int64_t begin, std::int64_t length, std::int64_t size);
@@ -27,7 +27,7 @@ bool View<T>::is_contiguous() const noexcept {
   if (count() == 0) return true;
   std::int64_t expected = 1;
   for (int axis = rank() - 1; axis >= 0; --axis) {
-    if (size(axis) == 1) continue;  // never stepped along
+    if (size(axis) == 1) continue;  // there is no step along this axis
     if (stride(axis) != expected) return false;
     expected *= size(axis);
   }
@@ -70,7 +70,7 @@ View<T> View<T>::narrow(int axis, std::int64_t begin, std::int64_t length) const
   sizes[static_cast<std::size_t>(axis)] = length;
   const auto used = static_cast<std::size_t>(rank());
   const Shape shape(std::span<const std::int64_t>(sizes.data(), used));
-  // Nothing left: the first element may lie outside the array, so do not point there.
+  // For an empty view the first element may lie outside the array, so do not point there.
   T* data = shape.count() == 0 ? data_ : data_ + begin * stride(axis);
   return View(data, shape, std::span<const std::int64_t>(strides_.data(), used));
 }
@@ -179,8 +179,8 @@ Tensor<std::remove_const_t<T>> copy_of(View<T> view) {
     std::copy_n(view.data(), view.count(), copy.data());
     return copy;
   }
-  // An odometer over all axes but the last, which the inner loop walks. A view of rank 0 is
-  // contiguous, so there is one.
+  // Counts over all axes except the last, which the inner loop uses. A view of rank 0 is
+  // contiguous, so there is a last axis.
   const int last = view.rank() - 1;
   const std::int64_t row = view.size(last);
   const std::int64_t step = view.stride(last);

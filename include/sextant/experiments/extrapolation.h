@@ -1,5 +1,5 @@
-// Train short, test long: how well a language model predicts the same tokens with more and more
-// context.
+// Measures how well a language model predicts the same tokens with more and more context ("train
+// short, test long").
 #pragma once
 
 #include <cstdint>
@@ -14,60 +14,61 @@
 
 namespace sextant {
 
-// Which tokens of a text are predicted and scored: [first, first + count). They are the same for
-// every length and both protocols, so that only the context differs.
+// Says which tokens of a text are predicted and scored: [first, first + count). They are the same
+// for every length and both protocols, so that only the context differs.
 struct ScoredTokens {
   std::int64_t first = 0, count = 0;
 };
 
-// first = longest, so that even the first one has a full window before it. At most `max_tokens`,
-// a multiple of `longest` where there are that many. Throws Error for longest < 2, max_tokens < 1,
-// and a text of fewer than 2 longest tokens.
+// Returns first = longest, so that even the first token has a full window before it, and at most
+// `max_tokens`, a multiple of `longest` if the text has that many. Throws Error for longest < 2,
+// max_tokens < 1, and a text of fewer than 2 longest tokens.
 ScoredTokens scored_tokens(std::int64_t text, std::int64_t longest, std::int64_t max_tokens);
 
 struct ScoringOptions {
-  std::int64_t batch_tokens = 8192;  // of one pass, about: bounds the memory
+  std::int64_t batch_tokens = 8192;  // approximate tokens of one pass; limits the memory
   int threads = 0;                   // as in parallel_for; the numbers do not depend on it
 };
 
-// exp of the mean negative log likelihood, or why there is none.
+// exp of the mean negative log likelihood, or the reason why there is none.
 struct LengthScore {
   std::optional<double> perplexity;
   std::string reason;
 };
 
-// Segments that do not overlap (Press et al. 2022, 2108.12409): the scored tokens are cut into
-// segments of `length` (the last may be shorter), and each token is predicted from the tokens
+// Scores segments that do not overlap (Press et al. 2022, 2108.12409): the scored tokens are cut
+// into segments of `length` (the last may be shorter), and each token is predicted from the tokens
 // before it in its segment and the one before the segment. Token i of a segment (from 0) has a
 // context of i + 1 tokens, so a longer segment is easier even for a model that uses no more.
 //
-// No perplexity where the scheme has no position length - 1 (a learned table has an end) or the
-// loss is not finite. Throws Error for a model that is not causal, length < 2, and scored tokens
-// that are not in the text or have fewer than `length` tokens before them.
+// There is no perplexity if the scheme has no position length - 1 (a learned table has an end) or
+// the loss is not finite. Throws Error for a model that is not causal, for length < 2, and for
+// scored tokens that are not in the text or have fewer than `length` tokens before them.
 LengthScore segment_perplexity(const LanguageModel<float>& model,
                                std::span<const std::int64_t> tokens, const ScoredTokens& scored,
                                std::int64_t length, const ScoringOptions& options = {});
 
-// Sliding windows (the same authors): windows of `length` tokens, each `stride` after the previous
-// one; the last `stride` predictions of each are scored (of the last window the remaining ones).
-// Every scored token has a context of length - stride + 1 .. length tokens, with stride 1 exactly
-// `length`; the perplexity of a model that uses no more than the training length stays flat. Needs
-// count / stride windows. Throws Error as above and unless 1 <= stride <= length.
+// Scores sliding windows (the same authors): windows of `length` tokens, each `stride` after the
+// previous one; the last `stride` predictions of each are scored (all remaining ones of the last
+// window). Every scored token has a context of length - stride + 1 .. length tokens, with stride 1
+// exactly `length`; the perplexity of a model that uses no more than the training length stays
+// flat. This needs count / stride windows. Throws Error as above and unless 1 <= stride <= length.
 LengthScore sliding_perplexity(const LanguageModel<float>& model,
                                std::span<const std::int64_t> tokens, const ScoredTokens& scored,
                                std::int64_t length, std::int64_t stride,
                                const ScoringOptions& options = {});
 
-// How many tokens the model computes for it; stride 0: segments that do not overlap.
+// Returns the number of tokens that the model computes for it; stride 0: segments that do not
+// overlap.
 std::int64_t tokens_to_score(const ScoredTokens& scored, std::int64_t length, std::int64_t stride);
 
 // The result of one run: a scheme with a seed.
 struct ExtrapolationRow {
   std::string label;                  // "rotary base=500000"
-  std::optional<std::uint64_t> seed;  // unset: the only one of a table that was read
+  std::optional<std::uint64_t> seed;  // unset for the only seed of a table that was read
   SchemeSpecs schemes;
-  std::int64_t weights = 0;                    // numbers that the model learned
-  double seconds = 0;                          // of training
+  std::int64_t weights = 0;                    // number of learned parameters
+  double seconds = 0;                          // seconds of training
   double validation_loss = 0;                  // per token, at the training length
   std::vector<LengthScore> segments, sliding;  // one per length
 };
@@ -75,20 +76,20 @@ struct ExtrapolationRow {
 struct ExtrapolationTable {
   std::int64_t train_length = 0, steps = 0;
   std::int64_t stride = 0;
-  std::int64_t seeds = 1;  // of each scheme; a table that is not finished has fewer rows
+  std::int64_t seeds = 1;  // seeds of each scheme; an unfinished table has fewer rows
   ScoredTokens scored;
   std::vector<std::int64_t> lengths;
-  std::vector<ExtrapolationRow> rows;  // those of a scheme differ in their seeds
+  std::vector<ExtrapolationRow> rows;  // rows of one scheme differ in their seeds
 };
 
-// JSON with all fields; missing perplexities are null with their reason. A table of several seeds
-// has them, and what over_seeds() gives as `means`, which is not read back. Parsing throws Error
-// naming `where` for anything else.
+// Writes and parses JSON with all fields; missing perplexities are null with their reason. A table
+// of several seeds also has the result of over_seeds() as `means`, which is not read back. Parsing
+// throws an Error with `where` for anything else.
 std::string format_json(const ExtrapolationTable& table);
 ExtrapolationTable parse_extrapolation(std::string_view json, std::string_view where);
 
-// "scheme,seed,scoring,length,perplexity", or of a table of one seed without it, and a line per
-// number; labels with commas or quotes are quoted, missing numbers are empty.
+// Returns "scheme,seed,scoring,length,perplexity" (without the seed for a table of one seed) and a
+// line per number; labels with commas or quotes are quoted, missing numbers are empty.
 std::string format_csv(const ExtrapolationTable& table);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// Pairs of sine and cosine as the hands of clocks: one dial per word and pair.
+// Draws pairs of sine and cosine as hands of clocks: one dial per word and pair.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@
 
 namespace sextant::figures {
 
-// Pair k of a sinusoidal table, (sin(p w_k), cos(p w_k)), is a hand at the angle p w_k, clockwise
-// from 12 o'clock, at position p = options.first + i for words[i]: a column per word, a row per
-// pair, fast ones first. Throws Error naming figure.words for no word or more than 64, and
-// figure.pairs for none and for one that the table does not have.
+// Draws pair k of a sinusoidal table, (sin(p w_k), cos(p w_k)), as a hand at the angle p w_k,
+// clockwise from 12 o'clock, at position p = options.first + i for words[i]: a column per word, a
+// row per pair, fast ones first. Throws an Error with figure.words for no word or more than 64, and
+// with figure.pairs for none and for one that the table does not have.
 Picture plot_clock_hands(const Sinusoidal& options, const std::vector<std::int64_t>& pairs,
                          const std::vector<std::string>& words);
 

@@ -1,4 +1,4 @@
-// Perplexities by length: what an extrapolation measured, as lines.
+// Draws the perplexities of an extrapolation by length, as lines.
 #pragma once
 
 #include <string>
@@ -10,16 +10,17 @@
 
 namespace sextant::figures {
 
-// One way to score, and where a scheme has its numbers.
+// One way to score, and the member with its numbers.
 struct Scoring {
   std::string title;
   std::vector<SeedScore> SchemeScores::*scores;
 };
-// Segments and sliding windows; `token`: what one is called, "character".
+// Returns segments and sliding windows; `token` is the name of a token, "character".
 std::vector<Scoring> scorings(const ExtrapolationTable& table, const std::string& token);
 
-// A panel per way to score, one line per scheme; lengths and, where they differ much, perplexities
-// on logarithmic axes. With several seeds lines go through the means, in bands of one deviation.
+// Draws a panel per way to score, one line per scheme; lengths and, if they differ much,
+// perplexities have logarithmic axes. With several seeds lines connect the means, in bands of one
+// deviation.
 Picture extrapolation_chart(const ExtrapolationTable& table, const std::string& token);
 
 }  // namespace sextant::figures

@@ -1,4 +1,4 @@
-// A figure: a picture, the numbers that it shows, and what they are called.
+// Holds a figure: a picture, its numbers, and their names.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace sextant::figures {
 
-// What is known of a table [rows, columns] beside its numbers.
+// Describes a table [rows, columns] besides its numbers.
 struct TableLabels {
   std::string title;
   std::string row_name = "Position";
   std::string column_name = "Dimension";
-  // What stands beside a row, asked for rows that are shown only; empty: counted from first_row.
+  // Returns the label of a row; called only for shown rows; empty: counted from first_row.
   std::function<std::string(std::int64_t)> row_label;
-  // The same above a column; empty: counted from first_column.
+  // The same for the label above a column; empty: counted from first_column.
   std::function<std::string(std::int64_t)> column_label;
   std::string color_name = "Value";
   ColorMap map = ColorMap::diverging;
-  std::optional<double> low, high;  // of the colour scale
+  std::optional<double> low, high;  // ends of the colour scale
   bool hides = false;               // -infinity is a hidden pair
   std::int64_t first_row = 0;
   std::int64_t first_column = 0;
@@ -32,17 +32,17 @@ struct TableLabels {
 
 struct Figure {
   Picture picture;
-  Tensor<double> values;             // what is drawn, [rows, columns]
-  TableLabels labels;                // of `values`
-  std::vector<std::string> columns;  // their names, where they are no dimensions
+  Tensor<double> values;             // the drawn numbers, [rows, columns]
+  TableLabels labels;                // labels of `values`
+  std::vector<std::string> columns;  // names of the columns if they are not dimensions
 };
 
-// A table [rows, columns] as a heatmap, or tables [panels, rows, columns] with one title
-// each side by side. Throws Error as draw(HeatmapPanels).
+// Draws a table [rows, columns] as a heatmap, or tables [panels, rows, columns] side by side with
+// one title each. Throws Error as draw(HeatmapPanels).
 Picture table_map(View<const double> table, const TableLabels& labels,
                   std::vector<std::string> titles = {});
 
-// "rotary positions" -> "Rotary positions": the first letter, when it is one of ASCII's.
+// Capitalises the first letter if it is ASCII: "rotary positions" -> "Rotary positions".
 std::string capital(std::string text);
 
 }  // namespace sextant::figures

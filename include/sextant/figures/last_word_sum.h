@@ -1,4 +1,4 @@
-// The sum that the last word gets, as two walks: one per sentence, a step per word.
+// Draws the weighted sum of the last word as two walks: one per sentence, a step per word.
 #pragma once
 
 #include <string>
@@ -9,16 +9,16 @@
 
 namespace sextant::figures {
 
-// A sentence and what each of its words adds, [words, channels], of at least two channels.
+// A sentence and the term of each of its words, [words, channels], with at least two channels.
 struct WordTerms {
   std::vector<std::string> words;
   Tensor<double> terms;
 };
 
-// The first two channels of the running sums; walks that end in one place are the same sum. The
-// values are [steps, 4]: x and y after each word of the first sentence, then of the second, from
-// zero on; a sentence that is shorter stays where it ended. Throws Error naming figure.width for
-// fewer than two channels.
+// Draws the first two channels of the running sums; walks that end at the same point are equal
+// sums. The values are [steps, 4]: x and y after each word of the first sentence, then of the
+// second, starting at zero; a shorter sentence stays at its end. Throws an Error with figure.width
+// for fewer than two channels.
 Figure plot_last_word_sum(const WordTerms& first, const WordTerms& second,
                           const std::string& title);
 

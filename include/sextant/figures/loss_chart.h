@@ -1,4 +1,4 @@
-// Loss curves of one training, or of several side by side.
+// Draws the loss curves of one training, or of several side by side.
 #pragma once
 
 #include <string>
@@ -14,14 +14,15 @@ struct LossRun {
   LossCurves curves;
 };
 
-// folder/metrics.jsonl, named like the folder. Throws Error for a folder that has none, or no step.
+// Reads folder/metrics.jsonl, named like the folder. Throws Error for a folder without it, or
+// without a step.
 LossRun load_losses(const std::string& folder);
 
-// "Loss of dates", "2 trainings".
+// Returns "Loss of dates", "2 trainings".
 std::string loss_title(const std::vector<LossRun>& runs);
 
-// One run: its training and held-out loss. Several: a chart of each loss, with a line per run.
-// Throws Error naming figure.runs for none.
+// Draws one run with its training and held-out loss, or several with a chart of each loss and a
+// line per run. Throws an Error with figure.runs for none.
 Picture loss_chart(const std::vector<LossRun>& runs, const std::string& title);
 
 }  // namespace sextant::figures

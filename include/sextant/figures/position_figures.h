@@ -1,4 +1,4 @@
-// Figures of a table that is added to embeddings: curves, rows, the whole table, similarities.
+// Draws a table that is added to embeddings: curves, rows, the whole table, similarities.
 #pragma once
 
 #include <cstdint>
@@ -14,57 +14,58 @@
 
 namespace sextant::figures {
 
-// The sizes of pictures where nothing says them: those of the course's own pictures; 512 wide where
-// the whole vector is compared.
+// The default sizes of pictures: those of the course's pictures; width 512 if the whole vector is
+// compared.
 struct PlotSizes {
   std::int64_t length = 100, width = 512;
 };
-// Of "sinusoids", "rows", "heatmap", "similarity", "distance", "offset_matrix" or "difference".
+// Returns the sizes for "sinusoids", "rows", "heatmap", "similarity", "distance", "offset_matrix"
+// or "difference".
 PlotSizes plot_sizes(std::string_view kind);
 
-// A table and where it comes from: nothing is known of one that came from a file.
+// A table and its origin, which is unknown for a table from a file.
 struct PositionTable {
   Tensor<double> values;                      // [length, width]
-  std::optional<Sinusoidal> options;          // how it was made
-  std::string name = "sinusoidal positions";  // for titles
+  std::optional<Sinusoidal> options;          // the options that made it
+  std::string name = "sinusoidal positions";  // the name for titles
   std::int64_t first = 0;                     // position of row 0
 };
 
-// The table of an added scheme for positions first .. first + length - 1. Throws Error as the
-// scheme does, for a scheme of another kind, and for more than 2^24 positions of any but
+// Makes the table of an added scheme for positions first .. first + length - 1. Throws Error as the
+// scheme does, for a scheme of another kind, and for more than 2^24 positions of any scheme except
 // `sinusoidal`.
 PositionTable position_table(const NamedScheme& scheme, std::int64_t length, std::int64_t width,
                              std::int64_t first = 0);
 PositionTable position_table(const Sinusoidal& options);
 
-// Chosen columns as curves over the positions, smooth where the options are known, words[k] marked
-// at position k. Throws Error naming figure.columns for none and for one that the table does not
-// have, and figure.words for more words than positions.
+// Draws chosen columns as curves over the positions, smooth if the options are known, with words[k]
+// at position k. Throws an Error with figure.columns for none and for one that the table does not
+// have, and with figure.words for more words than positions.
 Figure plot_sinusoids(const PositionTable& table, const std::vector<std::int64_t>& columns,
                       const std::vector<std::string>& words = {});
-// The curve of a column through its positions and between them, `samples` steps each; x counts from
-// 0. Empty where nothing is known between positions: of a file, and beyond 2^32. Throws Error
-// naming figure.column and figure.samples.
+// Returns the curve of a column through its positions and between them, `samples` steps each; x
+// counts from 0. It is empty if the values between positions are unknown: for a file, and beyond
+// 2^32. Throws an Error with figure.column or figure.samples.
 Series column_curve(const PositionTable& table, std::int64_t column, std::int64_t samples);
-inline constexpr std::int64_t kBeyondWords = 20;  // positions to draw behind the last word
+inline constexpr std::int64_t kBeyondWords = 20;  // positions to draw after the last word
 
-// The vectors of chosen rows, counted from 0, side by side. Throws Error naming figure.rows for
-// none and for one that the table does not have.
+// Draws the vectors of chosen rows, counted from 0, side by side. Throws an Error with figure.rows
+// for none and for one that the table does not have.
 Figure plot_rows(const PositionTable& table, const std::vector<std::int64_t>& rows);
 
-// The whole table.
+// Draws the whole table.
 Figure plot_heatmap(const PositionTable& table);
 
-// The matrix M with PE(p + offset) = M PE(p) for every p, [width, width]: a rotation of each pair.
-// Throws Error as offset_matrix(), and naming figure.width for more than 4096 columns.
+// Draws the matrix M with PE(p + offset) = M PE(p) for every p, [width, width]: a rotation of each
+// pair. Throws Error as offset_matrix(), and with figure.width for more than 4096 columns.
 Figure plot_offset_matrix(const Sinusoidal& options, std::int64_t offset);
 
-// That matrix at work on one position: PE(p), M PE(p), PE(p + offset) and what the last two differ
-// by, [4, width], with p in options.first. Throws Error likewise.
+// Draws that matrix applied to one position: PE(p), M PE(p), PE(p + offset) and the difference of
+// the last two, [4, width], with p in options.first. Throws the same errors.
 Figure plot_offset_at_work(const Sinusoidal& options, std::int64_t offset);
 
-// Cosine similarity of every position with every other. Throws Error naming figure.length for no
-// position and for more than 4096; so do the next two.
+// Draws the cosine similarity of every position with every other. Throws an Error with
+// figure.length for no position and for more than 4096; so do the next two functions.
 Figure plot_similarity(const PositionTable& table);
 
 // Similarity by distance: the mean cosine similarity, or mean dot product, of all pairs of rows at
@@ -72,7 +73,7 @@ Figure plot_similarity(const PositionTable& table);
 enum class Measure { cosine, dot };
 Figure plot_distance(const PositionTable& table, Measure measure = Measure::cosine);
 
-// The means themselves, by distance, of a table [length, width].
+// Returns the means themselves, by distance, of a table [length, width].
 std::vector<double> similarity_by_distance(View<const double> table, Measure measure);
 
 }  // namespace sextant::figures

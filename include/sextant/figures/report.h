@@ -1,4 +1,5 @@
-// The report: one page about a text, from its words to attention and the exactness of the tables.
+// Makes the report, one page about a text, from its words to attention and the exactness of the
+// tables.
 #pragma once
 
 #include <functional>
@@ -12,32 +13,33 @@
 namespace sextant::figures {
 
 struct ReportPicture {
-  int section = 0;      // its number, from 1
-  std::string heading;  // of the section
+  int section = 0;      // number of the section, from 1
+  std::string heading;  // heading of the section
   const Picture& picture;
 };
 
 struct ReportOptions {
-  // Two words of the text to compare; they are swapped where both are in the sentences that are
-  // drawn. Unset: the two longest words there.
+  // Two words of the text to compare; they are swapped if both are in the drawn sentences. Unset:
+  // two words of these sentences are chosen.
   std::optional<std::pair<std::string, std::string>> words;
-  // Told what is computed next ("attention ..."): a report takes seconds. May be empty.
+  // Called with the next part of the computation ("attention ..."): a report takes seconds. May be
+  // empty.
   std::function<void(std::string_view)> progress;
-  // Given every picture of the page as it is drawn. May be empty.
+  // Called with every picture of the page as it is drawn. May be empty.
   std::function<void(const ReportPicture&)> picture;
-  // What a link to the page shows: the address of the page, and that of its card, which may be
-  // relative to it. Empty: not said.
+  // The data for a preview of a link: the address of the page, and that of its card, which may be
+  // relative to it. Empty: none.
   std::string url, card;
 };
 
-// One self-contained HTML page that loads nothing; a small script inside adds a map that answers
-// questions, and everything can be read without it. Of a longer text the first sentences, up to 72
-// tokens, are drawn. Throws Error naming report.text for a text that is not UTF-8 or has no word,
-// and report.words for words that are not in it.
+// Returns one self-contained HTML page that loads nothing. A small script inside adds an
+// interactive map; the page can be read without it. For a longer text the first sentences, up to 72
+// tokens, are drawn. Throws an Error with report.text for a text that is not UTF-8 or has no word,
+// and with report.words for words that are not in it.
 std::string report_page(const std::string& text, const ReportOptions& options = {});
 
-// The card of that page, 1200 x 630: the text, two of its words swapped, and how far apart what
-// attention makes of them is. Throws Error as report_page().
+// Returns the card of that page, 1200 x 630: the text, its form with two words swapped, and the
+// distance of the two outputs of attention. Throws Error as report_page().
 Picture report_card(const std::string& text, const ReportOptions& options = {});
 
 }  // namespace sextant::figures

@@ -1,4 +1,4 @@
-// The nonlinear functions of feed-forward layers.
+// Names the nonlinear functions of feed-forward layers.
 #pragma once
 
 #include <string_view>
@@ -14,12 +14,12 @@ enum class Activation {
   silu,        // x / (1 + exp(-x))
   swiglu,      // silu(gate) * up: two inputs (Shazeer 2020, 2002.05202)
   geglu,       // gelu(gate) * up, the same paper
-  geglu_tanh,  // gelu_tanh(gate) * up, as Gemma has it
+  geglu_tanh,  // gelu_tanh(gate) * up, as in Gemma
 };
 
-// Whether it has two inputs, gate and up.
+// Returns whether it has two inputs, gate and up.
 constexpr bool is_gated(Activation activation) noexcept { return activation >= Activation::swiglu; }
-// What it does to its input, or to the gate: silu of swiglu.
+// Returns the function of its input, or of the gate: silu for swiglu.
 constexpr Activation function_of(Activation activation) noexcept {
   switch (activation) {
     case Activation::swiglu:
@@ -33,7 +33,7 @@ constexpr Activation function_of(Activation activation) noexcept {
   }
 }
 
-// "gelu_tanh"; parse_name<Activation>() reads it back.
+// Returns "gelu_tanh"; parse_name<Activation>() reads it back.
 std::string_view name_of(Activation activation) noexcept;
 
 }  // namespace sextant

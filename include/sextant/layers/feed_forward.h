@@ -1,4 +1,4 @@
-// The feed-forward layer: two linear maps and a nonlinear function between them.
+// Implements the feed-forward layer: two linear maps and a nonlinear function between them.
 #pragma once
 
 #include <cstdint>
@@ -9,15 +9,15 @@
 
 namespace sextant {
 
-// out(dropout(activation(in(x)))) (Vaswani et al. 2017, section 3.3). Of gated ones `in` makes
-// gate and up, [2 ffn_width, width], gate first.
+// Computes out(dropout(activation(in(x)))) (Vaswani et al. 2017, section 3.3). For gated functions
+// `in` makes gate and up, [2 ffn_width, width], gate first.
 template <class T>
 struct FeedForward {
   Activation activation;
   Linear<T> in, out;
 
-  // Throws Error unless width and ffn_width are positive. `out_gain`: of the last map's first
-  // weights.
+  // Throws Error unless width and ffn_width are positive. `out_gain` is the gain of the last map's
+  // first weights.
   FeedForward(std::int64_t width, std::int64_t ffn_width, Activation activation, bool with_bias,
               FirstWeights weights, double out_gain = 1);
 
@@ -28,7 +28,7 @@ struct FeedForward {
   };
   // x, y: [rows, width], contiguous.
   Saved forward(View<const T> x, View<T> y, Pass& pass) const;
-  // dx is overwritten, the gradient added to.
+  // Overwrites dx and adds to the gradient.
   void backward(const Saved& saved, View<const T> dy, View<T> dx, FeedForward& gradient,
                 Pass& pass) const;
   // prefix + "in.", prefix + "out.".

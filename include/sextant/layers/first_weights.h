@@ -1,4 +1,4 @@
-// The weights that a layer is made with: drawn, or not set yet where they are read from a file.
+// Provides the first weights of a layer: drawn, or not set yet if they are read from a file.
 #pragma once
 
 #include <utility>
@@ -9,8 +9,8 @@
 
 namespace sextant {
 
-// Says that a layer is made with weights of any value, which takes no time. Only make_filled() has
-// one, so that nobody is given a layer whose weights were not set.
+// Requests a layer with weights of any value, which takes no time. Only make_filled() can make one,
+// so that no caller gets a layer whose weights were not set.
 class UnsetWeights {
   UnsetWeights() = default;
 
@@ -19,7 +19,7 @@ class UnsetWeights {
 };
 
 // Makes a layer or a model whose parameters() fill(parameters) sets, every element of them. `make`
-// gives it, with weights as FirstWeights or UnsetWeights: make_zeros([](UnsetWeights unset) {
+// makes it, with weights as FirstWeights or UnsetWeights: make_zeros([](UnsetWeights unset) {
 // return Norm<float>(...); }). Throws Error as both.
 template <class Make, class Fill>
 auto make_filled(const Make& make, const Fill& fill) {
@@ -27,7 +27,7 @@ auto make_filled(const Make& make, const Fill& fill) {
   fill(made.parameters());
   return made;
 }
-// Filled with 0, or with the tensors of a file by load_parameters().
+// Fill the weights with 0, or with the tensors of a file by load_parameters().
 template <class Make>
 auto make_zeros(const Make& make) {
   return make_filled(make, [](const auto& parameters) { set_to_zero(parameters); });
@@ -38,13 +38,14 @@ auto make_loaded(const TensorFile& file, const Make& make, FileChecksums* checks
                      [&](const auto& parameters) { load_parameters(file, parameters, checksums); });
 }
 
-// What the constructors of layers take: the generator that draws, or no weights yet.
+// The argument of layers' constructors: the generator that draws, or no weights yet.
 class FirstWeights {
  public:
   FirstWeights(NumpyRandom& random) noexcept : random_(&random) {}
   FirstWeights(UnsetWeights /*unset*/) noexcept {}
 
-  // A tensor whose elements are draw(random), row by row; of any value where none are drawn.
+  // Returns a tensor whose elements are draw(random), row by row, or of any value if none are
+  // drawn.
   template <class T, class Draw>
   Tensor<T> tensor(const Shape& shape, const Draw& draw) const {
     auto values = Tensor<T>::uninitialized(shape);

@@ -1,4 +1,4 @@
-// What masked language models do to hidden states before the logits.
+// Transforms hidden states before the logits, in masked language models.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace sextant {
 
-// norm(activation(dense(x))), as in the heads of BERT (Devlin et al. 2018, 1810.04805).
+// Computes norm(activation(dense(x))), as in the heads of BERT (Devlin et al. 2018, 1810.04805).
 template <class T>
 struct HeadTransform {
   Activation activation;
   Linear<T> dense;  // [width, width]
   Norm<T> norm;
 
-  // Of a gated activation: what it does to the gate. Throws Error unless width and epsilon are
+  // A gated activation uses its function of the gate. Throws Error unless width and epsilon are
   // positive.
   HeadTransform(std::int64_t width, Activation activation, NormKind norm, double epsilon,
                 FirstWeights weights);
@@ -29,7 +29,7 @@ struct HeadTransform {
   };
   // x: [rows, width], contiguous; the result is in the pass's memory.
   Saved forward(View<const T> x, Pass& pass) const;
-  // d: of the result, becomes that of x; the gradient is added to.
+  // Replaces d, the gradient of the result, by that of x, and adds to the gradient.
   void backward(const Saved& saved, View<T> d, HeadTransform& gradient, Pass& pass) const;
   // prefix + "dense.", prefix + "norm.".
   void append_parameters(Parameters<T>& to, const std::string& prefix);

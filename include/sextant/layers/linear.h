@@ -1,4 +1,4 @@
-// y = x W^T + b.
+// Implements a linear map, y = x W^T + b.
 #pragma once
 
 #include <cstdint>
@@ -16,20 +16,21 @@ struct Linear {
   Tensor<T> weight;  // [out, in]
   Tensor<T> bias;    // [out], or empty
 
-  // Uniform in +-1/sqrt(in), weight first, then bias, row by row, from the generator's stream.
+  // Draws weights uniform in +-1/sqrt(in), weight first, then bias, row by row, from the
+  // generator's stream.
   static Linear random(std::int64_t in, std::int64_t out, FirstWeights weights,
                        bool with_bias = true);
-  // Uniform in +-gain sqrt(6 / (in + out)) and no bias or one of zeros (Glorot and Bengio 2010):
-  // the initial weights of trained layers.
+  // Draws weights uniform in +-gain sqrt(6 / (in + out)), with no bias or one of zeros (Glorot and
+  // Bengio 2010): the initial weights of trained layers.
   static Linear glorot(std::int64_t in, std::int64_t out, FirstWeights weights,
                        bool with_bias = true, double gain = 1);
 
-  // x [rows, in] -> [rows, out]. Sums in float64, rounded once.
+  // Returns [rows, out] for x [rows, in], with sums in float64, rounded once.
   Tensor<T> operator()(View<const T> x) const;
 
-  // For training: x [rows, in], y [rows, out], contiguous; sums in T.
+  // Computes y [rows, out] of x [rows, in], contiguous, for training, with sums in T.
   void forward(View<const T> x, View<T> y, const Pass& pass) const;
-  // From dy [rows, out]: dx is overwritten (empty: not wanted), the gradient is added to.
+  // Takes dy [rows, out]; overwrites dx (empty: not computed) and adds to the gradient.
   void backward(View<const T> x, View<const T> dy, View<T> dx, Linear& gradient,
                 const Pass& pass) const;
   // prefix + "weight", prefix + "bias".

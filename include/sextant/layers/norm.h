@@ -1,4 +1,4 @@
-// Layer norm and RMS norm.
+// Implements layer norm and RMS norm.
 #pragma once
 
 #include <cstdint>
@@ -18,25 +18,25 @@ enum class NormKind {
 };
 std::string_view name_of(NormKind kind) noexcept;
 
-// Over the last axis. T: float or double.
+// Normalises over the last axis. T: float or double.
 template <class T>
 struct Norm {
   NormKind kind;
   double epsilon;
-  Tensor<T> gain;  // [width], ones at first
-  Tensor<T> bias;  // [width], zeros at first; empty for rms
+  Tensor<T> gain;  // [width], initially ones
+  Tensor<T> bias;  // [width], initially zeros; empty for rms
 
   // Throws Error unless width and epsilon are positive.
   Norm(NormKind kind, std::int64_t width, double epsilon = 1e-5);
 
-  // What the backward pass needs, in the pass's memory.
+  // The data for the backward pass, in the pass's memory.
   struct Saved {
     View<const T> x;      // [rows, width]
     View<const T> stats;  // [2, rows]: means, and 1 / deviations
   };
   // x, y: [rows, width], contiguous; y may not be x.
   Saved forward(View<const T> x, View<T> y, Pass& pass) const;
-  // dx is overwritten, or added to; the gradient is added to.
+  // Overwrites dx, or adds to it, and adds to the gradient.
   void backward(const Saved& saved, View<const T> dy, View<T> dx, bool add, Norm& gradient,
                 Pass& pass) const;
   void append_parameters(Parameters<T>& to, const std::string& prefix);

@@ -1,4 +1,5 @@
-// What a forward and backward pass needs besides the layers: memory, threads, random numbers.
+// Provides what a forward and backward pass needs besides the layers: memory, threads, random
+// numbers.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +13,15 @@
 namespace sextant {
 
 // An arena: memory is taken in pieces and released all at once or down to a mark. A pass takes the
-// same pieces every step, so the second step allocates nothing.
+// same pieces in every step, so the second step allocates nothing.
 class Workspace {
  public:
   Workspace() = default;
   Workspace(Workspace&&) noexcept = default;
   Workspace& operator=(Workspace&&) noexcept = default;
 
-  // Elements of any value, or zeros; 64-byte aligned; valid until reset() or release() of an
-  // earlier mark. Throws Error when there is not enough memory.
+  // Returns elements of any value, or zeros; 64-byte aligned; valid until reset() or release() of
+  // an earlier mark. Throws Error if there is not enough memory.
   template <class T>
   View<T> take(const Shape& shape);
   template <class T>
@@ -32,7 +33,7 @@ class Workspace {
   Mark mark() const noexcept { return at_; }
   void release(Mark mark) noexcept { at_ = mark; }
   void reset() { release({}); }
-  // Releases at the end of a block what was taken in it.
+  // Releases the memory taken in a block at its end.
   class Scope {
    public:
     explicit Scope(Workspace& memory) : memory_(memory), mark_(memory.mark()) {}
@@ -44,7 +45,7 @@ class Workspace {
     Workspace& memory_;
     Mark mark_;
   };
-  std::size_t bytes() const noexcept;  // that it holds
+  std::size_t bytes() const noexcept;  // returns the bytes that it holds
 
  private:
   std::byte* take_bytes(std::size_t count);
@@ -60,18 +61,18 @@ struct RowRange {
   std::int64_t first, count;
 };
 
-// Numbers for dropout: a function of (seed, stream, token, column), so that the backward pass gets
-// the same ones, whatever the threads and the batches of a step.
+// The key of random numbers for dropout, which are a function of (seed, stream, token, column): the
+// backward pass gets the same ones, for any threads and batches of a step.
 struct RandomKey {
-  std::uint64_t seed = 0;      // of this step
+  std::uint64_t seed = 0;      // seed of this step
   std::uint32_t stream = 0;    // number of the use in this step; layers count in their order
-  std::int64_t first_row = 0;  // the place of the batch's first token among those of the step
-  // Of a batch that is divided: which of its rows are here, one range after the other. Empty: all.
+  std::int64_t first_row = 0;  // index of the batch's first token in the step
+  // The local rows of a batch that is divided, one range after the other. Empty: all.
   std::span<const RowRange> rows{};
 };
 
-// use(first, count, place): rows [first, first + count) here are tokens from `place` of the step
-// on.
+// Calls use(first, count, place): the local rows [first, first + count) are tokens from `place` of
+// the step on.
 template <class Use>
 void each_range(const RandomKey& key, std::int64_t rows, const Use& use) {
   if (key.rows.empty()) return use(std::int64_t{0}, rows, key.first_row);
@@ -89,14 +90,14 @@ struct Pass {
   int threads = 0;     // 0: default_threads(); results do not depend on it
   double dropout = 0;  // 0 <= dropout < 1; 0 when not training
   RandomKey random{};
-  // The part of the tokens whose vector is zero instead, positions stay (Gal and Ghahramani 2016,
+  // The share of tokens whose vector is zero, though positions stay (Gal and Ghahramani 2016,
   // 1512.05287, section 4.2); as dropout.
   double word_dropout = 0;
-  // Where each sequence is divided among processes, of which this is one: for LanguageModel::loss()
-  // alone, of float32. nullptr: all tokens are here.
+  // Set if each sequence is divided among processes, of which this is one; only for
+  // LanguageModel::loss() of float32. nullptr: all tokens are local.
   ContextParallel* context_parallel = nullptr;
-  // Called in a backward pass when gradients will get nothing more from it: with the data of one,
-  // for this and those after it in the order of the model's parameters().
+  // Called in a backward pass when gradients are final: with the data of one, for this and those
+  // after it in the order of the model's parameters().
   std::function<void(const void*)> on_gradients_ready{};
 
   RandomKey next_random() noexcept {

@@ -1,5 +1,5 @@
-// A decoder that may copy: its distribution over tokens is mixed with its attention over the source
-// (See et al. 2017, 1704.04368; Jhamtani et al. 2017, 1707.01161).
+// Implements a decoder that may copy: its distribution over tokens is mixed with its attention over
+// the source (See et al. 2017, 1704.04368; Jhamtani et al. 2017, 1707.01161).
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 
 namespace sextant {
 
-// p(w) = g softmax(logits)[w] + (1 - g) sum of a_j over the source places j that hold w, with a =
-// softmax(to_q(h) to_k(context)^T / sqrt(width)) over the places of the row's own sequence and g =
-// sigmoid(gate(h)).
+// Computes p(w) = g softmax(logits)[w] + (1 - g) sum of a_j over the source places j with the token
+// w, with a = softmax(to_q(h) to_k(context)^T / sqrt(width)) over the places of the row's own
+// sequence and g = sigmoid(gate(h)).
 template <class T>
 struct Pointer {
   Linear<T> to_q, to_k;  // [width, width], without bias
@@ -21,23 +21,24 @@ struct Pointer {
 
   Pointer(std::int64_t width, FirstWeights weights);
 
-  // What the loss is about: h [rows, width] of a decoder, the encoder's context [source tokens,
-  // width] with its tokens, the sequences of both, and targets [rows], negative ones left out.
+  // The input of the loss: h [rows, width] of a decoder, the encoder's context [source tokens,
+  // width] with its tokens, the sequences of both, and targets [rows], of which negative ones are
+  // ignored.
   struct Input {
     View<const T> h, context;
     std::span<const std::int64_t> source;                      // tokens, [source tokens]
     std::span<const std::int64_t> segments, context_segments;  // [sequences + 1]
     std::span<const std::int64_t> targets;
   };
-  // As token_loss(), of the mixture; label smoothing applies to the vocabulary's softmax alone. dh
-  // is overwritten; dcontext, dweight and the gradient are added to. Empty dh: no gradients.
+  // Computes token_loss() of the mixture; label smoothing applies only to the vocabulary's softmax.
+  // Overwrites dh; adds to dcontext, dweight and the gradient. Empty dh: no gradients.
   LossSum loss(const Input& input, View<const T> weight, const TokenLossOptions& options,
                View<T> dh, View<T> dcontext, View<T> dweight, Pointer* gradient, Pass& pass) const;
 
-  // to_k(context), [source tokens, width], in the pass's memory.
+  // Returns to_k(context), [source tokens, width], in the pass's memory.
   View<T> keys(View<const T> context, Pass& pass) const;
-  // For decoding: rows of one sequence. logits [rows, vocabulary] become log p; keys are those of
-  // its context; copied, unless empty, [rows, source tokens], becomes (1 - g) a.
+  // Mixes for decoding, with rows of one sequence. logits [rows, vocabulary] become log p; keys are
+  // those of its context; copied, unless empty, [rows, source tokens], becomes (1 - g) a.
   void mix(View<const T> h, View<const T> keys, std::span<const std::int64_t> source,
            View<T> logits, View<T> copied, Pass& pass) const;
 

@@ -1,4 +1,4 @@
-// The positional schemes of a model as a module: their weights, and the tables that they make for a
+// Implements the schemes of a model as a module: their weights, and the tables that they make for a
 // pass.
 #pragma once
 
@@ -18,13 +18,13 @@
 
 namespace sextant {
 
-// The same schemes for all layers of a stack, as T5 shares its biases, or for all of a kind, as
+// Has the same schemes for all layers of a stack, as T5 shares its biases, or for all of a kind, as
 // Gemma 3 has two rotations. Every sequence counts from 0. Their weights are trained, except the
 // angles of rotary_mixed, which keep their initial values. T: float or double; rotations and
-// distance biases are of float32 in both. Any number of threads may use a const one.
+// distance biases are float32 in both. Any number of threads may use a const one.
 //
-// Some schemes take something from the length of the text (Scheme::length_class): a base, a list, a
-// grid. Every sequence then has the tables of its own length, whatever it is packed with. For a
+// Some schemes depend on the length of the text (Scheme::length_class): a base, a list, a grid.
+// Every sequence then has the tables of its own length, also if it is packed with others. For a
 // scheme with weights, sequences up to options.length have the tables of options.length, for which
 // the weights are made.
 template <class T>
@@ -32,29 +32,29 @@ class PositionModule {
  public:
   // Weights start from a scheme's initial weights, or from the file of its parameter `file`, which
   // is not among options() afterwards: the model contains the weights. Throws Error for an unknown
-  // scheme, a bad parameter, schemes that do not go together, one that a kind of layers has twice,
-  // one of another kind than 0 that adds rows, a length below 1, a file of another length, and for
-  // a scheme whose weights are made of the tokens (forgetting).
+  // scheme, a bad parameter, schemes that cannot be combined, a scheme that a kind of layers has
+  // twice, one of another kind than 0 that adds rows, a length below 1, a file of another length,
+  // and for a scheme whose weights depend on the tokens (forgetting).
   explicit PositionModule(PositionOptions options);
 
   const PositionOptions& options() const noexcept { return options_; }
-  bool has(SchemeKind kind) const noexcept;  // among the schemes
+  bool has(SchemeKind kind) const noexcept;  // whether the schemes include this kind
 
-  // The tables of a sequence of this length, or of each sequence of a batch, of the weights as they
-  // are now. Tables of schemes without weights are kept until others are asked for. Throws Error
-  // where a sequence is longer than max_length().
+  // Returns the tables for a sequence of this length, or for each sequence of a batch, with the
+  // current weights. Tables of schemes without weights are cached until others are requested.
+  // Throws Error if a sequence is longer than max_length().
   PositionTables<T> tables(std::int64_t length) const;
   PositionTables<T> tables(std::span<const std::int64_t> segments) const;
 
-  // The longest sequence that there are tables for; kAnyLength where none of the schemes' tables
-  // ends. A learned table ends after options().length positions, a window after its cells.
+  // Returns the length of the longest sequence with tables; kAnyLength if no table ends. A learned
+  // table ends after options().length positions, a window after its cells.
   std::int64_t max_length() const noexcept { return max_length_; }
 
-  // Lengths with one key have the same tables, and lie next to each other.
+  // Returns the key of a length. Lengths with one key have the same tables, and are consecutive.
   TableKey table_key(std::int64_t length) const;
 
-  // prefix + the names of the scheme's weights, which weight decay leaves alone; of several schemes
-  // prefix + SCHEME + "." + the names, of kind 1 prefix + "1." + SCHEME + "." + the names.
+  // Appends the scheme's weights as prefix + their names, without weight decay; of several schemes
+  // as prefix + SCHEME + "." + the names, of kind 1 as prefix + "1." + SCHEME + "." + the names.
   void append_parameters(Parameters<T>& to, const std::string& prefix);
 
  private:
@@ -63,8 +63,8 @@ class PositionModule {
   struct TrainedScheme {
     const Scheme* scheme;
     SchemeSpec given;
-    std::size_t kind;                            // of layers
-    std::map<std::string, Tensor<T>> weights{};  // those that are trained
+    std::size_t kind;                            // kind of the layers
+    std::map<std::string, Tensor<T>> weights{};  // the trained ones
     bool trainable() const noexcept { return !weights.empty(); }
   };
   using Tables = typename PositionTables<T>::Tables;
@@ -73,17 +73,17 @@ class PositionModule {
   void start_with_weights(TrainedScheme& each);
   void start_with_file(TrainedScheme& each);
   bool trainable() const noexcept { return cache_ == nullptr; }
-  // Whether one of the kind does, in these layers.
+  // Whether these layers have a trainable scheme of this kind.
   bool trainable(SchemeKind kind, std::size_t layers) const noexcept;
-  // Of the ids 0 .. length - 1, as the scheme has it.
+  // Returns the class of the ids 0 .. length - 1, as the scheme defines it.
   std::int64_t class_of_ids(const TrainedScheme& each, std::int64_t length) const;
   Tables make(const TableKey& number, std::int64_t length) const;
 
   PositionOptions options_;
-  std::vector<TrainedScheme> schemes_;  // of all kinds, in the order of the options
+  std::vector<TrainedScheme> schemes_;  // schemes of all kinds, in the order of the options
   std::int64_t max_length_ = kAnyLength;
-  std::shared_ptr<Cache> cache_;  // null where there are weights; copies of this share it
-  // Of gradients of tables, by key, kind of layers, and kind.
+  std::shared_ptr<Cache> cache_;  // null if there are weights; copies of this share it
+  // Gradients of tables, by key, kind of layers, and kind.
   std::map<std::tuple<TableKey, std::size_t, SchemeKind>, Tensor<double>> sums_;
 };
 

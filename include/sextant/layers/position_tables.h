@@ -1,4 +1,5 @@
-// The tables of one pass through a model: what its layers read, and where their gradients go.
+// Holds the tables of one pass through a model, which its layers read, and collects their
+// gradients.
 #pragma once
 
 #include <cstddef>
@@ -19,18 +20,18 @@ template <class T>
 class PositionModule;
 
 // Names the tables of a sequence: a number from each scheme whose tables depend on the length of
-// the text (Scheme::length_class), and so the same for all lengths where none does.
+// the text (Scheme::length_class); it is the same for all lengths if no table does.
 using TableKey = std::vector<std::int64_t>;
 
-// The tables of the lengths that PositionModule::tables() was asked for. Borrows the
-// PositionModule, whose weights stay as they are until the pass is over. Any number of threads may
-// use it. The functions throw Error for lengths whose tables are not here.
+// The tables for the lengths given to PositionModule::tables(). Borrows the PositionModule, whose
+// weights must not change until the pass is over. Any number of threads may use it. The functions
+// throw Error for lengths without tables.
 template <class T>
 class PositionTables {
  public:
   bool has(std::int64_t length) const;
 
-  // Sequences [first, last) of a batch that have the same tables, and the longest of them: the
+  // Sequences [first, last) of a batch with the same tables, and the length of the longest: the
   // longer of its queries and keys.
   struct Run {
     std::size_t first, last;
@@ -39,22 +40,22 @@ class PositionTables {
   std::vector<Run> runs(std::span<const std::int64_t> segments,
                         std::span<const std::int64_t> key_segments) const;
 
-  // x [tokens, width] += the rows of added tables; segments [sequences + 1]. `rows`: which of the
-  // tokens x has, one range after the other; empty: all.
+  // Adds the rows of added tables to x [tokens, width]; segments [sequences + 1]. `rows`: the
+  // tokens that x has, one range after the other; empty: all.
   void add_to(View<T> x, std::span<const std::int64_t> segments, std::span<const RowRange> rows,
               const Pass& pass) const;
-  // Row `position` of the added table of a sequence of this length alone, or nothing.
+  // Adds row `position` of the added table for a sequence of this length, if there is one.
   void add_row(std::int64_t position, std::int64_t length, T* x) const;
-  // Rotation, biases and terms of a kind of layers for sequences of up to this length, with its
-  // key, into the options of a call.
+  // Puts rotation, biases and terms of a kind of layers into the options of a call, for sequences
+  // of up to this length, with its key.
   void set(AttentionOptions<T>& options, std::int64_t length, std::size_t kind = 0) const;
 
-  // Gradients go into another PositionModule of the same options. dx [tokens, width] is that of
-  // add_to(): sums are kept for added tables.
+  // Adds the gradient of add_to(), dx [tokens, width]; sums are kept for added tables. Gradients
+  // belong to another PositionModule of the same options.
   void add_gradient(View<const T> dx, std::span<const std::int64_t> segments,
                     std::span<const RowRange> rows, PositionModule<T>& gradient) const;
-  // Which gradients an attention call with the tables of this length and kind is asked for, with
-  // memory of the pass; accumulate() adds what it gave.
+  // Selects the gradients for an attention call with the tables of this length and kind, with
+  // memory of the pass; accumulate() adds the results.
   void request_gradients(AttentionGradients<T>& gradients, std::int64_t length, std::size_t kind,
                          Pass& pass) const;
   void accumulate(const AttentionGradients<T>& gradients, std::int64_t length, std::size_t kind,
@@ -64,7 +65,7 @@ class PositionTables {
 
  private:
   friend class PositionModule<T>;
-  // What a scheme made, before the tables of several became one.
+  // The table of one scheme, before the tables of several were combined.
   struct Source {
     std::int64_t length;
     std::int64_t columns = 0, origin = 0;  // of a DistanceBias
@@ -81,7 +82,7 @@ class PositionTables {
   const Tables& tables_of(std::int64_t length) const;
 
   const PositionModule<T>* positions_;
-  std::map<std::int64_t, TableKey> keys_;  // of the lengths that were asked for
+  std::map<std::int64_t, TableKey> keys_;  // keys of the lengths with tables
   TablesByKey tables_;
 };
 

@@ -1,4 +1,4 @@
-// A stack that decodes token by token, with KV caches.
+// Decodes token by token with a stack and KV caches.
 #pragma once
 
 #include <cstdint>
@@ -17,42 +17,42 @@ namespace sextant {
 enum class CacheType { float32, bfloat16, float16 };
 std::string_view name_of(CacheType type) noexcept;
 
-// Several hypotheses at once, all of the same length; the rows of one source are next to each
-// other. The stack and the positions must outlive it; content terms and schemes that need every
-// key's id are supported as far as by the KV cache.
+// Decodes several hypotheses at once, all of the same length; the rows of one source are adjacent.
+// The stack and the positions must outlive it. Content terms and schemes that need every key's id
+// are supported as far as the KV cache supports them.
 //
-// A read returns the results of its last `count` tokens, the same as when the stack gets all tokens
-// so far at once, however they are divided into reads. Where the scheme's tables depend on the
-// length of the text (PositionModule::table_key) and the text reaches a length with other
-// tables, the cached keys and hidden states are those of the old tables, so all tokens are computed
-// again: once for rotary_longrope, and at every token beyond max_length for rotary_dynamic_ntk.
+// A read returns the results of its last `count` tokens, as if the stack got all tokens so far at
+// once, for any division into reads. If the scheme's tables depend on the length of the text
+// (PositionModule::table_key) and the text reaches a length with other tables, the cached keys and
+// hidden states belong to the old tables, so all tokens are computed again: once for
+// rotary_longrope, and at every token beyond max_length for rotary_dynamic_ntk.
 class StackDecoder {
  public:
-  // `rows` empty hypotheses with room for `capacity` tokens each. Throws Error if the positions end
-  // before (PositionModule::max_length), and for a type that is no named value.
+  // Makes `rows` empty hypotheses with room for `capacity` tokens each. Throws Error if the
+  // positions end before (PositionModule::max_length), and for a cache type without a name.
   StackDecoder(const TransformerStack<float>& stack, const PositionModule<float>& positions,
                std::int64_t rows, std::int64_t capacity, CacheType cache_type = CacheType::float32);
 
-  // The context of cross attention: [tokens, width] of an encoder, one segment per row.
+  // Sets the context of cross attention: [tokens, width] of an encoder, one segment per row.
   void set_context(View<const float> context, std::span<const std::int64_t> segments, Pass& pass);
 
   std::int64_t rows() const noexcept { return static_cast<std::int64_t>(sources_.size()); }
   std::int64_t length() const noexcept { return length_; }  // tokens read
   std::int64_t capacity() const noexcept { return capacity_; }
   std::int64_t cache_bytes() const noexcept;  // of the keys and values of all layers
-  // The segment of the context that each row attends to, [rows].
+  // Returns the segment of the context that each row attends to, [rows].
   std::span<const std::int64_t> sources() const noexcept { return sources_; }
 
-  // Reads the next `count` tokens of every row: x [rows * count, width], embedded, positions not
-  // added. The stack's result, [rows * count, width], in the pass's memory. Throws Error when the
-  // capacity is not enough.
+  // Reads the next `count` tokens of every row: x [rows * count, width], embedded, without
+  // positions. Returns the stack's result, [rows * count, width], in the pass's memory. Throws
+  // Error if the capacity is not enough.
   View<const float> read(View<const float> x, Pass& pass);
 
-  // Forgets all tokens that were read.
+  // Drops all tokens.
   void clear() noexcept;
 
-  // Row i becomes what row parents[i] was. Rows of one source must stay next to each other, sources
-  // in order. Throws Error for a parent that is not there.
+  // Replaces row i by row parents[i]. Rows of one source must stay adjacent, sources in order.
+  // Throws Error for a parent that does not exist.
   void reorder(std::span<const std::int64_t> parents);
 
  private:
@@ -69,7 +69,7 @@ class StackDecoder {
   std::int64_t length_ = 0, capacity_;
   CacheType cache_type_;
   std::vector<Cache> caches_;  // of each layer
-  Tensor<float> inputs_;       // all x, [rows, capacity, width], where they may be read again
+  Tensor<float> inputs_;       // all x, [rows, capacity, width], if they may be read again
   std::vector<Tensor<float>> cross_keys_;  // of each layer, [context tokens, 2 kv_heads head_dim]
   std::vector<std::int64_t> sources_;      // [rows]
   std::vector<std::int64_t> context_segments_;

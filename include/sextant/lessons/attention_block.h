@@ -1,5 +1,5 @@
-// A residual attention block (Vaswani et al. 2017, section 3.1): norm(x + attention(x)), whose
-// attention weights are kept to be looked at.
+// Implements a residual attention block (Vaswani et al. 2017, section 3.1), norm(x + attention(x)),
+// and keeps its attention weights.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace sextant {
 enum class AttentionBlockKind {
   cross,   // queries from x, keys and values from a context
   global,  // all from x: every token sees every other
-  causal,  // all from x: a token sees itself and those before it
+  causal,  // all from x: a token sees itself and earlier tokens
 };
 std::string_view name_of(AttentionBlockKind kind) noexcept;
 
@@ -26,7 +26,7 @@ struct AttentionBlock {
   MultiHead<T> attention;
   Norm<T> norm;
 
-  // width must be a multiple of heads.
+  // Makes a block; width must be a multiple of heads.
   AttentionBlock(AttentionBlockKind kind, std::int64_t width, std::int64_t heads,
                  NumpyRandom& random);
 
@@ -34,9 +34,9 @@ struct AttentionBlock {
     Tensor<T> output;   // [batch, length, width]
     Tensor<T> weights;  // [batch, heads, length, k_len], rows sum to one
   };
-  // x: [batch, length, width]; context: [batch, k_len, width] of cross, else empty. key_mask:
+  // x: [batch, length, width]; context: [batch, k_len, width] for cross, else empty. key_mask:
   // padding_mask() of the keys' tokens, [batch, 1, 1, k_len]; empty: no padding. Throws Error for
-  // shapes that do not fit and for a context that is missing or too much.
+  // shapes that do not fit and for a missing or unused context.
   Result operator()(View<const T> x, View<const T> context = {},
                     View<const bool> key_mask = {}) const;
 };

@@ -1,5 +1,5 @@
-// Attention over tokens: one head with freely chosen widths, or many heads with an output
-// projection.
+// Implements attention over tokens: one head with freely chosen widths, or many heads with an
+// output projection.
 #pragma once
 
 #include <cstdint>
@@ -22,37 +22,38 @@ namespace sextant {
 template <class T>
 struct HeadsResult {
   Tensor<T> weights;  // [heads, q_len, k_len]
-  Tensor<T> output;   // [q_len, width of the output]
+  Tensor<T> output;   // [q_len, output width]
 };
 
 struct SingleHeadOptions {
   std::int64_t tokens = 0;  // rows of the embedding
-  std::int64_t width = 0;   // of embeddings and positions
-  std::int64_t qk_dim = 0;  // of queries and keys; 0: width
-  std::int64_t v_dim = 0;   // of values; 0: width
-  // Whether embeddings, which are then drawn from normal(0, 1) / sqrt(width), are multiplied by
-  // sqrt(width) (Vaswani et al. 2017, section 3.4); else they are drawn from normal(0, 1).
+  std::int64_t width = 0;   // width of embeddings and positions
+  std::int64_t qk_dim = 0;  // channels of queries and keys; 0: width
+  std::int64_t v_dim = 0;   // channels of values; 0: width
+  // True: embeddings are drawn from normal(0, 1) / sqrt(width) and multiplied by sqrt(width)
+  // (Vaswani et al. 2017, section 3.4); false: they are drawn from normal(0, 1).
   bool scale_embedding = false;
-  bool output_projection = false;  // of the mixed values, [v_dim] -> [width]
-  std::uint32_t seed = 0;          // of the weights
+  bool output_projection = false;  // a projection of the mixed values, [v_dim] -> [width]
+  std::uint32_t seed = 0;          // seed of the weights
 };
 
 // One head: embedding table, linear maps with bias, sinusoidal positions added first; the table
 // grows on demand, the causal mask is optional.
 template <class T>
 struct SingleHead {
-  SingleHeadOptions options;  // without zeros
+  SingleHeadOptions options;  // sizes that were 0 are filled in
   Embedding<T> embedding;
   Linear<T> to_q, to_k, to_v;       // widths qk_dim, qk_dim, v_dim
   std::optional<Linear<T>> to_out;  // [width, v_dim]
   PositionTable<T> positions;
 
-  // Weights in the order above from one generator. Throws Error for sizes that are not positive.
+  // Draws the weights in the order above from one generator. Throws Error for sizes that are not
+  // positive.
   explicit SingleHead(const SingleHeadOptions& options);
-  // indices: [length] token numbers. Throws Error for an index outside the table or an empty
+  // Runs indices: [length] token numbers. Throws Error for an index outside the table or an empty
   // sentence.
   HeadsResult<T> operator()(std::span<const std::int64_t> indices, bool causal = false);
-  // x: [length, width], vectors as they are: no embedding, no positions. Throws Error for another
+  // Runs x: [length, width], vectors without embedding and positions. Throws Error for another
   // shape or no row.
   HeadsResult<T> of_vectors(View<const T> x, bool causal = false) const;
 
@@ -61,13 +62,13 @@ struct SingleHead {
 };
 
 // Many heads: q, k, v projections of the model's width, split into heads, attend, join, output
-// projection. Positions are added to x by the caller, or a rotation of q and k, or both.
+// projection. The caller adds positions to x, or rotates q and k, or both.
 template <class T>
 struct MultiHead {
   std::int64_t heads;
   Linear<T> to_q, to_k, to_v, to_out;  // [width, width] each
 
-  // width must be a multiple of heads.
+  // Makes the heads; width must be a multiple of heads.
   MultiHead(std::int64_t width, std::int64_t head_count, NumpyRandom& random);
   // x: [q_len, width] gives the queries, context: [k_len, width] the keys and values (x itself for
   // self attention).

@@ -1,4 +1,4 @@
-// Whether the order of a sentence's words shows in the output of its last token.
+// Compares the outputs of two orders of a sentence's words.
 #pragma once
 
 #include <string>
@@ -9,20 +9,21 @@
 
 namespace sextant {
 
-// What two sentences of the same words say of their order. The output of a token depends on the
-// token itself, so the outputs of two last tokens say something of the order only where both
+// The result of comparing two sentences with the same words. The output of a token depends on the
+// token itself, so the outputs of two last tokens only show the effect of the order if both
 // sentences end in the same token.
 struct OrderDifference {
-  bool same = false;              // largest_difference is within what rounding can have done
-  bool last_differs = false;      // the last tokens are different words: nothing follows
-  double largest_difference = 0;  // between the outputs of the last tokens
-  // The length of the difference of these outputs over the length of the longer one, 0 .. 2.
+  bool same = false;              // largest_difference is within the rounding error
+  bool last_differs = false;      // the last tokens are different words, so nothing follows
+  double largest_difference = 0;  // of the outputs of the last tokens
+  // The length of the difference of these outputs divided by the length of the longer one, 0 .. 2.
   double distance = 0;
-  std::string why = {};  // in one clause, why `same`, or what to do where last_differs
+  std::string why = {};  // one clause: the reason for `same`, or advice for last_differs
 
-  // "same: order is invisible", "different: order shows" or "cannot tell: ...".
+  // Returns "same: order is invisible", "different: order shows" or "cannot tell: ...".
   std::string headline() const;
-  // The headline, the title of the positions ("no positions"), the largest difference, and why.
+  // Returns the headline, the title of the positions ("no positions"), the largest difference, and
+  // the reason.
   std::string verdict(const std::string& positions) const;
 };
 
@@ -30,8 +31,8 @@ struct OrderDifference {
 void check_same_words(const std::vector<std::string>& first, const std::vector<std::string>& second,
                       const std::string& where);
 
-// What attention has made of a sentence: its tokens, output [tokens, width], weights [heads,
-// tokens, tokens], what its positions do, and the bound on rounding of any entry of the output.
+// The attention of a sentence: its tokens, output [tokens, width], weights [heads, tokens, tokens],
+// the effect of its positions, and the bound on the rounding error of any entry of the output.
 struct AttendedSentence {
   const std::vector<std::string>& tokens;
   View<const double> output, weights;

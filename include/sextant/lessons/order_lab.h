@@ -1,4 +1,5 @@
-// The laboratory's toy model: six words, width 3, seed 2311, causally masked attention in float64.
+// Implements the laboratory's toy model: six words, width 3, seed 2311, causally masked attention
+// in float64.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +18,15 @@ namespace sextant {
 // The defaults are the laboratory's own model.
 struct OrderLabOptions {
   std::vector<std::string> words = {"<pad>", "the", "zebra", "chased", "lion", "."};
-  std::int64_t width = 3;     // 1 .. 65536; schemes that need an even width, or more, have one
-  std::uint32_t seed = 2311;  // of the weights
+  std::int64_t width = 3;     // 1 .. 65536; schemes that need an even or larger width use it
+  std::uint32_t seed = 2311;  // seed of the weights
 };
 
 class OrderLab {
  public:
-  // Weights are drawn as the laboratory draws them: embeddings [words, width], then W_q, W_k and
-  // W_v [width, width], row by row from [0, 1). Throws Error for a width out of its range and for
-  // words that are none, empty or there twice.
+  // Draws weights as the laboratory does: embeddings [words, width], then W_q, W_k and W_v [width,
+  // width], row by row from [0, 1). Throws Error for a width out of its range and for words that
+  // are none, empty or duplicate.
   explicit OrderLab(const OrderLabOptions& options = {});
 
   struct Result {
@@ -34,13 +35,13 @@ class OrderLab {
     Tensor<double> weights;  // [length, length]
     Tensor<double> values;   // [length, width]
     Tensor<double> output;   // [length, width]
-    double rounding = 0;     // bound on what rounding can have done to any entry of the output
+    double rounding = 0;     // bound on the rounding error of any entry of the output
     PositionEffect positions = PositionEffect::none;
   };
-  // Words split at spaces; `positions` are any schemes that go together (none is the laboratory's
-  // own model). A rotation leaves the last channel of an odd width as it is: of width 3 it rotates
-  // one pair. Throws Error that lists the allowed words for any other word, and for an empty
-  // sentence.
+  // Runs words split at spaces; `positions` are any schemes that can be combined (none is the
+  // laboratory's model). A rotation leaves the last channel of an odd width unchanged: of width 3
+  // it rotates one pair. Throws an Error that lists the allowed words for any other word, and for
+  // an empty sentence.
   Result run(const std::string& sentence, const SchemeSpecs& positions = {}) const;
 
   // Throws Error as run(), and unless `second` has the words of `first`.

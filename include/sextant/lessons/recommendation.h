@@ -1,4 +1,4 @@
-// Attention as recommendation: users are queries, items keys, attributes the dimensions.
+// Computes attention as recommendation: users are queries, items keys, attributes the dimensions.
 #pragma once
 
 #include "sextant/core/tensor.h"
@@ -12,8 +12,8 @@ struct Recommendation {
 };
 // users [users, attributes], items [items, attributes]. Throws Error for tables that do not fit.
 Recommendation recommend(View<const double> users, View<const double> items);
-// The columns of both are the same attributes, in any order. Throws Error naming one that only one
-// table has.
+// The columns of both must be the same attributes, in any order. Throws an Error with an attribute
+// that only one table has.
 Recommendation recommend(const NamedTable& users, const NamedTable& items);
 
 }  // namespace sextant

@@ -1,4 +1,5 @@
-// Word arithmetic (Mikolov et al. 2013, 1301.3781): king - boy + girl, and the words nearest to it.
+// Calculates with words (Mikolov et al. 2013, 1301.3781): king - boy + girl, and the words nearest
+// to it.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +19,12 @@ struct WordTerm {
   bool subtracted = false;
 };
 
-// "king - boy + girl": words and signs separated by white space; a sign may come first. A word may
-// contain signs ("well-known"). Throws Error naming `where` for text that is not UTF-8, an empty
-// sum, and two words or two signs in a row.
+// Parses "king - boy + girl": words and signs separated by white space; a sign may come first. A
+// word may contain signs ("well-known"). Throws an Error with `where` for text that is not UTF-8,
+// an empty sum, and two words or two signs in a row.
 std::vector<WordTerm> parse_word_sum(std::string_view text, std::string_view where = "word_sum");
 
-// The sum of the words' vectors as they are stored, [width]. Throws Error naming a word that has no
+// Returns the sum of the words' stored vectors, [width]. Throws an Error with a word that has no
 // vector.
 Tensor<double> sum_of(const WordVectors& vectors, std::span<const WordTerm> terms);
 
@@ -32,14 +33,14 @@ struct NearestWord {
   double similarity = 0;  // cosine, -1 .. 1
 };
 
-// The `count` words whose vectors have the largest cosine similarity with `vector` [width], in
-// descending order, ties in the order of the words; fewer when there are no more. Words among
-// `left_out` and vectors of zeros, which have no direction, are never listed. Throws Error for a
-// count below 1, another width, and a vector that is all zeros or not finite.
+// Returns the `count` words whose vectors have the largest cosine similarity with `vector` [width],
+// in descending order, ties in the order of the words; fewer if there are no more. Words of
+// `left_out` and zero vectors, which have no direction, are never listed. Throws Error for a count
+// below 1, another width, and a vector that is all zeros or not finite.
 std::vector<NearestWord> nearest_words(const WordVectors& vectors, View<const double> vector,
                                        std::int64_t count,
                                        std::span<const std::string> left_out = {});
-// Nearest to a sum; its own words are left out, as is usual.
+// Returns the words nearest to a sum, without its own words, as is usual.
 std::vector<NearestWord> nearest_words(const WordVectors& vectors, std::span<const WordTerm> terms,
                                        std::int64_t count);
 

@@ -1,4 +1,4 @@
-// What a masked model would put where a text has [MASK].
+// Predicts the tokens for [MASK] in a text with a masked model.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ namespace sextant {
 inline constexpr std::string_view kMask = "[MASK]";
 
 struct FillOptions {
-  std::int64_t guesses = 10;              // of a hole, the most probable ones
-  std::size_t max_tokens = 1 << 16;       // of the text: each looks at all others
+  std::int64_t guesses = 10;              // number of most probable tokens per hole
+  std::size_t max_tokens = 1 << 16;       // tokens of the text: each attends to all others
   int threads = 0;                        // as in parallel_for; the numbers do not depend on it
-  std::string where = "fill_masks.text";  // what errors call the text
+  std::string where = "fill_masks.text";  // the name of the text in errors
 };
 
 struct FilledText {
@@ -26,13 +26,14 @@ struct FilledText {
     double probability;
   };
   std::string text;  // with the most probable token in every hole
-  // By falling probability, equal ones by token id; of tokens that stand in a text alone: no
+  // Sorted by falling probability, equal ones by token id; only tokens that can be in a text: no
   // special tokens.
   std::vector<std::vector<Guess>> holes;
 };
 
-// A text has kMask for each hole, whatever the model's own token for it. Throws Error for a text
-// without kMask or of too many tokens, options out of range, and a model that is not masked.
+// Fills the holes of a text, which are kMask, also if the model's token for it differs. Throws
+// Error for a text without kMask or of too many tokens, options out of range, and a model that is
+// not masked.
 FilledText fill_masks(const TextModel& model, std::string_view text,
                       const FillOptions& options = {});
 

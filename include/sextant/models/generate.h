@@ -1,4 +1,4 @@
-// What a causal language model goes on with, as tokens or as text.
+// Continues a text with a causal language model, as tokens or as text.
 #pragma once
 
 #include <cstdint>
@@ -15,36 +15,38 @@
 
 namespace sextant {
 
-// How a token was chosen. Borrows, for the time of the call.
+// How a token was chosen. It borrows its data during the call.
 struct GeneratedToken {
   std::int64_t token = 0;
-  std::span<const float> logits;          // [vocabulary], of the model
-  std::span<const double> probabilities;  // [vocabulary], what it was drawn from
+  std::span<const float> logits;  // [vocabulary], from the model
+  // [vocabulary], the distribution that the token was drawn from.
+  std::span<const double> probabilities;
 };
 
 struct GenerateOptions {
-  std::int64_t max_tokens = 200;  // to generate, >= 1
+  std::int64_t max_tokens = 200;  // number of tokens to generate, >= 1
   SamplingOptions sampling{};
   std::uint32_t seed = 1;
-  std::vector<std::int64_t> ends{};  // tokens that end the text and are no part of it
-  // Where the table of the model's positions ends (learned positions): false ends the text there,
-  // true goes on, with every further token from as many last tokens as the table has positions.
+  std::vector<std::int64_t> ends{};  // tokens that end the text and are not part of it
+  // What happens after the last position of the model's table (learned positions): false ends the
+  // text there; true continues, with every further token predicted from as many last tokens as the
+  // table has positions.
   bool slide = false;
-  // Tokens that are not generated, whatever the model says; ids outside the vocabulary have no
-  // effect. Of a text these are Tokenizer::unwritten() if none are given.
+  // Tokens that are never generated; ids outside the vocabulary have no effect. For a text the
+  // default is Tokenizer::unwritten().
   std::vector<std::int64_t> never{};
   // Of the KV cache, which takes 2 layers kv_heads head_dim numbers for each token.
   CacheType cache_type = CacheType::float32;
   int threads = 0;
-  // Called with every choice, that of an end too; may be empty.
+  // Called with every choice, also that of an end; may be empty.
   std::function<void(const GeneratedToken&)> watch{};
 };
 
-// Why a text ended.
+// The reason why a text ended.
 enum class GenerationEnd {
-  tokens,     // options.max_tokens were made
-  end,        // one of options.ends came
-  stop,       // `each` said so
+  tokens,     // options.max_tokens were generated
+  end,        // one of options.ends was generated
+  stop,       // `each` returned false
   positions,  // the table of the model's positions ended
 };
 std::string_view name_of(GenerationEnd end) noexcept;
@@ -56,19 +58,19 @@ struct GeneratedTokens {
 
 // Continues `prompt` (at least one token), with a KV cache. `each` (may be empty) is called with
 // every new token; false ends the text after it. At temperature 0 the tokens are the most probable
-// ones, whatever the seed. Sliding past the end of the positions reads a whole window for each
-// token. Throws Error for options out of range, a token outside the vocabulary, a model that is not
+// ones, for any seed. Sliding past the end of the positions reads a whole window for each token.
+// Throws Error for options out of range, a token outside the vocabulary, a model that is not
 // causal, and without `slide` for a prompt that is longer than the model's positions.
 GeneratedTokens generate(const LanguageModel<float>& model, std::span<const std::int64_t> prompt,
                          const GenerateOptions& options,
                          const std::function<bool(std::int64_t)>& each = {});
 
-// The options for a text of this model: its tokenizer's ends and unwritten(), where none are given.
+// Returns the options for a text of this model: its tokenizer's ends and unwritten(), if none are
+// given.
 GenerateOptions for_text(const TextModel& model, GenerateOptions options);
 
-// The text that the model continues a prompt with, without the prompt, with for_text(). `show` (may
-// be empty) gets every new part as it is made. Throws Error as above, and for a prompt that is not
-// UTF-8.
+// Returns the continuation of a prompt, without the prompt, with for_text(). `show` (may be empty)
+// gets every new part as it is made. Throws Error as above, and for a prompt that is not UTF-8.
 std::string generate(const TextModel& model, std::string_view prompt,
                      const GenerateOptions& options = {},
                      const std::function<void(std::string_view)>& show = {});

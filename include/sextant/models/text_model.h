@@ -1,4 +1,4 @@
-// Models with the tokenizer of their text: what reads and writes text, and what is saved.
+// Combines models with the tokenizer of their text, to read and write text and to save both.
 #pragma once
 
 #include <optional>
@@ -11,12 +11,12 @@
 
 namespace sextant {
 
-// A model and the tokenizer that makes its tokens. It is used wherever the model alone is.
+// A model with its tokenizer. It can be used like the model.
 template <class Model>
 struct WithTokenizer : Model {
   Tokenizer tokenizer;
 
-  // As Model, with the vocabulary that the tokenizer needs.
+  // Makes a Model with the vocabulary that the tokenizer needs.
   WithTokenizer(TransformerConfig config, Tokenizer tokenizer,
                 std::optional<UnsetWeights> unset = {});
 
@@ -24,11 +24,11 @@ struct WithTokenizer : Model {
   // needed; each file as write_file() does.
   void save(const std::string& folder) const;
 
-  // The model with its weights, of a folder as open_model_folder() finds it. Takes the memory of
-  // the weights and no more: each tensor is read once, into its place. Throws Error as that does,
-  // for weights that are not what their checksum says, for another kind of model, for a file
-  // smaller than config.json asks for, before memory is taken for it, for weights that are not
-  // finite, and as load_parameters(). Without positions where the folder says so.
+  // Loads the model with its weights from a folder that open_model_folder() accepts. It takes only
+  // the memory of the weights: each tensor is read once, into its place. Throws Error as that does,
+  // for weights that do not match their checksum, for another kind of model, for a file smaller
+  // than config.json requires (before memory is taken for it), for weights that are not finite, and
+  // as load_parameters(). The model has no positions if the folder says so.
   static WithTokenizer load(const std::string& folder) { return load(open_model_folder(folder)); }
   static WithTokenizer load(const ModelFolder& folder);
 };

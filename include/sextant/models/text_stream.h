@@ -1,4 +1,4 @@
-// The text of a model as its tokens are made.
+// Makes the text of a model while its tokens are generated.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace sextant {
 
-// Hands on what each token adds to the text: a word with the space before it, a part of a word.
-// decode() gives whole characters, so what is handed on is UTF-8 too.
+// Passes on the text that each token adds: a word with the space before it, a part of a word.
+// decode() gives whole characters, so the parts are UTF-8 too.
 class TextStream {
  public:
-  // Continues `prompt`, whose tokens are `ids`. `stop` ends the text and is no part of it; empty:
+  // Continues `prompt`, whose tokens are `ids`. `stop` ends the text and is not part of it; empty:
   // none. `show` gets every new part.
   TextStream(const Tokenizer& tokenizer, std::string_view prompt, std::span<const std::int64_t> ids,
              std::string stop, std::function<void(std::string_view)> show);
 
-  // The next token. False: the text that stops was found, nothing more may come.
+  // Adds the next token. Returns false if the stop text was found; then no more may follow.
   bool add(std::int64_t token);
-  // Shows what was held back: what could have been the beginning of the text that stops, or of a
-  // character.
+  // Shows the text that was held back because it could have been the beginning of the stop text or
+  // of a character.
   void finish();
   const std::string& text() const noexcept { return text_; }  // without the prompt
   bool stopped() const noexcept { return stopped_; }
@@ -33,7 +33,7 @@ class TextStream {
   void show_up_to(std::size_t end);
 
   TextDecoder decoder_;
-  bool space_shown_;  // the prompt ends with the space that the next word would bring
+  bool space_shown_;  // the prompt ends with the space that the next word would add
   std::string stop_;
   std::function<void(std::string_view)> show_;
   std::string text_;

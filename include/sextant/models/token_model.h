@@ -1,4 +1,4 @@
-// What all models of tokens have in common.
+// Implements what all models of tokens share.
 #pragma once
 
 #include <cstdint>
@@ -19,43 +19,44 @@ namespace sextant {
 struct TokenBatch {
   std::vector<std::int64_t> tokens;    // [tokens], all sequences one after the other
   std::vector<std::int64_t> segments;  // [sequences + 1], where they begin and end
-  std::vector<std::int64_t> targets;   // [tokens]; negative: nothing
-  std::int64_t first_row = 0;  // tokens of the step in earlier batches, which dropout counts too
+  std::vector<std::int64_t> targets;   // [tokens]; negative: no target
+  std::int64_t first_row = 0;  // tokens of the step in earlier batches; dropout counts them too
 
-  // One sequence without targets.
+  // Makes one sequence without targets.
   static TokenBatch of(std::span<const std::int64_t> tokens);
   // Throws Error for tokens outside the vocabulary and segments or targets that do not fit.
   void check(std::int64_t vocabulary) const;
 };
 
-// A vector for each token on the way in, and a logit for each token on the way out.
+// A vector for each input token, and a logit for each output token.
 template <class T>
 struct TokenModel {
   TransformerConfig config;
   Embedding<T> embedding;  // [vocabulary, width]
-  Tensor<T> output;        // [vocabulary, width], or empty where it is the embedding
+  Tensor<T> output;        // [vocabulary, width], or empty if it is the embedding
   Tensor<T> output_bias;   // [vocabulary], or empty
-  std::optional<HeadTransform<T>> transform;  // of hidden states before the logits
+  std::optional<HeadTransform<T>> transform;  // transform of hidden states before the logits
 
-  // [vocabulary, width]. Throws Error where config says that the model has no logits.
+  // Returns [vocabulary, width]. Throws Error if the config says that the model has no logits.
   View<const T> logits_matrix() const;
   LogitOptions<T> logit_options() const;
-  // The logits of hidden states h [rows, width] that a stack gave. Throws Error as logits_matrix().
+  // Computes the logits of hidden states h [rows, width] from a stack. Throws Error as
+  // logits_matrix().
   void make_logits(View<const T> h, View<T> logits, Pass& pass) const;
 
  protected:
-  // Weights from config.seed, or not set where the model has UnsetWeights.
+  // Weights come from config.seed, or are not set if the model has UnsetWeights.
   using Unset = std::optional<UnsetWeights>;
-  // The embedding. Throws Error as check_config(), and for a translator's config of another model,
-  // or the other way round.
+  // Makes the embedding. Throws Error as check_config(), for a translator with another model's
+  // config, and the other way round.
   TokenModel(const TransformerConfig& config, bool translates, Unset unset);
-  void start_output(FirstWeights weights);  // what is not the embedding
+  void start_output(FirstWeights weights);  // makes the weights besides the embedding
   void append_output(Parameters<T>& to);    // "output.weight", "output.bias", "output.transform."
-  // Of a gradient: where that of logits_matrix() goes.
+  // Returns the array for the gradient of logits_matrix(), if this is a gradient.
   View<T> output_gradient() { return config.tied ? embedding.table().view() : output.view(); }
 };
 
-// A model of the same configuration whose parameters are all 0: what loss() adds gradients to.
+// Returns a model of the same configuration with all parameters 0, to which loss() adds gradients.
 template <class Model>
 Model zeros_like(const Model& model) {
   return make_zeros([&](UnsetWeights unset) { return Model(model.config, unset); });

@@ -1,4 +1,4 @@
-// Translations by beam search.
+// Translates by beam search.
 #pragma once
 
 #include <cstdint>
@@ -13,29 +13,28 @@
 
 namespace sextant {
 
-// <pad>, <bos> and <unk> of what is learned here: no text is written with them, so translators do
-// not answer with them. Of a translator that begins and ends targets with other tokens those that
-// begin them.
+// Returns <pad>, <bos> and <unk> of models trained here: no text is written with them, so
+// translators do not answer with them. For a translator that begins and ends targets with other
+// tokens it returns those that begin them.
 std::vector<std::int64_t> unwritten_tokens(const TransformerConfig& translator = {});
 
 struct TranslateOptions {
-  BeamSearchOptions search{};  // beams = 1: greedy; a `bos` stands for all of target_start
-  // A translation may have length_factor * source tokens + extra_tokens, <eos> included, or what
-  // the table of the model's positions has, if that is less.
+  BeamSearchOptions search{};  // beams = 1: greedy; a `bos` replaces all of target_start
+  // The largest length of a translation: length_factor * source tokens + extra_tokens, with <eos>,
+  // or the length of the table of the model's positions, if that is less.
   double length_factor = 1.5;
   std::int64_t extra_tokens = 10;
   std::int64_t batch_size =
       32;  // sources that are decoded together, >= 1; results do not depend on it
-  // Tokens that are not given, whatever the models say; a pointer may still copy them from the
-  // source, as it does with <unk> (translate_lines.h). Ids outside the vocabulary have no effect.
-  // Unset: unwritten_tokens() of the first model; of published models' texts padding, <unk> and ids
-  // without a token.
+  // Tokens that are never written; a pointer may still copy them from the source, as it does with
+  // <unk> (translate_lines.h). Ids outside the vocabulary have no effect. Unset: unwritten_tokens()
+  // of the first model; for texts of published models padding, <unk> and ids without a token.
   std::optional<std::vector<std::int64_t>> never{};
   int threads = 0;
 };
 
-// One model, or several that translate together: a token's probability is the mean over the
-// models. Borrows them.
+// One model, or several that translate together: a token's probability is the mean over the models.
+// Borrows them.
 struct TranslatorEnsemble {
   std::vector<const Translator<float>*> models;
 
@@ -45,16 +44,16 @@ struct TranslatorEnsemble {
 
 // Finds the best hypotheses of each source, tokens without <bos> and <eos>. Throws Error for an
 // empty source, one that is longer than the models' positions, a token outside the vocabulary,
-// options out of range, no model or models of different vocabularies or ends of targets.
+// options out of range, no model, or models of different vocabularies or ends of targets.
 std::vector<std::vector<Hypothesis>> translate(const TranslatorEnsemble& ensemble,
                                                std::span<const std::vector<std::int64_t>> sources,
                                                const TranslateOptions& options = {});
 
-// How well given translations are predicted: the loss of each token and of <eos>, given the source
-// and what comes before, by the distribution that translate() searches. targets[i] belongs to
-// sources[i] and has neither <bos> nor <eos>. Throws Error as translate(), and for targets that
-// are not as many or longer than the positions; no token, <bos> and <eos> neither, may be outside
-// the vocabulary.
+// Computes how well given translations are predicted: the loss of each token and of <eos>, given
+// the source and the tokens before, by the distribution that translate() searches. targets[i]
+// belongs to sources[i] and has neither <bos> nor <eos>. Throws Error as translate(), for another
+// number of targets, for targets longer than the positions, and if a token, <bos> or <eos> is
+// outside the vocabulary.
 LossSum translation_loss(const TranslatorEnsemble& ensemble,
                          std::span<const std::vector<std::int64_t>> sources,
                          std::span<const std::vector<std::int64_t>> targets,

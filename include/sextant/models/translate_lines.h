@@ -1,4 +1,4 @@
-// Lines of text through a translator, or an ensemble of some.
+// Translates lines of text with a translator, or an ensemble of several.
 #pragma once
 
 #include <span>
@@ -11,26 +11,27 @@
 
 namespace sextant {
 
-inline constexpr std::size_t kMaxLineTokens = 4096;  // of a sentence
+inline constexpr std::size_t kMaxLineTokens = 4096;  // tokens of a sentence
 
-// What an encoder reads of a sentence: its tokens, with what published models were trained to find
-// around them (T5's </s>); none where it has no token of its own.
+// Returns the input of an encoder for a sentence: its tokens, with those that published models
+// expect around them (T5's </s>); none if the sentence has no token of its own.
 std::vector<std::int64_t> source_tokens(const Tokenizer& tokenizer, std::string_view sentence);
 
-// The options for a text of this model, with what it does not write where `never` is unset.
+// Returns the options for a text of this model, with the tokens that it does not write if `never`
+// is unset.
 TranslateOptions for_text(const TextTranslator& model, TranslateOptions options);
 
-// The best translation of a sentence; empty for one without a token. Throws Error as the
+// Returns the best translation of a sentence; empty for one without a token. Throws Error as the
 // translate() of tokens, and for a sentence that is not UTF-8.
 std::string translate(const TextTranslator& model, std::string_view sentence,
                       const TranslateOptions& options = {});
 
-// Several sentences, by one model or an ensemble.
+// Translates several sentences, with one model or an ensemble.
 class LineTranslator {
  public:
   // Throws Error for no model, tokenizers that differ, and as TextTranslator::load().
   explicit LineTranslator(std::vector<ModelFolder> folders);
-  // Of one model that is in memory, with no folder.
+  // Uses one model that is in memory, without a folder.
   explicit LineTranslator(TextTranslator model);
 
   const std::vector<ModelFolder>& folders() const noexcept { return folders_; }
@@ -39,16 +40,16 @@ class LineTranslator {
   std::span<const TextTranslator> translators() const noexcept { return models_; }
   const TextTranslator& first() const noexcept { return models_.front(); }
 
-  // What an encoder reads of a line (source_tokens()), or the tokens of a translation. Throws Error
-  // that names `where` for a line that is not UTF-8 or has more than kMaxLineTokens.
+  // Returns the encoder's input for a line (source_tokens()), or the tokens of a translation.
+  // Throws an Error with `where` for a line that is not UTF-8 or has more than kMaxLineTokens.
   std::vector<std::int64_t> tokens(std::string_view line, const std::string& where,
                                    bool translation = false) const;
-  // The hypotheses of each line, given as tokens; none for a line without a token.
+  // Returns the hypotheses of each line, given as tokens; none for a line without a token.
   std::vector<std::vector<Hypothesis>> hypotheses(std::span<const std::vector<std::int64_t>> lines,
                                                   const TranslateOptions& options = {}) const;
-  // The text of a hypothesis of a line. What the tokenizer does not know, a pointer can still copy:
-  // it is then the unknown token of the line that the first model looked at most. translate() gives
-  // this text too.
+  // Returns the text of a hypothesis of a line. A pointer can copy a word that the tokenizer does
+  // not know: it is then the unknown token of the line that the first model attended to most.
+  // translate() returns this text too.
   std::string text(std::string_view line, const Hypothesis& found, int threads = 0) const;
 
  private:

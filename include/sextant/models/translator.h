@@ -1,4 +1,4 @@
-// The encoder-decoder (Vaswani et al. 2017, 1706.03762), with copying on request.
+// Implements the encoder-decoder (Vaswani et al. 2017, 1706.03762), with copying on request.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ namespace sextant {
 struct PairBatch {
   std::vector<std::int64_t> source, source_segments;
   TokenBatch target;
-  std::int64_t source_first_row = 0;  // as TokenBatch::first_row, of the source
+  std::int64_t source_first_row = 0;  // as TokenBatch::first_row, for the source
 
   // Throws Error for tokens outside the vocabulary and sequences that do not fit together.
   void check(std::int64_t vocabulary) const;
 };
 
-// Any number of threads may use a const one, each with a Pass of its own.
+// Any number of threads may use a const one, each with its own Pass.
 template <class T>
 struct Translator : TokenModel<T> {  // of kind translator; source and target share the embedding
   using TokenModel<T>::config;
@@ -33,7 +33,7 @@ struct Translator : TokenModel<T> {  // of kind translator; source and target sh
   TransformerStack<T> encoder, decoder;
   std::optional<Pointer<T>> pointer;
 
-  // As LanguageModel().
+  // As for LanguageModel().
   explicit Translator(const TransformerConfig& config, std::optional<UnsetWeights> unset = {});
 
   // As LanguageModel::loss().
@@ -41,9 +41,9 @@ struct Translator : TokenModel<T> {  // of kind translator; source and target sh
                Pass& pass) const;
 
   // Attention weights of one pair: [layers][heads, tokens, tokens], cross: [heads, target tokens,
-  // source tokens]; copied [target tokens, source tokens]: the probability of copying each source
-  // token, of a pointer; else empty. `target` is what the decoder reads. `layers`: as
-  // LanguageModel::attention_maps(), of encoder and decoder.
+  // source tokens]; copied [target tokens, source tokens]: the probability that a pointer copies
+  // each source token; else empty. `target` is the decoder's input. `layers`: as
+  // LanguageModel::attention_maps(), for encoder and decoder.
   struct Maps {
     std::vector<Tensor<T>> encoder, decoder, cross;
     Tensor<T> copied;
@@ -51,25 +51,24 @@ struct Translator : TokenModel<T> {  // of kind translator; source and target sh
   Maps attention_maps(std::span<const std::int64_t> source, std::span<const std::int64_t> target,
                       Pass& pass, std::span<const std::int64_t> layers = {}) const;
 
-  // As LanguageModel::hidden_states(), of encoder and decoder: [layers + 1][tokens, width].
-  // `target` is what the decoder reads.
+  // As LanguageModel::hidden_states(), for encoder and decoder: [layers + 1][tokens, width].
+  // `target` is the decoder's input.
   struct HiddenStates {
     std::vector<Tensor<T>> encoder, decoder;
   };
   HiddenStates hidden_states(std::span<const std::int64_t> source,
                              std::span<const std::int64_t> target, Pass& pass) const;
 
-  // As LanguageModel::layer_logits(), of the decoder, after each token of `target`: [layers + 1]
-  // [target tokens, vocabulary]. With a pointer they are logarithms of probabilities, copying
-  // included.
+  // As LanguageModel::layer_logits(), for the decoder, after each token of `target`: [layers + 1]
+  // [target tokens, vocabulary]. With a pointer they are logarithms of probabilities, with copying.
   std::vector<Tensor<T>> layer_logits(std::span<const std::int64_t> source,
                                       std::span<const std::int64_t> target, Pass& pass) const;
 
-  // What the decoder reads of a target: config.target_start and the target. After each of these it
-  // writes the next one, and config.target_end after the last.
+  // Returns the decoder's input for a target: config.target_start and the target. After each of
+  // these it writes the next one, and config.target_end after the last.
   std::vector<std::int64_t> decoder_input(std::span<const std::int64_t> target) const;
 
-  // As LanguageModel::replace_schemes(), of encoder and decoder; throws Error for any layers.
+  // As LanguageModel::replace_schemes(), for encoder and decoder; throws Error for any layers.
   void replace_schemes(const SchemeSpecs& schemes, std::span<const std::int64_t> layers = {});
 
   // "embedding.weight", "encoder_positions.", "decoder_positions.", "encoder.", "decoder.",

@@ -1,4 +1,4 @@
-// A finished picture: an SVG text with its size, and ways to save it.
+// Holds a finished picture, an SVG text with its size, and saves it.
 #pragma once
 
 #include <string>
@@ -14,25 +14,25 @@ struct Picture {
   double width = 0;  // CSS pixels
   double height = 0;
   std::string title;        // plain text
-  std::string description;  // a sentence on what it shows, plain text, for screen readers and alt
+  std::string description;  // a sentence that describes it, plain text, for screen readers and alt
 };
 
-// By the ending of the path: .svg, .png (through librsvg, `scale` pixels per CSS pixel), .pdf
-// (through librsvg) or .html (one self-contained page). Temporary file, then rename. Throws Error
-// for another ending, as render_png(), and for a file that cannot be written.
+// Saves by the ending of the path: .svg, .png (through librsvg, `scale` pixels per CSS pixel), .pdf
+// (through librsvg) or .html (one self-contained page), to a temporary file that is then renamed.
+// Throws Error for another ending, as render_png(), and for a file that cannot be written.
 void save_picture(const std::string& path, const Picture& picture, double scale = 2);
-// What a file of this name would not show, and what to do about it: of a .png or .pdf, the
-// characters for which no installed font has glyphs. Empty: nothing.
+// Returns a warning about content that a file of this name cannot show, with advice: for a .png or
+// .pdf, the characters without glyphs in the installed fonts. Empty: no warning.
 std::string picture_warning(const std::string& path, const Picture& picture);
-// The bytes of a PNG file. Throws Error for a scale that is not positive, more than 16384 pixels
-// per side, SVG that cannot be rendered, and in a build without librsvg.
+// Returns the bytes of a PNG file. Throws Error for a scale that is not positive, more than 16384
+// pixels per side, SVG that cannot be rendered, and in a build without librsvg.
 std::string render_png(const Picture& picture, double scale = 2);
-// The bytes of a PDF file of one page: lines and letters stay such, a CSS pixel is 1/96 inch. The
-// same bytes for the same picture and fonts. Throws Error as render_png().
+// Returns the bytes of a PDF file of one page, with lines and letters as vectors; a CSS pixel is
+// 1/96 inch. The bytes are the same for the same picture and fonts. Throws Error as render_png().
 std::string render_pdf(const Picture& picture);
-bool can_render_png();  // and PDF: whether this build has librsvg (SEXTANT_PNG)
+bool can_render_png();  // whether this build has librsvg (SEXTANT_PNG), for PNG and PDF
 
-// Pictures under each other, under one title, which may be empty. Throws Error for no picture.
+// Stacks pictures under one title, which may be empty. Throws Error for no picture.
 Picture stack(std::string_view title, const std::vector<Picture>& pictures);
 
 }  // namespace sextant

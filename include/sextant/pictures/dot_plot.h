@@ -1,4 +1,4 @@
-// A dot per name on one axis, in groups: a table of numbers that can be read at a glance.
+// Draws a dot per name on one axis, in groups.
 #pragma once
 
 #include <string>
@@ -19,12 +19,13 @@ struct DotPlot {
   };
   std::string title, x_label;
   std::vector<Group> groups;
-  // Numbers below it are nothing but rounding: drawn hollow at the left, above `nothing`; > 0.
+  // Smaller numbers are only rounding errors: they are drawn hollow at the left, above `nothing`; >
+  // 0.
   double least = 1e-12;
   std::string nothing = "0";
 };
-// The axis is logarithmic from `least`. Throws Error, naming dot_plot.<member>, for no dot, a
-// number that is negative or not finite, and a `least` that is not positive.
+// Draws the plot; the axis is logarithmic from `least`. Throws Error, naming dot_plot.<member>, for
+// no dot, a number that is negative or not finite, and a `least` that is not positive.
 Picture draw(const DotPlot& plot);
 
 }  // namespace sextant

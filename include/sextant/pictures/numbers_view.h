@@ -1,4 +1,4 @@
-// What charts take as numbers: views and tensors of any float type.
+// Takes the numbers of charts: views and tensors of any float type.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace sextant {
 
-// Those of float64 are borrowed, as MemberView does; those of another type are copied.
+// Borrows numbers of float64, as MemberView does, and copies those of another type.
 class NumbersView : public MemberView<const double> {
  public:
   using MemberView<const double>::MemberView;

@@ -1,4 +1,4 @@
-// Messages between ranks: what the library needs of MPI, without MPI's types.
+// Sends messages between ranks. It has what the library needs of MPI, without MPI's types.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace sextant::ranks {
 
-// Elements whose bytes are their value, the same on all ranks: machines must have the same byte
-// order and sizes.
+// Elements that can be sent as bytes, with the same meaning on all ranks: machines must have the
+// same byte order and sizes.
 template <class T>
 concept Sendable = std::is_trivially_copyable_v<T>;
 
@@ -20,21 +20,21 @@ std::span<const std::byte> bytes_of(std::span<T> values) {
   return std::as_bytes(values);
 }
 
-// Sends and receives under way. While they are, what is sent must not change and what is received
-// must not be looked at; a thread of the communicator moves them on while the caller computes.
+// Pending sends and receives. Until they are complete, sent data must not change and received data
+// must not be read; a thread of the communicator advances them while the caller computes.
 class Exchange {
  public:
-  Exchange() = default;  // nothing is under way
+  Exchange() = default;  // nothing is pending
   Exchange(Exchange&& other) noexcept;
   Exchange& operator=(Exchange&& other) noexcept;
-  // Waits, so that no memory is written to that is gone.
+  // Waits, so that no freed memory is written.
   ~Exchange();
 
   // Whether all are complete; does not wait.
   bool done() const;
-  // Waits until all are complete. Throws Error that names the rank when one failed.
+  // Waits until all are complete. Throws an Error with the rank if one failed.
   void finish();
-  // Seconds that finish() waited: 0 where computing has hidden all.
+  // Returns the seconds that finish() waited: 0 if computing has hidden all.
   double waited() const noexcept { return waited_; }
 
   struct State;  // of MPI's types
@@ -45,23 +45,23 @@ class Exchange {
   double waited_ = 0;
 };
 
-// A group of ranks, 0 .. size() - 1. Every call but rank() and size() is one that the other ranks
-// must make too, in the same order: send() meets receive(), the rest meet themselves. Calls come
-// from one thread. Any number of bytes. Throws Error("ranks", ...) that names the rank when MPI
+// A group of ranks, 0 .. size() - 1. Except rank() and size(), the other ranks must make the same
+// calls in the same order: send() matches receive(), the others match themselves. Calls come from
+// one thread and may have any number of bytes. Throws Error("ranks", ...) with the rank if MPI
 // reports a failure.
 class Communicator {
  public:
   int rank() const noexcept { return rank_; }
   int size() const noexcept { return size_; }
 
-  // `tag` 0 .. 1023 tells messages apart that are under way between the same ranks.
+  // `tag` 0 .. 1023 distinguishes pending messages between the same ranks.
   void send(int to, std::span<const std::byte> bytes, int tag = 0) const;
   void receive(int from, std::span<std::byte> bytes, int tag = 0) const;
 
-  // A rank whose message with this tag has arrived and waits to be received, or -1.
+  // Returns a rank whose message with this tag has arrived and was not received yet, or -1.
   int probe(int tag) const;
 
-  // Several at once, while the caller goes on.
+  // Starts several messages at once, while the caller continues.
   struct Outgoing {
     int to;
     std::span<const std::byte> bytes;
@@ -74,38 +74,39 @@ class Communicator {
   };
   Exchange start(std::span<const Outgoing> sends, std::span<const Incoming> receives) const;
 
-  // All-to-all: out[r] goes to rank r, and what rank r has for this one comes into in[r], which is
-  // as long.
+  // Exchanges all-to-all: out[r] goes to rank r, and the data of rank r for this one is written to
+  // in[r], which has its length.
   void exchange(const std::vector<std::span<const std::byte>>& out,
                 const std::vector<std::span<std::byte>>& in) const;
 
   void barrier() const;
   void broadcast(int from, std::span<std::byte> bytes) const;
-  // `all` holds size() parts as long as `mine`, in the order of ranks.
+  // Gathers parts of equal length: `all` holds size() parts as long as `mine`, in the order of
+  // ranks.
   void all_gather(std::span<const std::byte> mine, std::span<std::byte> all) const;
-  // Parts of any length: that of rank r comes back as element r.
+  // Gathers parts of any length: that of rank r is element r.
   std::vector<std::vector<std::byte>> all_gather(std::span<const std::byte> mine) const;
 
-  // The element-wise sum over the ranks, on every rank. Fixed order: ranks are the leaves of a
-  // binary tree, r + (r + 1), then pairs of those, and so on, so that the bits depend on the number
-  // of ranks alone.
+  // Returns the element-wise sum over the ranks on every rank. The order is fixed: ranks are the
+  // leaves of a binary tree, r + (r + 1), then pairs of those, and so on, so the bits depend only
+  // on the number of ranks.
   void all_reduce(std::span<float> values) const;
   void all_reduce(std::span<double> values) const;
   void all_reduce(std::span<std::int64_t> values) const;
-  // The largest over the ranks.
+  // Returns the largest value over the ranks.
   std::int64_t largest(std::int64_t value) const;
   double largest(double value) const;
 
-  // Another group of the same ranks, whose messages do not meet those of this one.
+  // Returns another group of the same ranks, whose messages are separate from those of this one.
   Communicator duplicate() const;
-  // The ranks that give the same `color`, in the order of `key`.
+  // Returns the ranks that give the same `color`, in the order of `key`.
   Communicator split(int color, int key) const;
 
-  // Seconds that this rank has waited for others so far, in all calls.
+  // Returns the seconds that this rank has waited for others so far, in all calls.
   double seconds_waited() const noexcept;
 
-  // The address of the MPI_Comm, for programs that use MPI besides; and a group made of what such
-  // an address points to, duplicated.
+  // Returns the address of the MPI_Comm, for programs that use MPI too; the other function makes a
+  // group from such an address, duplicated.
   void* handle() const noexcept;
   static Communicator from(void* mpi_comm);
 

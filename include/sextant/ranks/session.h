@@ -1,4 +1,4 @@
-// Starting and ending MPI.
+// Starts and ends MPI.
 #pragma once
 
 #include <memory>
@@ -7,13 +7,14 @@
 
 namespace sextant::ranks {
 
-// Starts MPI, unless the program has done so itself, and ends what it started. One per program,
-// made by the thread that makes all calls on communicators. Throws Error when MPI cannot start, and
-// when it has no support for calls from several threads, one at a time (MPI_THREAD_SERIALIZED).
+// Starts MPI, unless the program has done so, and ends it if it has started it. A program has one
+// session, made by the thread that makes all calls on communicators. Throws Error if MPI cannot
+// start, and if it does not support calls from several threads, one at a time
+// (MPI_THREAD_SERIALIZED).
 //
-// A rank that ends while another still waits for it would leave that one waiting for ever. So a
-// session that is left by an exception does not say to MPI that this rank is done: when the process
-// ends, the launcher ends all others. abort() does that at once.
+// A rank that ends while another waits for it would leave that one waiting forever. Therefore a
+// session that is left by an exception does not report to MPI that this rank is done: when the
+// process ends, the launcher ends all others. abort() does that at once.
 class Session {
  public:
   Session();
@@ -21,17 +22,17 @@ class Session {
   Session& operator=(const Session&) = delete;
   ~Session();
 
-  // All ranks that were started together (MPI_COMM_WORLD), duplicated: no message of others gets
-  // in. Valid until the session ends.
+  // Returns all ranks that were started together (MPI_COMM_WORLD), duplicated, so that no other
+  // messages interfere. Valid until the session ends.
   const Communicator& world() const noexcept { return *world_; }
 
-  // Ends all ranks. What is to be said, the caller has said.
+  // Ends all ranks. The caller must print its message before.
   [[noreturn]] static void abort(int code = 1) noexcept;
 
  private:
   std::unique_ptr<Communicator> world_;
   bool started_ = false;
-  int exceptions_ = 0;  // being handled when the session began
+  int exceptions_ = 0;  // exceptions being handled when the session began
 };
 
 // Whether a launcher (mpirun, srun) started this process as one of several ranks.

@@ -1,4 +1,4 @@
-// Which positions of a sequence a rank holds, and moving arrays from one sharding to another.
+// Says which positions of a sequence a rank holds, and moves arrays from one sharding to another.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,9 @@
 
 namespace sextant::ranks {
 
-// N positions on R ranks. With a causal mask late positions have more to do than early ones, so
-// that `contiguous` leaves rank 0 idle most of the time; the others give all ranks alike.
+// The divisions of N positions among R ranks. With a causal mask late positions need more work than
+// early ones, so `contiguous` leaves rank 0 idle most of the time; the others give all ranks equal
+// work.
 enum class Sharding {
   contiguous,  // rank r: positions [r N / R, (r + 1) N / R)
   zigzag,      // 2 R such pieces; rank r: pieces r and 2 R - 1 - r (Llama 3, 2407.21783, 3.3.2)
@@ -26,20 +27,20 @@ struct Run {
   friend bool operator==(const Run&, const Run&) = default;
 };
 
-// How `length` positions lie on `ranks` ranks. A rank holds its runs one after the other.
+// The places of `length` positions on `ranks` ranks. A rank holds its runs one after the other.
 class ShardLayout {
  public:
-  // Throws Error for a sharding that is no named value, length < 0 and ranks < 1.
+  // Throws Error for an unknown sharding, length < 0 and ranks < 1.
   ShardLayout(Sharding sharding, std::int64_t length, int ranks);
 
   Sharding sharding() const noexcept { return sharding_; }
   std::int64_t length() const noexcept { return length_; }
   int ranks() const noexcept { return ranks_; }
-  // How many positions a rank holds, which, and where.
+  // Return the number of a rank's positions, the positions, and the rank of a position.
   std::int64_t count(int rank) const noexcept;
   std::vector<Run> runs(int rank) const;
   int rank_of(std::int64_t position) const noexcept;
-  std::int64_t index_of(std::int64_t position) const noexcept;  // in the part of its rank
+  std::int64_t index_of(std::int64_t position) const noexcept;  // index in the part of its rank
 
  private:
   std::int64_t pieces() const noexcept {
@@ -53,19 +54,19 @@ class ShardLayout {
   int ranks_;
 };
 
-// The rows of every rank along axis `axis`, divided as `to` instead of `from`. Both are of the same
-// length and as many ranks as comm has; other axes are alike on all ranks. T: any type of arrays.
-// Throws Error on all ranks when a part does not have the rows that `from` gives its rank.
+// Moves the rows along axis `axis` from the division `from` to the division `to`. Both have the
+// same length and as many ranks as comm; other axes are equal on all ranks. T: any type of arrays.
+// Throws Error on all ranks if a part does not have the rows that `from` gives its rank.
 template <class T>
 Tensor<T> redistribute(const Communicator& comm, View<const T> part, const ShardLayout& from,
                        const ShardLayout& to, int axis = 2);
 
-// The whole on every rank, in the order of positions.
+// Returns the whole array on every rank, in the order of positions.
 template <class T>
 Tensor<T> gather(const Communicator& comm, View<const T> part, const ShardLayout& from,
                  int axis = 2);
 
-// The part of `rank` of an array that is whole.
+// Returns the part of `rank` of a whole array.
 template <class T>
 Tensor<T> shard_of(View<const T> whole, const ShardLayout& layout, int rank, int axis = 2);
 

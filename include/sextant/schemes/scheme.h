@@ -1,5 +1,5 @@
-// The list of schemes: each is one descriptor in one file, and everything that shows or runs
-// schemes iterates this list.
+// Lists the schemes: each is one descriptor in one file, and everything that shows or runs schemes
+// iterates this list.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ namespace sextant {
 
 inline constexpr std::int64_t kAnyLength = std::numeric_limits<std::int64_t>::max();
 
-// What a scheme does to attention; kernels use only these tables.
+// The effect of a scheme on attention; kernels use only these tables.
 enum class SchemeKind { none, added, rotated, distance_bias, indexed_bias, content };
 std::string_view name_of(SchemeKind) noexcept;
 
@@ -41,13 +41,13 @@ inline constexpr std::int64_t kAnySize = -1;  // any size is allowed
 
 // A request for the table of a scheme.
 struct SchemeRequest {
-  std::int64_t width = 0;                         // of the embeddings, for added schemes
+  std::int64_t width = 0;                         // width of the embeddings, for added schemes
   std::int64_t heads = 1;                         // for biases
   std::int64_t head_dim = 0;                      // for rotations and content terms
   std::span<const std::int64_t> positions;        // ids of the rows, [rows, axes]
-  std::span<const double> times;                  // or real ones; where Scheme::real_positions
-  std::int64_t axes = 1;                          // how many ids a row has: image rows and columns
-  std::map<std::string, std::string> parameters;  // by name; an absent one has its default
+  std::span<const double> times;                  // or real positions, if Scheme::real_positions
+  std::int64_t axes = 1;                          // number of ids per row: image rows and columns
+  std::map<std::string, std::string> parameters;  // by name; absent ones have their defaults
   const SchemeWeights* weights = nullptr;         // null: the scheme's initial_weights()
 
   std::int64_t rows() const noexcept {
@@ -69,7 +69,7 @@ struct Scheme {
   SchemeKind kind;
   std::string_view idea;                    // one sentence
   std::string_view paper;                   // authors, year, arXiv id
-  std::span<const Option> (*parameters)();  // in the order in which they are shown
+  std::span<const Option> (*parameters)();  // in the order of display
   SchemeTable (*make)(
       const SchemeRequest& request);  // in float64; throws Error for a bad or unknown parameter
 
@@ -83,21 +83,21 @@ struct Scheme {
   SchemeWeights (*initial_weights)(const SchemeRequest& request) = nullptr;
   SchemeWeights (*backward)(const SchemeRequest& request, View<const double> gradient) = nullptr;
 
-  // Of schemes whose rows depend on the length of the text, unless a parameter gives it: a number
+  // For schemes whose rows depend on the length of the text, unless a parameter gives it: a number
   // for the table of a text with the ids 0 .. length - 1. Lengths with the same number have tables
-  // that agree in the rows they share. Null: rows depend on their ids alone.
+  // that agree in the rows they share. Null: rows depend only on their ids.
   std::int64_t (*length_class)(const SchemeRequest& request, std::int64_t length) = nullptr;
-  // Of schemes whose table may end: how long a text may be, with the weights that are made for the
-  // request's positions. Null: no table of the scheme ends.
+  // For schemes whose table may end: the largest length of a text, with the weights that are made
+  // for the request's positions. Null: no table of the scheme ends.
   std::int64_t (*max_length)(const SchemeRequest& request) = nullptr;
 
-  // Of rotations: the frequencies and the factor of the request's table.
+  // For rotations: the frequencies and the factor of the request's table.
   RotationFrequencies (*frequencies)(const SchemeRequest& request) = nullptr;
 
   bool real_positions = false;  // whether a request may have times
 };
 
-// All schemes, by name, and one of them; throws Error that lists the names.
+// Returns all schemes, by name, or one of them; throws an Error that lists the names.
 std::span<const Scheme* const> schemes() noexcept;
 const Scheme& find_scheme(std::string_view name);
 

@@ -1,5 +1,5 @@
-// Terms of the scores: whatever is added to scale <q, k> pair by pair and generated on demand, as
-// biases by position, masks, gates, and products of queries and keys with learned vectors.
+// Defines terms of the scores, which are added to scale <q, k> pair by pair and generated on
+// demand: biases by position, masks, gates, products of queries and keys with learned vectors.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,23 @@
 
 namespace sextant {
 
-// A rectangle of scores of one head. Queries and keys count in their sequence: the batch row, or
-// the segment.
+// A rectangle of scores of one head. Queries and keys count from the start of their sequence: the
+// batch row, or the segment.
 struct ScoreRect {
   std::int64_t batch = 0;      // the batch row
-  std::int64_t sequence = 0;   // the same, or with segments the segment's number among all
-  std::int64_t key_begin = 0;  // where the keys of the sequence begin in the batch row
-  std::int64_t head = 0;       // of the queries
+  std::int64_t sequence = 0;   // the same, or with segments the segment's number among all segments
+  std::int64_t key_begin = 0;  // the first key of the sequence in the batch row
+  std::int64_t head = 0;       // head of the queries
   std::int64_t first_query = 0, queries = 0;
   std::int64_t first_key = 0, keys = 0;
   std::int64_t offset = 0;  // query i has position i + offset among the keys
-  // The position ids of these queries and keys where the call gives any; else null.
+  // The position ids of these queries and keys if the call gives any; else null.
   const std::int64_t* query_positions = nullptr;
   const std::int64_t* key_positions = nullptr;
 
-  // The position of the i-th query among the keys: its diagonal key.
+  // Returns the position of the i-th query among the keys: its diagonal key.
   std::int64_t diagonal_key(std::int64_t i) const noexcept { return first_query + i + offset; }
-  // Position ids of the i-th query and the j-th key, whether the call gives any or not.
+  // Return the position ids of the i-th query and the j-th key, also if the call gives none.
   std::int64_t query_position(std::int64_t i) const noexcept {
     return query_positions != nullptr ? query_positions[i] : diagonal_key(i);
   }
@@ -34,8 +34,8 @@ struct ScoreRect {
   }
 };
 
-// What a term may read of a rectangle: rows of q and k before any rotation, [queries, head_dim] and
-// [keys, head_dim], where it needs them.
+// The data of a rectangle that a term may read: rows of q and k before any rotation, [queries,
+// head_dim] and [keys, head_dim], if it needs them.
 template <class Real>
 struct ScoreInputs : ScoreRect {
   std::int64_t head_dim = 0;
@@ -61,7 +61,7 @@ struct ScoreTile : ScoreInputs<Real> {
   }
 };
 
-// The gradient of a loss with respect to a rectangle of scores, and where those of a term go.
+// The gradient of a loss for a rectangle of scores, and the arrays for the gradients of a term.
 struct ScoreGradient : ScoreInputs<double> {
   const double* scores = nullptr;  // as add() got them, for terms of whole rows
   double* dscores = nullptr;       // dscores[i * stride + j]; 0 where hidden
@@ -71,51 +71,51 @@ struct ScoreGradient : ScoreInputs<double> {
   double* parameters = nullptr;  // [TermNeeds::parameters]
 };
 
-// The tiles that a term can work with.
+// The tiles that a term supports.
 enum class TermTiles {
   any,      // float or double, of up to 64 queries and 128 keys, or of one query and any keys
-  float64,  // double alone: the calls are computed row by row
-  rows,     // double, one query with all keys that causal, window and lengths leave to it
+  float64,  // only double: the calls are computed row by row
+  rows,     // double, one query with all its keys that causal, window and lengths leave
 };
 
-// What a term needs, told once.
+// Describes the needs of a term.
 struct TermNeeds {
-  // Part of the logits, added before the softcap, or a bias, added after it.
+  // True: part of the logits, added before the softcap; false: a bias, added after it.
   bool before_softcap = false;
   bool q = false, k = false;  // it reads rows of queries, of keys; not of keys in whole rows
   TermTiles tiles = TermTiles::any;
-  std::int64_t scratch = 0, scratch_per_key = 0;  // numbers in a tile; the second in rows alone
+  std::int64_t scratch = 0, scratch_per_key = 0;  // numbers in a tile; the second only in rows
   std::int64_t parameters = 0;                    // learned numbers; the term defines their order
   std::int64_t value_dim = 0;  // channels of the vectors that it adds to values; 0: none
-  double products = 1;         // the scale where a call gives none: 1 / sqrt(products head_dim)
+  double products = 1;         // the default scale is 1 / sqrt(products head_dim)
 
   bool reads_rows() const noexcept { return q || k; }
 };
 
-// A term. The operator calls it tile by tile, from several threads at once; there is never an array
-// of q_len x k_len. A tile holds at least one pair that is seen, and what is added to the others is
-// ignored. The functions must not throw and give the same number for a pair in every tile. They may
-// call this library, the operator included, but must not wait for a pool of threads that runs the
-// operator's bodies (see Executor). Denormal numbers may count as 0 while they run.
+// A term of the scores. The operator calls it tile by tile, from several threads at once; there is
+// never an array of q_len x k_len. A tile has at least one visible pair, and numbers added to other
+// pairs are ignored. The functions must not throw and must give the same number for a pair in every
+// tile. They may call this library, also the operator, but must not wait for a pool of threads that
+// runs the operator's bodies (see Executor). Denormal numbers may count as 0 while they run.
 class ScoreTerm {
  public:
   virtual ~ScoreTerm() = default;
 
   virtual TermNeeds needs() const { return {}; }
 
-  // Throws Error for a call that has heads, channels, queries or keys for which the term has no
-  // numbers. Called before anything is computed; no function below is asked for a pair outside what
-  // it was told.
+  // Throws Error for a call with heads, channels, queries or keys for which the term has no
+  // numbers. It is called before anything is computed; the functions below are only called for
+  // pairs within `call`.
   virtual void check(const CallExtents& call) const = 0;
 
   // Adds the term to each score: to the logits, or to the sum of the biases, which begins with 0.
   virtual void add(const ScoreTile<float>& tile) const noexcept = 0;
-  // The same for float64 calls; by default the numbers of the other function, from rows
-  // rounded to float.
+  // Adds the term in float64 calls; by default the numbers of the other function, from rows rounded
+  // to float.
   virtual void add(const ScoreTile<double>& tile) const noexcept;
 
-  // Adds the gradients of what the term reads and of its parameters; a term of whole rows may
-  // change dscores, where it depends on the scores that it is added to.
+  // Adds the gradients of the data that the term reads and of its parameters. A term of whole rows
+  // may change dscores if it depends on the scores that it is added to.
   virtual void backward(const ScoreGradient& tile) const noexcept;
 
   // out[c] += sum over the keys of a row (one query) of weights[j] times the pair's vector.
@@ -131,8 +131,8 @@ class ScoreTerm {
   ScoreTerm& operator=(const ScoreTerm&) = default;
 };
 
-// The numbers that a term which reads no rows adds, [rect.queries, rect.keys], for the plots and
-// tables of a term by itself: to[i * rect.keys + j].
+// Computes the numbers of a term that reads no rows, [rect.queries, rect.keys], for plots and
+// tables of a single term: to[i * rect.keys + j].
 void write_term(const ScoreTerm& term, const ScoreRect& rect, float* to);
 
 }  // namespace sextant

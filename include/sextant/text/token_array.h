@@ -1,4 +1,4 @@
-// Ids of tokens in 16, 32 or 64 bits each, in memory or in a mapped file.
+// Stores ids of tokens in 16, 32 or 64 bits each, in memory or in a mapped file.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,14 @@
 
 namespace sextant {
 
-// What has been made does not change: copies and parts share it. A const one may be read from
-// several threads.
+// The contents never change: copies and parts share them. Several threads may read a const one.
 class TokenArray {
  public:
   TokenArray() = default;
   TokenArray(std::vector<std::uint16_t> ids) : TokenArray(keep(std::move(ids))) {}
   TokenArray(std::vector<std::uint32_t> ids) : TokenArray(keep(std::move(ids))) {}
   TokenArray(std::vector<std::int64_t> ids) : TokenArray(keep(std::move(ids))) {}
-  // `size` ids of uint16, uint32 or int64 at `first`, aligned, as long as `owner` lives.
+  // Borrows `size` ids of uint16, uint32 or int64 at `first`, aligned, as long as `owner` lives.
   template <class T>
   TokenArray(std::shared_ptr<const void> owner, const T* first, std::size_t size)
       : owner_(std::move(owner)), first_(first), size_(size), bytes_(sizeof(T)) {
@@ -36,7 +35,7 @@ class TokenArray {
     if (bytes_ == 4) return static_cast<const std::uint32_t*>(first_)[i];
     return static_cast<const std::int64_t*>(first_)[i];
   }
-  // The ids [begin, end), begin <= end <= size().
+  // Returns the ids [begin, end), begin <= end <= size().
   TokenArray part(std::size_t begin, std::size_t end) const {
     TokenArray result = *this;
     result.first_ = static_cast<const char*>(first_) + begin * bytes_;

@@ -1,4 +1,4 @@
-// Learning rates: functions of the step's number and of nothing else.
+// Computes learning rates, which depend only on the step's number.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@ enum class Decay {
   inverse_square_root,  // peak * sqrt(warmup / n) (Vaswani et al. 2017, section 5.3)
   cosine,               // half a cosine from the peak to the floor (Loshchilov and Hutter 2017)
 };
-// "constant", "inverse_square_root", "cosine"; parse_name<Decay>() reads them back.
+// Returns "constant", "inverse_square_root", "cosine"; parse_name<Decay>() reads them back.
 std::string_view name_of(Decay decay) noexcept;
 
 struct Schedule {
   Decay decay = Decay::constant;
   double peak = 1e-3;       // > 0: the highest rate
-  std::int64_t warmup = 0;  // >= 0: steps that rise in a line to the peak, the last one reaches it;
-                            // at least 1 for inverse_square_root
+  std::int64_t warmup = 0;  // >= 0: steps that rise linearly to the peak, which the last one
+                            // reaches; at least 1 for inverse_square_root
   std::int64_t steps = 0;   // cosine only: the step count whose last step has the floor; > warmup
   double floor = 0;         // cosine only: 0 <= floor <= peak
 };
 
-// The rate of step `step`, counted from 0: it is the n-th step, n = step + 1. Steps past the end of
-// a cosine stay at the floor. Throws Error for a schedule out of range or step < 0.
+// Returns the rate of step `step`, counted from 0: it is the n-th step, n = step + 1. Steps past
+// the end of a cosine stay at the floor. Throws Error for a schedule out of range or step < 0.
 double learning_rate(const Schedule& schedule, std::int64_t step);
 
-// The peak that makes inverse_square_root the schedule of Vaswani et al. 2017, equation 3,
+// Returns the peak that makes inverse_square_root the schedule of Vaswani et al. 2017, equation 3,
 // width^-0.5 * min(n^-0.5, n * warmup^-1.5): (width * warmup)^-0.5. Both at least 1.
 double vaswani_peak(std::int64_t width, std::int64_t warmup);
 

@@ -88,7 +88,7 @@ def scaled_dot_product_attention(
 
     Raises:
         ValueError: shapes or values that do not fit, dropout, tensors that are not on the CPU; the message names the argument
-        TypeError: an argument of another type or dtype, or a tensor that is nested, sparse, fake or of a class with a meaning of its own
+        TypeError: an argument of another type or dtype, or a tensor that is nested, sparse, fake or of a class that changes the meaning of its values
         NotImplementedError: a second derivative, torch.func, gradients of a batch, a call that is traced
     """
     seen = _operator.is_seen(query, key, value)

@@ -12,7 +12,7 @@ from .. import _core
 from .._errors import ArgumentError, UnsupportedError
 from ._tensors import functorch, in_memory, kept, new_memory
 
-# Options that may be tensors with gradients of their own, in the order of the function's arguments.
+# Options that may be tensors that need gradients, in the order of the function's arguments.
 LEARNED = ("mask", "bias", "slopes", "sinks")
 # Options that are lists of numbers to the operator.
 LISTS = ("slopes", "sinks", "segments", "key_segments", "key_lengths", "query_offsets")
@@ -128,7 +128,7 @@ class Attention(torch.autograd.Function):
 
 
 class AttentionGradient(torch.autograd.Function):
-    """The backward pass of Attention. A function of its own, so that a second derivative is an error and not a zero."""
+    """The backward pass of Attention. It is a separate function, so that a second derivative is an error and not a zero."""
 
     @staticmethod
     def forward(ctx: Any, call: Call, wanted: Any, dout: Any, query: Any, key: Any, value: Any, out: Any, sums: Any, *tensors: Any) -> Any:
@@ -159,7 +159,7 @@ def gradients_of_a_batch(ctx: Any, wanted: Any, dout: Any) -> Any:
     from ._transforms import gradient_of_call
 
     if ctx.call.term is not None:
-        raise UnsupportedError("[scaled_dot_product_attention.bias] with weights of its own has no gradients of a batch (is_grads_batched, vectorize)")
+        raise UnsupportedError("[scaled_dot_product_attention.bias] with weights has no gradients of a batch (is_grads_batched, vectorize)")
     return gradient_of_call(ctx, wanted, dout)
 
 

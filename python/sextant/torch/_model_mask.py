@@ -1,4 +1,4 @@
-"""The masks of Hugging Face's models whose attention is "sextant", in a class of their own."""
+"""The masks of Hugging Face's models whose attention is "sextant", as a separate class."""
 
 from __future__ import annotations
 

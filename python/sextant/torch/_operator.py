@@ -98,7 +98,7 @@ def add_biases(bias: Any, given: dict[str, Any]) -> None:
     for part in bias if isinstance(bias, (list, tuple)) else [bias]:
         if isinstance(part, LearnedTerm):
             raise UnsupportedError(
-                f"[{NAME}.bias] with weights of its own (indexed_bias, content) cannot be compiled, exported or inside torch.func: "
+                f"[{NAME}.bias] with weights (indexed_bias, content) cannot be compiled, exported or inside torch.func: "
                 "call it outside, or with torch._dynamo.config.suppress_errors"
             )
         if isinstance(part, _core.ScoreTerm):

@@ -24,7 +24,7 @@ def in_memory(where: str, tensor: torch.Tensor) -> torch.Tensor:
     Raises:
         NotImplementedError: inside torch.func, vmap, or gradients of a batch
         ValueError: not in the memory of the CPU
-        TypeError: numbers that are not in memory as shape and strides say: nested, sparse, fake, of a class with a meaning of its own
+        TypeError: numbers that are not in memory as shape and strides say: nested, sparse, fake, of a class that changes the meaning of its values
     """
     keys = torch._C._dispatch_keys(tensor).raw_repr()
     if keys in ORDINARY and (type(tensor) in PLAIN_CLASSES or not has_own_meaning(tensor)):
@@ -68,7 +68,7 @@ def kind_of(tensor: torch.Tensor) -> str | None:
 def refuse_tracing(where: str) -> None:
     """Throws where a graph is recorded: it would allocate a result, and not compute it."""
     if torch.jit.is_tracing():
-        raise UnsupportedError(f"[{where}] cannot be traced: torch.jit.trace and torch.onnx.export(dynamo=False) do not see what it computes")
+        raise UnsupportedError(f"[{where}] cannot be traced: torch.jit.trace and torch.onnx.export(dynamo=False) do not see its computation")
 
 
 def new_memory(where: str, shape: Any, dtype: torch.dtype) -> torch.Tensor:

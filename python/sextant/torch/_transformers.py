@@ -18,10 +18,10 @@ from ._model_mask import ModelMask, no_interface
 from ._on_import import on_import
 
 NAME = "sextant"
-# Arguments of a few models that change which keys are seen, in ways of their own.
+# Arguments of a few models that change which keys are seen, in ways that this attention does not know.
 UNKNOWN = ("cache", "indices", "block_indices", "sinks")
 
-# Where a model's file takes classes of attention from a table of its own, which has no "sextant".
+# Where a model's file takes classes of attention from its own table, which has no "sextant".
 OWN_CLASSES = re.compile(r"\b\w+_CLASSES\[[\w.]*_attn_implementation\]")
 
 Model = TypeVar("Model")

@@ -13,8 +13,8 @@
 namespace sextant::python {
 namespace {
 
-// New arrays for the gradients that the call's options ask for; what there is none of is absent,
-// and so is what `wanted`, a frozenset of names, has not. None: all.
+// Makes new arrays for the gradients of the call's options; gradients without an option, or not in
+// `wanted`, a frozenset of names, are absent. None: all.
 template <class T>
 class CallGradients {
  public:

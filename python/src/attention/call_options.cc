@@ -17,7 +17,7 @@ constexpr std::string_view kOptionNames[] = {
     "sinks",     "slopes",        "softcap",     "threads",      "window"};
 constexpr std::string_view kLayouts[] = {"bhld", "blhd"};
 
-// An empty list is a shape that fits no call; what is absent is None.
+// An empty list is a shape that fits no call; an absent one is None.
 template <class List>
 const List& some(const Argument& argument, const List& list) {
   if (list.size() > 0) return list;
@@ -214,7 +214,7 @@ View<const std::int64_t> CallOptions<T>::ids_of(const Argument& argument) {
   if (is_float(array.dtype()) || array.dtype() == DType::boolean) {
     throw_type_error(argument, "an array of whole numbers");
   }
-  // A copy: ids are checked and then read again, and may lie in memory that others write to.
+  // A copy, because ids are checked and then read again, and others may write to their memory.
   const View<const std::int64_t> ids = ids_.emplace_back(array.copy().to<std::int64_t>());
   return ids.rank() == 2 ? ids : ids.split(0, 1);
 }

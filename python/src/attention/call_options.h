@@ -1,4 +1,4 @@
-// The options of a call of the operator, as Python gives them by name, and what they borrow.
+// Reads the options of a call of the operator from Python by name, and keeps the borrowed data.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,12 +15,12 @@
 
 namespace sextant::python {
 
-// How `q` lies in memory, by its rank and "bhld" or "blhd"; no layout is the first.
+// Returns the axes of `q` in memory, by its rank and "bhld" or "blhd"; no layout is the first.
 HeadAxes axes_of(const InputArray& q, nb::handle layout);
 nb::handle layout_in(const nb::dict& options);  // null: not given
 
-// q, k and v of one type and with the same axes, seen as [batch, heads, length, head_dim] from here
-// on. v may be absent.
+// q, k and v of one type and with the same axes, viewed as [batch, heads, length, head_dim]. v may
+// be absent.
 struct Inputs {
   Inputs(std::string_view function, const nb::dict& options, nb::handle q, nb::handle k,
          nb::handle v = {});
@@ -32,16 +32,16 @@ struct Inputs {
 // The result, or with its log-sum-exp as a tuple.
 nb::object finished(OutputArray&& result, std::optional<OutputArray>&& sums, bool both);
 
-// What causal=True means: of a call where all alignments agree, or of a cache, whose queries are
-// the last positions.
+// The meaning of causal=True: for a call in which all alignments agree, or for a cache, whose
+// queries are the last positions.
 struct CausalFlag {
   std::int64_t q_len = 0, k_len = 0;
   bool is_cache = false;
 };
 
-// AttentionOptions from a dict: TypeError for a name that is none of them. Keeps what the options
-// refer to: lists that other threads may empty during the call do not matter, nor ids that they
-// write to.
+// Reads AttentionOptions from a dict; throws TypeError for an unknown name. Keeps the data of the
+// options: lists that other threads empty during the call, and ids that they write to, have no
+// effect.
 template <class T>
 class CallOptions {
  public:
@@ -53,7 +53,8 @@ class CallOptions {
 
   AttentionOptions<T> options;
 
-  // After the call, with the interpreter's lock: raises what a function of a bias or mask raised.
+  // After the call, with the interpreter's lock: raises the exception of a bias's or mask's
+  // function.
   void raise() const {
     for (const auto& term : functions_) term->raise();
   }

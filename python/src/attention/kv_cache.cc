@@ -115,7 +115,8 @@ class PyKvCache {
     return PyKvCache(read([](const auto& cache) { return Any(cache.fork()); }), v_dim_);
   }
 
-  // A copy of what is stored, [batch, kv_heads, longest, ...]: the memory may move.
+  // Returns a copy of the stored data, [batch, kv_heads, longest, ...], because the memory may
+  // move.
   nb::object stored(bool of_keys) const {
     return with_element([&](auto type) {
       using T = typename decltype(type)::type;

@@ -90,7 +90,7 @@ nb::dict as_dict(const ExtrapolationTable& table) {
   return result;
 }
 
-// What exchanges a model's positions: `schemes` are lists as of read_positions().
+// Returns the positions that replace a model's: `schemes` are lists as for read_positions().
 std::vector<ExtrapolationScheme> schemes_of(nb::handle schemes, const char* call) {
   std::vector<ExtrapolationScheme> made;
   for (const nb::handle list : nb::borrow<nb::object>(schemes)) {

@@ -1,4 +1,4 @@
-// What the bindings of models share, tokenizers, and models from folders.
+// Implements what the bindings of models share, tokenizers, and models from folders.
 #include "models/models.h"
 #include "models/watch.h"
 
@@ -82,7 +82,7 @@ const TextModel& PyTextModel::text(const char* call) const {
   throw Error(
       std::string(call) + ".model",
       "must have a tokenizer, got a model of ids alone: logits(ids), hidden_states(ids) and "
-      "attention_maps(ids) are what it has");
+      "it has attention_maps(ids)");
 }
 
 namespace {
@@ -90,7 +90,7 @@ namespace {
 nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
   const bool translates = folders.front().config.kind == ModelKind::translator;
   if (!translates && folders.size() > 1) {
-    throw Error(where, "must be translators where there are several, got " +
+    throw Error(where, "must be translators if there are several, got " +
                            described(folders.front().config.kind) + " in " + folders.front().path);
   }
   if (!translates) {
@@ -102,7 +102,7 @@ nb::object opened(std::vector<ModelFolder> folders, const std::string& where) {
   return nb::cast(PyTranslator{std::move(lines)});
 }
 
-// What replaces a model's positions: a list as of read_positions(), or None.
+// Returns the positions that replace a model's: a list as for read_positions(), or None.
 SchemeSpecs other_schemes(nb::handle given, const char* call) {
   if (given.is_none()) return {};
   SchemeSpecs schemes = read_positions({given, call, "replace_scheme"});

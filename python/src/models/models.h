@@ -50,7 +50,7 @@ nb::object stacked(const std::vector<Tensor<float>>& layers);
 // Whether a number is -infinity, as an array of bool of the same shape.
 nb::object as_flags(const Tensor<double>& hidden);
 
-// What Python's LogitLens are made of.
+// Returns the data of Python's LogitLens.
 nb::dict dict_of(const LogitLens& found, const Tokenizer& tokenizer);
 
 }  // namespace sextant::python

@@ -95,7 +95,7 @@ nb::dict attend_words(const Words& first, const Words& second, nb::handle positi
   return as_dict(std::move(attention), options);
 }
 
-// Every step by name, and what each is.
+// Returns every step by name, with its meaning.
 nb::dict step_tables(const Words& first, const Words& second, nb::handle positions,
                      const nb::dict& given) {
   const PictureOptions more("steps", given);

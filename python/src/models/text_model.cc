@@ -25,7 +25,7 @@
 namespace sextant::python {
 namespace {
 
-// The text, and what to say of its end or nothing.
+// Returns the text, and a note on its end or nothing.
 std::pair<std::string, std::string> generate_text(const PyTextModel& self, nb::handle prompt_given,
                                                   const nb::dict& given, const std::string& stop,
                                                   nb::handle on_text) {
@@ -77,7 +77,7 @@ nb::dict logit_lens(const PyTextModel& self, nb::handle given_text, const nb::di
   return dict_of(found, model.tokenizer);
 }
 
-// ids [tokens] or [batch, tokens], all of them sequences of their own.
+// ids [tokens] or [batch, tokens], each row a sequence.
 nb::object logits(const PyTextModel& self, nb::handle given, nb::handle threads) {
   const InputArray ids({given, "logits", "ids"});
   const int rank = ids.shape().rank();
@@ -130,8 +130,8 @@ nb::object hidden_states(const PyTextModel& self, nb::handle ids, nb::handle thr
   return to_python(std::move(all));
 }
 
-// Texts as vectors [texts, width], how many were cut, and the tokens that a text could have; what
-// is None is as the folder says.
+// Returns vectors of texts [texts, width], the number of cut texts, and the largest number of
+// tokens; options that are None come from the folder.
 nb::tuple embed(const PyTextModel& self, const std::vector<std::string>& texts, nb::handle pooling,
                 nb::handle normalize, nb::handle max_tokens, nb::handle threads) {
   SentenceOptions options = self.sentences;

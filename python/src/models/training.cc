@@ -53,7 +53,7 @@ SchemeSpecs read_positions(const Argument& argument) {
 
 namespace {
 
-// A list of tuples: numbers of layers, and what read_positions() reads.
+// Reads a list of tuples: numbers of layers, and the argument of read_positions().
 std::vector<LayerSchemes> read_layers(const Argument& argument) {
   std::vector<LayerSchemes> all;
   constexpr std::string_view kWanted = "a list of layers with their schemes";
@@ -124,7 +124,7 @@ nb::object as_object(std::shared_ptr<TextTranslator> model) {
   return nb::cast(PyTranslator{std::make_shared<LineTranslator>(std::move(*model))});
 }
 
-// Without a folder: the model as it was at its best validation, else as it is.
+// Without a folder: returns the model of its best validation, else the last one.
 template <class Task>
 class Best {
  public:

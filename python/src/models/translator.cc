@@ -29,7 +29,7 @@ nb::dict as_dict(const Hypothesis& found, const std::string& text) {
   return result;
 }
 
-// The hypotheses of each line, so many lines at a time, with signals looked at between.
+// Returns the hypotheses of each line, several lines at a time, with checks for signals between.
 nb::list translate_lines(const PyTranslator& self, nb::handle lines, const nb::dict& given) {
   TranslateOptions options;
   visit_translation(options, taking({given, "translate"}));
@@ -95,7 +95,7 @@ nb::dict logit_lens_of(const PyTranslator& self, nb::handle given_text, nb::hand
   return dict_of(found, self.lines->tokenizer());
 }
 
-// Of the encoder and of the decoder.
+// Returns the pairs of the encoder and of the decoder.
 nb::tuple hidden_pairs_of(const PyTranslator& self, std::int64_t source, std::int64_t target) {
   const TextTranslator& model = self.first();
   const std::int64_t heads = model.config.heads;

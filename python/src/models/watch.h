@@ -1,4 +1,4 @@
-// What Python sees of a training while it runs: signals and a callback, after each step.
+// Runs Python's signal handlers and a callback after each step of a training.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -39,8 +39,8 @@ class KeptError {
   nb::object error_;
 };
 
-// Whether a callback says stop: False, or NumPy's, which comparing two of its numbers gives. None
-// and all else go on.
+// Returns whether a callback stops: False, or NumPy's, which a comparison of its numbers returns.
+// None and everything else continue.
 inline bool is_false(nb::handle returned) { return bool_of(returned) == false; }
 
 // Calls on_step(metrics), if it is there: true where the training is to stop, as it returned False

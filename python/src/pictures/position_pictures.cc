@@ -1,4 +1,4 @@
-// Pictures of positions: of an array, of what a scheme made, or of schemes by name.
+// Draws positions: of an array, of a scheme's result, or of schemes by name.
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ constexpr IntegerRange kPositions{-(std::int64_t{1} << 53), std::int64_t{1} << 5
 
 bool is_named(nb::handle what) { return nb::isinstance<nb::list>(what); }
 
-// The schemes of a list of lists of names and parameters, each a scheme of its own.
+// Reads the schemes of a list of lists of names and parameters, one scheme each.
 std::vector<NamedScheme> schemes_of(nb::handle what, const std::string& call) {
   std::vector<NamedScheme> schemes;
   const Argument argument{what, call, "what"};
@@ -110,7 +110,7 @@ std::int64_t length_of(const DistanceBias& bias, const Asked& asked) {
   return std::min(bias.origin, bias.values.size(1) - 1 - bias.origin) + 1;
 }
 
-// What a scheme made as an array; false: it is something else.
+// Reads a scheme's result as an array; false: it is something else.
 bool take_array(nb::handle what, const Asked& asked, figures::SchemeArray& array,
                 std::string& name) {
   if (const auto* rotation = held<PyRotation>(what)) {

@@ -15,7 +15,7 @@ namespace nb = nanobind;
 
 namespace sextant::python {
 
-// What the function is, and which blocks of pairs it hides, once that is known. Threads share it.
+// The function, and the blocks of pairs that it hides, once known. Threads share it.
 class TileFunction {
  public:
   enum class Kind { bias, mask };
@@ -34,13 +34,13 @@ class TileFunction {
   std::int64_t parameters() const noexcept { return parameters_; }
   bool is_mask() const noexcept { return kind_ == Kind::mask; }
 
-  // What is known of the pairs of a rectangle: 64 queries and 128 keys, or less of them.
+  // The known visibility of the pairs of a rectangle: at most 64 queries and 128 keys.
   enum class Seen : std::uint8_t { unknown, none, all, some };
   Seen seen(const ScoreRect& rect) const noexcept;
   void remember(const ScoreRect& rect, Seen seen) noexcept;
 
-  // The function's numbers for a rectangle, natural, to[i * stride + j]; -infinity hides. With the
-  // interpreter's lock; throws what the function raises.
+  // Calls the function for a rectangle, in natural units, to[i * stride + j]; -infinity hides. It
+  // needs the interpreter's lock and throws the function's exception.
   template <class Real>
   void write(const ScoreRect& rect, Real* to, std::int64_t stride) const;
   // Adds the gradients of the parameters.
@@ -62,7 +62,7 @@ class TileFunction {
       blocks_;  // [heads][q_blocks][k_blocks]; null: too many
 };
 
-// The term of one call: what the function raises is kept and raised when the call has ended.
+// The term of one call: an exception of the function is kept and raised after the call.
 class FunctionTerm final : public ScoreTerm {
  public:
   explicit FunctionTerm(std::shared_ptr<TileFunction> of) : of_(std::move(of)) {}
@@ -74,7 +74,7 @@ class FunctionTerm final : public ScoreTerm {
   void backward(const ScoreGradient& tile) const noexcept override;
 
   const std::shared_ptr<TileFunction>& of() const noexcept { return of_; }
-  // With the interpreter's lock: raises what was kept.
+  // With the interpreter's lock: raises the kept exception.
   void raise() const;
 
  private:

@@ -22,7 +22,7 @@
 namespace sextant::python {
 namespace {
 
-// Numbers, the type they were rounded to, and what the table that they are from says of itself.
+// Numbers, the type to which they were rounded, and the attributes of their table.
 struct Given {
   Tensor<double> values;
   DType dtype = DType::float64;

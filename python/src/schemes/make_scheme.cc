@@ -15,8 +15,7 @@
 namespace sextant::python {
 namespace {
 
-// Sinusoids are made in the type that is asked for, with no float64 table in between, and at real
-// positions too.
+// Makes sinusoids in the requested type, without a float64 table, and also at real positions.
 nb::object make_sinusoids(Sinusoidal options, const Positions& positions, DType dtype,
                           const Argument& out) {
   options.length = positions.length;
@@ -37,7 +36,7 @@ nb::object make_sinusoids(Sinusoidal options, const Positions& positions, DType 
   return std::move(result).finished();
 }
 
-// What a scheme made, as Python's object.
+// Turns the result of a scheme into Python's object.
 struct ToObject {
   const SchemeRequest& request;
   DType dtype;
@@ -79,7 +78,7 @@ Error in_words_of_call(const Scheme& scheme, const Error& error) {
           std::string(error.what()).substr(error.where().size() + 3)};
 }
 
-// Takes what the request owns, which nothing reads any more.
+// Moves the data of the request, which is not used afterwards.
 std::shared_ptr<const TermRecipe> recipe_of(const Scheme& scheme, PyRequest& asked) {
   if (asked.rows.is_range) asked.rows.ids = {};
   return std::make_shared<const TermRecipe>(

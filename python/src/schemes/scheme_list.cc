@@ -1,4 +1,4 @@
-// The list of schemes as data: what signatures, help texts and schemes() are generated from.
+// Lists the schemes as data, from which signatures, help texts and schemes() are generated.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 

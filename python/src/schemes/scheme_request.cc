@@ -14,7 +14,7 @@ namespace sextant::python {
 namespace {
 
 constexpr IntegerRange kRequestLengths{0, std::int64_t{1} << 30};
-constexpr IntegerRange kRequestSizes{0, std::int64_t{1} << 30};  // schemes say what they need
+constexpr IntegerRange kRequestSizes{0, std::int64_t{1} << 30};  // schemes check their requirements
 
 SchemeWeights read_weights(const Scheme& scheme, nb::handle given) {
   if (!nb::isinstance<nb::dict>(given)) {

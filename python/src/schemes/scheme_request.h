@@ -1,4 +1,4 @@
-// What a scheme is asked for, as Python gives it: ids, sizes, parameters and weights by name.
+// Reads the request for a scheme from Python: ids, sizes, parameters and weights by name.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -21,7 +21,7 @@ struct Positions {
 // With `as_range` a length is left as such. Real numbers where the scheme takes them.
 Positions read_positions(const Scheme& scheme, nb::handle value, bool as_range);
 
-// A request and what it refers to. `weights` may be None: the initial ones.
+// A request and the data it refers to. `weights` may be None: the initial ones.
 struct PyRequest {
   PyRequest(const Scheme& scheme, Positions rows, const nb::dict& sizes, const nb::dict& parameters,
             nb::handle weights);

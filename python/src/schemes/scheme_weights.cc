@@ -1,5 +1,5 @@
-// What a scheme knows beside its table: its weights and their gradients, its frequencies, and on
-// which lengths its rows depend.
+// Binds the functions of a scheme besides its table: its weights and their gradients, its
+// frequencies, and the lengths on which its rows depend.
 #include <nanobind/stl/string.h>
 
 #include <algorithm>

@@ -36,7 +36,7 @@ nb::object as_array(nb::object numbers, nb::handle dtype, nb::handle copy) {
   return dtype.is_none() ? numbers : nb::object(numbers.attr("astype")(dtype));
 }
 
-// The protocol, and what arrays say of themselves. `shape` and `dtype` of T, `numbers` as an array.
+// Adds the array protocol and attributes: `shape` and `dtype` of T, `numbers` as an array.
 template <class T>
 void like_an_array(nb::class_<T>& type, Shape (*shape)(const T&), DType (*dtype)(const T&),
                    nb::object (*numbers)(const T&), const char* axes) {

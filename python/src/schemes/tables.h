@@ -1,4 +1,4 @@
-// What schemes make, as Python holds it: tables of rotations and of biases, generators, terms.
+// Holds the results of schemes for Python: tables of rotations and of biases, generators, terms.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -30,7 +30,7 @@ struct PyRotation {
 struct PyDistanceBias {
   DistanceBias bias;
 };
-// What a scheme made a term of, to make it again.
+// The arguments from which a scheme made a term, to make it again.
 struct TermRecipe {
   std::string scheme;
   Positions rows;  // of a range no ids
@@ -42,12 +42,12 @@ struct PyScoreTerm {
   std::shared_ptr<const ScoreTerm> term;
   std::int64_t heads = 1, length = 0;          // for which it was made
   std::shared_ptr<const TermRecipe> recipe{};  // of a scheme's
-  nb::object reduced{};                        // of others, what __reduce__() gives
+  nb::object reduced{};                        // for others, the result of __reduce__()
 };
 // All numbers for the length of a term, [heads, length, length].
 nb::object all_numbers(const PyScoreTerm& self);
 
-// Adds what these have of arrays, equality, copies and pickles.
+// Adds arrays, equality, copies and pickles to these.
 void add_object_of(nb::class_<PyRotation>& type);
 void add_object_of(nb::class_<PyDistanceBias>& type);
 void add_object_of(nb::class_<PyScoreTerm>& type);

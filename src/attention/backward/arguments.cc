@@ -1,4 +1,4 @@
-// Checks what a caller gave to attention_backward().
+// Checks the arguments of attention_backward().
 #include "attention/backward/arguments.h"
 
 #include <string>

@@ -9,7 +9,8 @@
 namespace sextant {
 namespace {
 
-// What no pair of a query and a key touches: padding, and hidden places of a mask.
+// Sets gradients to zero where no pair of a query and a key contributes: padding, and hidden places
+// of a mask.
 void zero_the_untouched(const attention_detail::BackwardArguments& b) {
   for_each_row_of(b.wanted.mask, [](const auto& row) { row.fill(0); });
   if (b.scores.key_lengths == nullptr) return;

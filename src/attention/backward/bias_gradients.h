@@ -12,7 +12,7 @@
 
 namespace sextant::attention_detail {
 
-// Of pairs of one head of one sequence.
+// Gradients for the pairs of one head of one sequence.
 class BiasGradients {
  public:
   // [parameters] of each bias term, [columns] of the bias by distance, 1 of the slope: gradients
@@ -27,11 +27,11 @@ class BiasGradients {
                   const double* dscores);
 
   void clear() noexcept { std::fill(sums_.begin(), sums_.end(), 0.0); }
-  // Of the n-th bias term; null: not wanted, and no term reads rows.
+  // Returns the gradients of the n-th bias term; null: not wanted, and no term reads rows.
   double* parameters(std::size_t n) noexcept {
     return has_terms_ ? sums_.data() + begins_[n] : nullptr;
   }
-  // Of all bias terms, one after the other; none where they are not wanted.
+  // Returns the gradients of all bias terms, one after the other; none if they are not wanted.
   std::span<const double> terms() const noexcept {
     return {sums_.data(), b_.wants_bias_terms() ? terms_ : 0};
   }

@@ -42,7 +42,7 @@ struct BackwardContext {
   KeySums::BufferPool& spare;
 };
 
-// Where the block of queries of a task lies.
+// The place of a task's block of queries.
 struct TaskPlace {
   Sequence sequence;
   std::int64_t head, first_query, queries;
@@ -212,10 +212,11 @@ class BlockTask : QueryBlock {
   const Sequence sequence_;
   const std::int64_t head_;
   kernels::BackwardBlock block_;
-  double mask_rows_[kBackwardQueries];  // sums over keys, for a mask that is alike for all of them
-  float* tile_rows_ = nullptr;          // [64][64]: gradients of the scores of a tile
-  double* dscores_ = nullptr;           // the same in float64
-  float* gradients_ = nullptr;          // of the line of biases by distance
+  // Sums over keys, for a mask that is the same for all of them.
+  double mask_rows_[kBackwardQueries];
+  float* tile_rows_ = nullptr;  // [64][64]: gradients of the scores of a tile
+  double* dscores_ = nullptr;   // the same in float64
+  float* gradients_ = nullptr;  // of the line of biases by distance
   double sink_gradient_ = 0;
   BiasGradients bias_gradients_;
 };

@@ -28,8 +28,9 @@ class KeySums {
         v_width_(b.wanted.v.is_given() ? kernels::padded_width(b.v.size(3)) : 0),
         slices_(static_cast<std::size_t>(b.slices())) {}
 
-  // The sums of a slice with `keys` keys and so many tasks, zero at the first call. With more than
-  // one task several threads may call this for the slice; a lock is taken only then.
+  // Returns the sums of a slice with `keys` keys and the given number of tasks, zero at the first
+  // call. With more than one task several threads may call this for the slice; a lock is taken only
+  // then.
   const Sums& of(std::int64_t slice, std::int64_t keys, std::int64_t tasks, BufferPool& spare) {
     Slice& found = slices_[static_cast<std::size_t>(slice)];
     Sums& sums = found.sums;

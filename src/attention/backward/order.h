@@ -56,9 +56,9 @@ class BackwardOrder {
     bool stealing_ = false;
   };
 
-  // The position of a task in the order, from when it is taken to its end. However it ends, also by
-  // an exception, it first waits for the tasks before it and then lets the next one go on: no task
-  // waits for ever, or adds before its predecessors have.
+  // Holds the position of a task in the order, from its start to its end. In every case, also after
+  // an exception, it first waits for the tasks before it and then releases the next one: no task
+  // waits forever, or adds before its predecessors.
   class TurnGuard {
    public:
     TurnGuard(BackwardOrder& order, const TaskCursor::Task& task) noexcept

@@ -35,9 +35,8 @@ class BackwardSums {
  public:
   explicit BackwardSums(const BackwardArguments& arguments);
 
-  // Of a sequence and head: sum over its pairs with key - query = distance of dS, at
-  // [distance + q_len - 1] (queries and keys counted in the sequence). Null: not computed.
-  // Initially zero.
+  // For a sequence and head: the sum of dS over its pairs with key - query = distance, at [distance
+  // + q_len - 1] (queries and keys counted in the sequence). Null: not computed. Initially zero.
   double* distances(const Sequence& sequence, std::int64_t head) noexcept;
   // The gradient of the head's sink from this sequence.
   double& sink(const Sequence& sequence, std::int64_t head) noexcept;

@@ -1,4 +1,4 @@
-// Checks what a caller gave to the operator.
+// Checks the arguments of the operator.
 #include "attention/call/arguments.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ View<const std::uint8_t> bytes_of(BoolMask mask) {
           std::span<const std::int64_t>(strides).first(static_cast<std::size_t>(mask.rank()))};
 }
 
-// Terms that know for which calls they have numbers. `v_dim` is -1 for calls without values.
+// Terms check for which calls they have numbers. `v_dim` is -1 for calls without values.
 void check_terms(const AttentionCall& a, std::int64_t v_dim) {
   if (!a.has_terms()) return;
   const Extents extents(a, v_dim);

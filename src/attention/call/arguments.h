@@ -46,7 +46,7 @@ struct Sequence {
   std::int64_t offset = 0;  // the diagonal key of query 0
 };
 
-// A term of the scores and what it needs.
+// A term of the scores and its needs.
 struct TermUse {
   const ScoreTerm* term = nullptr;
   TermNeeds needs{};
@@ -67,9 +67,10 @@ struct AttentionCall {
   BroadcastMask<float> float_mask{};
   BroadcastMask<double> double_mask{};  // of float64 calls
   const DistanceBias* bias = nullptr;
-  std::span<const std::int64_t> segments{};      // of queries; empty: a batch row is one sequence
-  std::span<const std::int64_t> key_segments{};  // as many; those of queries where alike
-  std::span<const double> sinks{};               // [heads_q] or empty
+  std::span<const std::int64_t> segments{};  // of queries; empty: a batch row is one sequence
+  // The same number; those of queries if they are equal.
+  std::span<const std::int64_t> key_segments{};
+  std::span<const double> sinks{};    // [heads_q] or empty
   TermUse logit_term{};               // the one that is added before the softcap; null: none
   std::vector<TermUse> bias_terms{};  // the others
   bool by_ids = false;                // positions are these ids:
@@ -85,8 +86,8 @@ struct AttentionCall {
   std::int64_t segment_count() const noexcept {
     return segments.empty() ? 1 : static_cast<std::int64_t>(segments.size()) - 1;
   }
-  // So many of them, the first ones, hold all that occur: batch rows differ only by what is given
-  // per sequence.
+  // Returns the number of first sequences that have all values: batch rows differ only in data
+  // given per sequence.
   std::int64_t distinct_sequences() const noexcept {
     const bool alike = offsets == nullptr && key_lengths == nullptr && !by_ids;
     return (alike ? std::min<std::int64_t>(batch, 1) : batch) * segment_count();
@@ -165,8 +166,8 @@ AttentionCall check_scores(std::string_view function, const AnyView& q, const An
 // v against a call that passed check_scores().
 void check_v(std::string_view function, const AttentionCall& call, const AnyView& v);
 
-// The rest of what attention() takes against a call that passed check_scores(), and log_sum_exp
-// into it.
+// Checks the other arguments of attention(), and puts log_sum_exp into the call, which must have
+// passed check_scores().
 template <class M>
 void check_values(std::string_view function, AttentionCall& call, const AnyView& v,
                   const AnyOutput& out, View<float> log_sum_exp,

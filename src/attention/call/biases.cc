@@ -1,4 +1,4 @@
-// The biases and terms of one head of one sequence, whatever they come from, as kernels take them.
+// Computes the biases and terms of one head of one sequence, from all sources, for kernels.
 #include "attention/call/biases.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 constexpr float kHiddenBias = -std::numeric_limits<float>::infinity();
 
-// Adds so that a hidden pair stays hidden beside +infinity.
+// Adds so that a hidden pair stays hidden also with +infinity.
 float sum(float a, float b) noexcept {
   return a == kHiddenBias || b == kHiddenBias ? kHiddenBias : a + b;
 }

@@ -1,4 +1,4 @@
-// The biases and terms of one head of one sequence, whatever they come from, as kernels take them.
+// Computes the biases and terms of one head of one sequence, from all sources, for kernels.
 #pragma once
 
 #include <cstdint>
@@ -25,15 +25,16 @@ struct HeadBiases {
   // Whether there is nothing but a mask.
   bool is_mask_alone() const noexcept { return !call.has_terms() && !has_distances(); }
 
-  // What distances add: to[i] for distance first_distance + i, i < count, times `factor` in float64
-  // and rounded once; finite stays finite. 0 for distances outside the table, which are hidden.
+  // Computes the biases by distance: to[i] for distance first_distance + i, i < count, times
+  // `factor` in float64 and rounded once; finite stays finite. 0 for distances outside the table,
+  // which are hidden.
   void fill_distances(std::int64_t first_distance, std::int64_t count, double factor,
                       float* to) const noexcept;
 
-  // Everything that is added to the scores of at most 64 queries with at most 128 keys, natural:
-  // to[i * to_row + j] for query first_query + i and key first_key + j. -infinity hides.
-  // `distances` is what fill_distances() made from `first_distance` on with factor 1, or null when
-  // there is nothing by distance; `memory` holds term_floats().
+  // Computes everything that is added to the scores of at most 64 queries with at most 128 keys, in
+  // natural units: to[i * to_row + j] for query first_query + i and key first_key + j. -infinity
+  // hides. `distances` is the result of fill_distances() from `first_distance` on with factor 1, or
+  // null if there is no bias by distance; `memory` holds term_floats().
   void fill_rows(std::int64_t first_query, std::int64_t queries, std::int64_t first_key,
                  std::int64_t keys, const float* distances, std::int64_t first_distance, float* to,
                  std::int64_t to_row, float* memory) const noexcept;

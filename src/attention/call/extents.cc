@@ -17,8 +17,8 @@ SequenceExtents extents_of(const AttentionCall& a, const Sequence& at) {
       .q_len = at.q_len,
       .k_len = at.k_len,
       .diagonal_keys = {a.diagonal_key(at, 0), a.diagonal_key(at, at.q_len - 1)}};
-  // A query at d sees keys d - left .. d + right: each query's keys begin and end one further on
-  // than those of the query before, so what is visible has no gaps.
+  // A query at d sees keys d - left .. d + right: each query's keys begin and end one later than
+  // those of the query before, so the visible keys have no gaps.
   const IndexRange seeing{std::max(extents.diagonal_keys.first, -a.right_limit()),
                           std::min(extents.diagonal_keys.last, at.k_len - 1 + a.left)};
   if (at.k_len == 0 || seeing.is_empty()) return extents;

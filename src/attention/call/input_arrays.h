@@ -1,4 +1,4 @@
-// What a call of the operator reads, which its results must not overlap.
+// Lists the inputs of a call of the operator, which its results must not overlap.
 #pragma once
 
 #include <string_view>

@@ -44,7 +44,8 @@ PositionRange range_of(const std::int64_t* ids, std::int64_t count) noexcept;
 class SlidingRange {
  public:
   SlidingRange(const std::int64_t* ids, std::int64_t count);
-  // Of ids [first, last), 0 <= first < last <= count; neither may fall from call to call.
+  // Returns the range of ids [first, last), 0 <= first < last <= count; neither may fall from call
+  // to call.
   PositionRange of(std::int64_t first, std::int64_t last) noexcept;
 
  private:

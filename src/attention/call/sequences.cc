@@ -95,7 +95,7 @@ void align(std::string_view function, const AttentionOptionsOf<M>& options, Atte
   const bool counts = options.window.left >= 0 || options.window.right >= 0 ||
                       (measures && !a.by_ids) || logit_term_of(options) != nullptr;
   if (options.causal || has_offsets || !counts) return;
-  for (std::int64_t n = 0; n < a.segment_count(); ++n) {  // alike in all batch rows
+  for (std::int64_t n = 0; n < a.segment_count(); ++n) {  // equal in all batch rows
     const Sequence at = a.sequence(n);
     if (at.q_len == at.k_len) continue;
     refuse(function, "causal",

@@ -7,8 +7,8 @@
 
 namespace sextant::attention_detail {
 
-// Takes segments, the diagonal, the window and lengths of keys into the call, whose sizes and
-// position ids are known; throws Error for what does not fit.
+// Puts segments, the diagonal, the window and lengths of keys into the call, whose sizes and
+// position ids are known; throws Error if they do not fit.
 template <class M>
 void read_sequences(std::string_view function, const AttentionOptionsOf<M>& options,
                     AttentionCall& call);

@@ -77,7 +77,7 @@ std::int64_t KvCache<T>::longest() const noexcept {
   return lengths_.empty() ? 0 : *std::max_element(lengths_.begin(), lengths_.end());
 }
 
-// A store of another capacity with what this cache holds.
+// Makes a store of another capacity with the contents of this cache.
 template <CacheElement T>
 std::shared_ptr<typename KvCache<T>::Store> KvCache<T>::new_store(std::int64_t capacity) const {
   auto store = std::make_shared<Store>();

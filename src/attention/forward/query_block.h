@@ -18,8 +18,8 @@ inline float kernel_sink(const AttentionCall& a, std::int64_t head, double unit 
   return static_cast<float>(a.sink(head) * unit);
 }
 
-// What the blocks of all kernels have: rows from query `first_query` on, numbers times `unit`
-// (log2(e) where the softmax is computed in powers of two, 1 in natural units) and rotations.
+// What the blocks of all kernels share: rows from query `first_query` on, numbers times `unit`
+// (log2(e) if the softmax uses powers of two, 1 in natural units) and rotations.
 template <class Block>
 void describe_rows(const AttentionCall& a, const Sequence& at, std::int64_t head,
                    std::int64_t first_query, double unit, Block& block) {
@@ -84,7 +84,7 @@ class QueryBlock {
             .distances = arrays.take_if(biases_.by_distance(), line_floats()),
             .terms = arrays.take(term_floats(a_))};
   }
-  // What the kernel reads of biases, in that scratch.
+  // The kernel's view of biases, in that scratch.
   template <class Block>
   void prepare_biases(Block& block, const BiasScratch& scratch) {
     rows_ = scratch.rows;

@@ -1,6 +1,6 @@
-// Statistics of attention weights. The queries of a head are cut into a few runs, the same whatever
-// the threads, each processed in order by one thread; the mass of a key is summed per run, then
-// over the runs in order.
+// Computes statistics of attention weights. The queries of a head are divided into a few runs,
+// independent of the threads, each processed in order by one thread; the mass of a key is summed
+// per run, then over the runs in order.
 #include "sextant/attention/statistics.h"
 
 #include <algorithm>

@@ -102,7 +102,7 @@ std::vector<Group> groups_of(const Call& call) {
   for (const std::int64_t index : order) {
     const std::int64_t row = row_at(index);
     if (groups.empty() || row >= end || groups.back().count == kQueryBlock) {
-      const attention_detail::Sequence at = call.a.sequence_of(0, row);  // alike in all batch rows
+      const attention_detail::Sequence at = call.a.sequence_of(0, row);  // equal in all batch rows
       end = at.q_begin + at.q_len;
       groups.emplace_back();
     }

@@ -71,8 +71,8 @@ inline AnyRow<const void> key_row(const AttentionCall& a, const RowIndex& at,
   return a.k.row(at.sequence.batch, a.key_head(at.head), at.sequence.k_begin + j);
 }
 
-// What a term may read of a row, in tiles: the keys of the range at once, or kTermKeys at a time
-// where they have to be converted. use(inputs) with first_key, keys and their rows set.
+// Gives a term the data of a row, in tiles: the keys of the range at once, or kTermKeys at a time
+// if they must be converted. Calls use(inputs) with first_key, keys and their rows set.
 template <class Use>
 void for_each_term_tile(const AttentionCall& a, const TermUse& term, const RowIndex& at,
                         KeyRange range, const RowScratch& scratch, const Use& use) {

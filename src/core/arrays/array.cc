@@ -11,8 +11,7 @@
 namespace sextant {
 namespace {
 
-// The double nearest to an integer, except that beyond 2^53 the bits which do not fit leave a one
-// behind in the last place
+// Returns the double nearest to an integer. Beyond 2^53, if bits are lost, the last bit is one
 // ("round to odd"), so that rounding it again to a shorter type is as good as rounding once.
 double sticky_double(std::uint64_t magnitude, bool negative) noexcept {
   if (magnitude >> 53 != 0) {

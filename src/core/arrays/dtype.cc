@@ -1,4 +1,4 @@
-// float16 and bfloat16 to and from the larger types, on the bit patterns, with integers only.
+// Converts float16 and bfloat16 to and from larger types, on the bit patterns, with integers only.
 #include "sextant/core/dtype.h"
 
 #include <algorithm>

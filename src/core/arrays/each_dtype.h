@@ -11,7 +11,6 @@
   X(std::int8_t) X(std::int16_t) X(std::int32_t) X(std::int64_t)               \
   X(std::uint8_t) X(std::uint16_t) X(std::uint32_t) X(std::uint64_t)           \
   X(::sextant::float16) X(::sextant::bfloat16) X(float) X(double)
-// Those that positions and attention are computed in, and those of them with a fused kernel.
+// Those that positions and attention are computed in.
 #define SEXTANT_FOR_EACH_FLOATING(X) X(float) X(double) X(::sextant::float16) X(::sextant::bfloat16)
-#define SEXTANT_FOR_EACH_FUSED(X) X(float) X(::sextant::float16) X(::sextant::bfloat16)
 // clang-format on

@@ -11,8 +11,8 @@
 
 namespace sextant {
 
-// Asks the system for pages of 2 MiB in what of [data, data + bytes) holds whole ones. A hint:
-// where the system has none, or does not want to, nothing changes.
+// Asks the system for pages of 2 MiB for the whole ones in [data, data + bytes). It is a hint: if
+// the system does not have or want them, nothing changes.
 inline void ask_for_large_pages([[maybe_unused]] std::byte* data,
                                 [[maybe_unused]] std::size_t bytes) noexcept {
 #ifdef MADV_HUGEPAGE

@@ -17,7 +17,7 @@ void swap_bytes(Tensor<std::byte>& bytes, std::size_t size) {
   for (std::byte* each = bytes.data(); each != end; each += size) std::reverse(each, each + size);
 }
 
-// From column-major to row-major; T stands for any element of its size.
+// Converts from column-major to row-major; T replaces any element of its size.
 template <class T>
 Tensor<std::byte> to_row_major(const Tensor<std::byte>& bytes, const Shape& shape) {
   std::array<std::int64_t, kMaxRank> strides{};

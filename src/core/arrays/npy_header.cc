@@ -1,6 +1,6 @@
-// The header of a .npy file. Format: numpy.lib.format, "Format Version 1.0" to "3.0". A small
-// strict parser, which accepts what NumPy writes in any spacing, key order and quoting,
-// and nothing that would have to be evaluated.
+// Parses the header of a .npy file (numpy.lib.format, "Format Version 1.0" to "3.0"). A small
+// strict parser, which accepts NumPy's output in any spacing, key order and quoting, and nothing
+// that would have to be evaluated.
 #include "core/arrays/npy_header.h"
 
 #include <array>
@@ -23,8 +23,8 @@ std::size_t little_endian(std::string_view bytes) noexcept {
   return value;
 }
 
-// Reads a Python literal from left to right. Every function skips spaces first and throws at what
-// it does not expect.
+// Reads a Python literal from left to right. Every function skips spaces first and throws at
+// unexpected input.
 class Literal {
  public:
   Literal(std::string_view text, std::string_view where) : text_(text), where_(where) {}
@@ -190,7 +190,7 @@ NpyHeader parse_npy_header(std::string_view bytes, std::string_view where) {
   const std::size_t begin = length_begin + length_bytes;
   if (length > bytes.size() - begin) {
     throw Error(where, "is cut off inside its header: it says " + std::to_string(length) +
-                           " bytes, but " + std::to_string(bytes.size() - begin) + " are there");
+                           " bytes, but there are " + std::to_string(bytes.size() - begin));
   }
 
   NpyHeader header;
@@ -236,7 +236,7 @@ NpyHeader parse_npy_header(std::string_view bytes, std::string_view where) {
 }
 
 std::string format_npy_header(DType dtype, const Shape& shape) {
-  // NumPy has no bfloat16; two bytes without a meaning are what its users exchange.
+  // NumPy has no bfloat16; its users exchange two bytes without a type.
   const DType stored = dtype == DType::bfloat16 ? DType::uint16 : dtype;
   const std::string_view name = dtype_name(stored);
   const char kind = name.front();  // b, i, u, f

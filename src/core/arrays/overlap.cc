@@ -54,7 +54,7 @@ class Search {
   static constexpr int kMaxTries = 4096;
 
   const Steps& at(int n) const { return steps_[static_cast<std::size_t>(n)]; }
-  // Of steps n and all after it: their common divisor, and the sums they lie between.
+  // For steps n and all after it: their common divisor, and the limits of their sums.
   const Steps& rest(int n) const { return rest_[static_cast<std::size_t>(n)]; }
 
   bool reaches(int n, std::int64_t distance) {

@@ -14,9 +14,10 @@
 
 namespace sextant {
 
-// An axis along which elements of a view may coincide, or -1. Views that slices, transpositions and
-// splits make of an array are nested: ordered by stride, one step of an axis goes beyond all that
-// the axes before it reach. Others are treated as coinciding, although a few of them do not.
+// Returns an axis along which elements of a view may coincide, or -1. Views that slices,
+// transpositions and splits make of an array are nested: ordered by stride, one step of an axis
+// goes beyond everything that the axes before it reach. Others are treated as coinciding, although
+// a few of them do not.
 template <class V>
 int coinciding_axis(const V& view) {
   if (view.count() == 0) return -1;
@@ -52,7 +53,7 @@ void check_output(std::string_view where, const V& out) {
   check_memory(where, out);
   const int axis = coinciding_axis(out);
   if (axis < 0) return;
-  throw Error(where, "must have an element of its own for every result, got stride " +
+  throw Error(where, "must have a separate element for every result, got stride " +
                          std::to_string(out.stride(axis)) + " at axis " + std::to_string(axis));
 }
 
@@ -72,7 +73,7 @@ std::int64_t element_size(const View<T>&) noexcept {
   return sizeof(T);
 }
 
-// Where the elements of a view lie: of any type, for overlaps().
+// The places of a view's elements, of any type, for overlaps().
 struct Footprint {
   struct Axis {
     std::int64_t stride, count;  // bytes; both > 0
@@ -96,9 +97,9 @@ struct Footprint {
   void add(std::int64_t stride, std::int64_t count) noexcept;
 };
 
-// Whether the arrays have a byte in common. Exact for all views that slices, transpositions, splits
-// and reversals make of arrays; for others, whose strides fit no pattern, false where it would take
-// long to find out.
+// Returns whether the arrays share a byte. It is exact for all views that slices, transpositions,
+// splits and reversals make of arrays; for others, whose strides fit no pattern, it returns false
+// if the exact answer would take long.
 bool overlaps(const Footprint& a, const Footprint& b);
 template <class A, class B>
 bool overlaps(View<A> a, View<B> b) {

@@ -32,7 +32,7 @@ constexpr std::array<Named, 13> kNamed = {{{"F64", DType::float64},
                                            {"BOOL", DType::boolean}}};
 constexpr std::string_view kMetadata = "__metadata__";
 
-// What the JSON parser calls for each piece of the text. Everything that is not expected throws.
+// Receives each piece of the text from the JSON parser. Everything unexpected throws.
 class Reader : public JsonEvents {
  public:
   explicit Reader(std::string_view where) : where_(where) {}

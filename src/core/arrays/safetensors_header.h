@@ -18,8 +18,9 @@ struct SafetensorsHeader {
 
 inline constexpr std::uint64_t kLargestSafetensorsHeader = 100'000'000;  // bytes, as others have it
 
-// `json` is the header without its length. Throws Error(where, ...) for anything but well-formed
-// entries whose offsets fit their shapes; how entries lie beside each other is not looked at.
+// `json` is the header without its length. Throws Error(where, ...) for anything except well-formed
+// entries whose offsets fit their shapes; it does not check how entries are placed relative to each
+// other.
 SafetensorsHeader parse_safetensors_header(std::string_view json, std::string_view where);
 
 // With its length in front, a multiple of 8 bytes long.

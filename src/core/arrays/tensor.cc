@@ -13,7 +13,7 @@ Shape::Shape(std::span<const std::int64_t> sizes) {
   rank_ = static_cast<int>(sizes.size());
   std::copy(sizes.begin(), sizes.end(), sizes_.begin());
   constexpr std::int64_t kMaxElements = std::int64_t{1} << 62;
-  // Zeros are left out, so that the strides of an empty array cannot overflow either.
+  // Zeros are skipped, so that the strides of an empty array cannot overflow either.
   std::int64_t product = 1;
   for (const std::int64_t size : sizes) {
     if (size < 0) {

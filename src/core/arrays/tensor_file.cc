@@ -1,4 +1,4 @@
-// Headers are read when a file is opened, the data when it is asked for.
+// Opening a file reads its headers; the data is read on request.
 #include "sextant/core/tensor_file.h"
 
 #include <algorithm>
@@ -81,7 +81,7 @@ SafetensorsHeader read_header(Part& part) {
   }
   if (length > left) {
     throw Error(where, "is cut off inside its header: it says " + std::to_string(length) +
-                           " bytes, but " + std::to_string(left) + " are there");
+                           " bytes, but there are " + std::to_string(left));
   }
   std::string json(static_cast<std::size_t>(length), '\0');
   part.bytes.read(kLengthBytes, std::as_writable_bytes(std::span(json)));

@@ -43,8 +43,7 @@ std::string path_of(const fs::path& folder, const std::string& name, const std::
   const fs::path file = folder / fs::path(name).lexically_normal();
   const fs::path target = fs::canonical(file, problem);
   if (problem) {
-    fail("must name files that are there, got " + quoted_text(name) + " (" + problem.message() +
-         ")");
+    fail("must name existing files, got " + quoted_text(name) + " (" + problem.message() + ")");
   }
   if (!is_of_folder(target, fs::canonical(folder))) outside();
   return file.string();

@@ -15,10 +15,10 @@ namespace sextant {
 // Any number of threads may use a const one.
 class FileBytes {
  public:
-  // Throws Error as read_file(). What has no size that is known before it is read (a pipe, a file
-  // of /proc) is read into memory.
+  // Throws Error as read_file(). A file without a known size (a pipe, a file of /proc) is read into
+  // memory.
   explicit FileBytes(const std::string& path);
-  // Borrowed; `name` stands for the path in errors.
+  // Borrows the bytes; errors show `name` as the path.
   FileBytes(std::string_view bytes, std::string_view name);
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
@@ -27,14 +27,14 @@ class FileBytes {
   const std::string& path() const noexcept { return path_; }
   std::uint64_t size() const noexcept { return size_; }  // when it was opened
 
-  // Copies bytes [at, at + to.size()), which lie inside. Throws Error where the file became shorter
-  // or cannot be read.
+  // Copies bytes [at, at + to.size()), which must be inside. Throws Error if the file became
+  // shorter or cannot be read.
   void read(std::uint64_t at, std::span<std::byte> to) const;
   // All of it, mapped at the first call; read into memory where the system cannot map it. Throws
   // Error where the file became shorter.
   std::span<const std::byte> map() const;
-  // Gives back the memory of whole pages of map() in `read`, which are read anew when they are
-  // used; nothing of other bytes, or where map() is no mapping.
+  // Releases the memory of whole pages of map() in `read`, which are read again when they are used;
+  // it has no effect on other bytes, or if map() is no mapping.
   void release(std::span<const std::byte> read) const noexcept;
 
  private:

@@ -11,8 +11,8 @@ namespace sextant {
 // Writes all of a file through its descriptor; returns 0 or the system's reason why it could not.
 using FileFiller = std::function<int(int descriptor)>;
 
-// As write_file(), for what `fill` writes, in any order. What it throws leaves the old file as it
-// is. Throws Error for a device or a pipe as well.
+// Writes the data of `fill`, in any order, as write_file() does. If `fill` throws, the old file is
+// unchanged. Throws Error for a device or a pipe as well.
 void write_file_with(const std::string& path, const FileFiller& fill);
 
 // Writes bytes at a place of a file. Returns 0 or the system's reason.

@@ -1,4 +1,4 @@
-// Reading whole files, of whatever kind.
+// Reads whole files of any kind.
 #include "sextant/core/files.h"
 
 #include <sys/stat.h>

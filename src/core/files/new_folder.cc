@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPartial = ".partial-";
 
-// Removes what was begun for `folder` by a process that has ended, or by this one.
+// Removes incomplete folders for `folder` from a process that has ended, or from this one.
 void remove_stale(const fs::path& folder) {
   const std::string start = folder.filename().string() + std::string(kPartial);
   const fs::path parent = folder.has_parent_path() ? folder.parent_path() : fs::path(".");

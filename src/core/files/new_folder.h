@@ -6,9 +6,9 @@
 
 namespace sextant {
 
-// fill(PATH) writes the contents into a folder beside, which then gets the name `path`: nothing
-// stays if it throws. What a killed process left beside it is removed. Throws Error naming the path
-// for one that exists, and where it cannot be made.
+// Calls fill(PATH) to write the contents into a folder in the same place, which then gets the name
+// `path`; if it throws, nothing remains. Removes the rests of a killed process. Throws an Error
+// with the path for one that exists, and if it cannot be made.
 void make_new_folder(const std::string& path, const std::function<void(const std::string&)>& fill);
 
 }  // namespace sextant

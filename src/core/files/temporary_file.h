@@ -1,5 +1,5 @@
-// A name that must not outlive the process: removed when it is not needed, and by the signal
-// handler of a program that is told to end.
+// Manages a name that must not outlive the process: it is removed when it is not needed, and by the
+// signal handler of a program that ends.
 #pragma once
 
 #include <string>
@@ -22,18 +22,19 @@ class TemporaryName {
 
  private:
   std::string path_;
-  char* listed_ = nullptr;  // what a signal handler sees
+  char* listed_ = nullptr;  // the name that a signal handler uses
 };
 
 // Where a chain of symbolic links ends, whether or not anything is there yet, so that the link
 // itself stays a link when a file is replaced. Throws Error naming `path` for a circle of links.
 std::string follow_links(const std::string& path);
 
-// A name beside `target` that no other part of this process makes, and that is short even when the
-// final name is as long as allowed. Another process may have it: make the file with O_EXCL.
+// Returns a name in the folder of `target` that no other part of this process makes, and that is
+// short even if the final name has the largest length. Another process may use it: make the file
+// with O_EXCL.
 std::string temporary_beside(const std::string& target);
 
-// Whether digits are the number of a process that has ended: what it left may be removed.
+// Returns whether digits are the number of a process that has ended: its files may be removed.
 bool is_ended_process(std::string_view digits) noexcept;
 
 }  // namespace sextant

@@ -1,7 +1,7 @@
-// Writing whole files with POSIX calls, because only they can say "flushed" and "replaced in one
-// step". The bytes go into a file without a name where the system has such (O_TMPFILE): it is gone
-// with the process, whatever ends it. An existing file cannot be replaced by a link, so then the
-// complete file has a temporary name between two system calls.
+// Writes whole files with POSIX calls, because only they can say "flushed" and "replaced in one
+// step". The bytes go into a file without a name if the system supports that (O_TMPFILE): it
+// disappears with the process in every case. A link cannot replace an existing file, so the
+// complete file then has a temporary name between two system calls.
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,13 +38,14 @@ int write_all(int descriptor, Pieces pieces) {
   return 0;
 }
 
-// Names of open files: replacing what they lead to would take it away from whoever holds it open.
+// Names of open files: replacing their targets would take them from the process that holds them
+// open.
 bool names_open_file(const std::string& path) {
   return path == "/dev/stdout" || path == "/dev/stderr" || path.starts_with("/dev/fd/") ||
          path.starts_with("/proc/");
 }
 
-// For what cannot or must not be replaced: devices, pipes, open files.
+// Writes to targets that cannot or must not be replaced: devices, pipes, open files.
 void write_in_place(const std::string& path, const FileFiller& fill) {
   FileHandle file(path, O_WRONLY | O_APPEND);
   if (!file.is_open()) fail_file(path, "cannot be opened for writing", errno);
@@ -53,7 +54,7 @@ void write_in_place(const std::string& path, const FileFiller& fill) {
   if (problem != 0) fail_file(path, "cannot be written", problem);
 }
 
-// What is written and where; each function returns 0 or the reason why not.
+// The data and the place; each function returns 0 or the reason for a failure.
 class Replacement {
  public:
   Replacement(std::string target, const FileFiller& fill, const struct stat* replaced)
@@ -88,7 +89,7 @@ class Replacement {
     if (!file.is_open()) return std::nullopt;
     if (const int problem = fill(file)) return problem;
     const std::string open_file = "/proc/self/fd/" + std::to_string(file.number());
-    // Any problem but a name that is taken comes up again, and is told, with a named file.
+    // Any problem except a name that exists occurs again, and is reported, with a named file.
     const auto give_name = [&](const std::string& name) {
       const int status =
           ::linkat(AT_FDCWD, open_file.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW);

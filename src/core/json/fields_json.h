@@ -59,7 +59,7 @@ bool has_field(std::string_view name) {
   return found;
 }
 
-// Of an array of objects that have no other keys than the fields; all may be absent.
+// Reads an array of objects that have no keys other than the fields; all may be absent.
 template <class Options>
 std::vector<Options> read_structs(const Json& json, const std::string& where) {
   if (!json.is_array())

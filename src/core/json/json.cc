@@ -1,4 +1,4 @@
-// Values: what they are, and access to their parts.
+// Implements values of JSON and access to their parts.
 #include "core/json/json.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// JSON: a value, the one reader for every text of it, and its writer. Light to include: the library
-// behind it is in json_read.cc and json_text.cc alone.
+// Defines a JSON value, the one reader for all texts, and its writer. It is light to include: only
+// json_read.cc and json_text.cc use the library.
 #pragma once
 
 #include <concepts>
@@ -20,8 +20,8 @@ namespace sextant {
 
 class Json;
 
-// A key is missing or a value is of another kind. Code that knows the file catches it and names the
-// file: throw Error(path, error.problem()).
+// Thrown if a key is missing or a value is of another kind. Code that knows the file catches it and
+// names the file: throw Error(path, error.problem()).
 class JsonError : public Error {
  public:
   explicit JsonError(std::string what) : Error("json", what), problem_(std::move(what)) {}
@@ -31,7 +31,7 @@ class JsonError : public Error {
   std::string problem_;
 };
 
-// What a text may ask of memory. A reader that nests a text in another one allows a level less.
+// Limits the memory for a text. A reader that nests a text in another one allows a level less.
 struct JsonLimits {
   std::size_t depth = 32;  // levels of arrays and objects
   std::size_t bytes = std::size_t{1} << 24;
@@ -41,9 +41,9 @@ struct JsonLimits {
 // How text that is not UTF-8 is written: not at all (JsonError), or with U+FFFD in its place.
 enum class JsonBytes { refuse, replace };
 
-// An integer that fits std::int64_t is kept as that, a larger one as std::uint64_t, every other
-// number as double; all are equal by value. Keys keep the order in which they were written, and
-// objects are equal whatever their order. Getters throw JsonError.
+// A JSON value. An integer that fits std::int64_t is stored as that, a larger one as std::uint64_t,
+// every other number as double; all are equal by value. Keys keep the order in which they were
+// written, and objects are equal in any order. Getters throw JsonError.
 class Json {
  public:
   struct Member;
@@ -93,7 +93,7 @@ class Json {
   // Error for a key that an object has twice, a zero byte and more than the limits allow.
   static Json parse(std::string_view text, std::string_view where = "json",
                     const JsonLimits& limits = {});
-  // Throws for what is no object, too.
+  // Also throws for texts that are no objects.
   static Json parse_object(std::string_view text, std::string_view where,
                            const JsonLimits& limits = {});
   // On one line, or with `indent` spaces a level; NaN and infinities as null.
@@ -114,7 +114,8 @@ class Json {
   std::size_t size() const noexcept;  // 0 for null, 1 for values other than arrays and objects
   bool empty() const noexcept { return size() == 0; }
 
-  // Numbers must fit T, integers have no fraction; std::vector and std::map of what get() knows.
+  // Numbers must fit T, integers have no fraction; std::vector and std::map of types that get()
+  // supports.
   template <class T>
   T get() const;
   template <class T>
@@ -251,14 +252,14 @@ T Json::get() const {
 
 std::ostream& operator<<(std::ostream& out, const Json& json);  // on one line
 
-// What a text is made of, piece by piece, for what is too large to be kept as a Json.
+// Receives the parts of a text, piece by piece, if it is too large for a Json.
 class JsonEvents {
  public:
   virtual ~JsonEvents() = default;
   virtual void null() = 0;
   virtual void boolean(bool value) = 0;
   virtual void whole(std::uint64_t value) = 0;    // digits only
-  virtual void negative(std::int64_t value) = 0;  // digits behind a minus
+  virtual void negative(std::int64_t value) = 0;  // digits after a minus
   virtual void real(double value) = 0;            // with a fraction or exponent, or too large
   virtual void string(std::string& text) = 0;     // may be moved from, as keys
   virtual void key(std::string& text) = 0;
@@ -267,7 +268,7 @@ class JsonEvents {
   virtual void start_array() = 0;
   virtual void end_array() = 0;
 };
-// The reader behind Json::parse(): throws as that does.
+// The reader of Json::parse(): throws as that does.
 void read_json(std::string_view text, std::string_view where, JsonEvents& events,
                const JsonLimits& limits = {});
 

@@ -8,7 +8,7 @@
 namespace sextant {
 namespace {
 
-// Keeps the limits and what the library does not look at: keys that come twice.
+// Applies the limits, and refuses duplicate keys, which the library does not check.
 class Guard : public nlohmann::json_sax<nlohmann::json> {
  public:
   Guard(std::string_view where, JsonEvents& events, const JsonLimits& limits)

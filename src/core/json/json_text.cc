@@ -25,7 +25,7 @@ class JsonWriter {
   void write(bool value) { text += value ? "true" : "false"; }
   void write(std::int64_t value) { text += std::to_string(value); }
   void write(std::uint64_t value) { text += std::to_string(value); }
-  // The library's digits: those that were written before, the shortest but for a few.
+  // Uses the library's digits, as in earlier files: the shortest except for a few numbers.
   void write(double value) {
     if (!std::isfinite(value)) return write(std::monostate());
     std::array<char, 64> digits{};

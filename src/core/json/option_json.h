@@ -18,14 +18,13 @@ namespace sextant {
 // {...}}. A bound that is not there has no key.
 Json json_of(const OptionRange& range);
 
-// {"name": "base", "option": "--base", "default": 10000, "range": "> 0", "values": {...},
-// "meaning":
-// ...}: `written` is its name on the command line. "default" is null where one must be given; an
-// option that may be left out has "unset", the word for that, which "default" may be too.
+// Returns {"name": "base", "option": "--base", "default": 10000, "range": "> 0", "values": {...},
+// "meaning": ...}: `written` is its name on the command line. "default" is null if a value must be
+// given; an optional option has "unset", its word for that, which may also be the "default".
 Json json_of(const Option& option, std::string_view written);
 
-// The value of an option: a number, true or false, a list of numbers, a text. The word for an unset
-// option stays a text, and so does what is no value: "192; translate 256".
+// Returns the value of an option: a number, true or false, a list of numbers, a text. The word for
+// an unset option stays a text, and so does a text that is no value: "192; translate 256".
 Json value_json(const Option& option, std::string_view text);
 
 // The same for those of these options that `texts` has, as an object.

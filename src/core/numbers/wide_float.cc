@@ -145,7 +145,7 @@ WideFloat operator*(const WideFloat& a, const WideFloat& b) noexcept {
 }
 
 WideFloat operator/(const WideFloat& a, std::uint64_t divisor) noexcept {
-  // One limb below the number keeps the quotient at full length whatever the divisor.
+  // One limb below the number keeps the quotient at full length for any divisor.
   std::array<std::uint64_t, kLimbs + 1> quotient{};
   Uint128 rest = 0;
   for (int i = kLimbs; i >= 0; --i) {

@@ -25,7 +25,7 @@ class WideFloat {
   std::int64_t exponent() const noexcept { return exponent_; }
   const Limbs& limbs() const noexcept { return limbs_; }
 
-  double to_double() const noexcept;               // nearest, but for results below 2^-1022
+  double to_double() const noexcept;               // nearest, except for results below 2^-1022
   DoubleDouble to_double_double() const noexcept;  // relative error below 2^-105
   WideFloat times_power_of_two(std::int64_t power) const noexcept;
 

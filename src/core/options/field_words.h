@@ -1,5 +1,5 @@
-// What a command says of the fields of a list otherwise than the list: for the command line and for
-// Python, which have the same options.
+// Holds a command's changes to a list of fields, for the command line and for Python, which have
+// the same options.
 #pragma once
 
 #include <algorithm>

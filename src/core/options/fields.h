@@ -43,7 +43,7 @@ inline constexpr IntegerRange kThreads{0, kMaxThreads};
 
 struct ByType {};  // the range of a flag, of an enum: all that the type has
 
-// What each name of an enum of options means, in their order:
+// The meaning of each name of an enum of options, in their order:
 //   template <>
 //   inline constexpr auto kMeanings<RotaryLayout> = meanings("2k and 2k + 1", "k and k + n/2");
 struct NoMeanings {};
@@ -75,13 +75,13 @@ struct Field {
   bool from_request = false;
   bool must_be_given = false;
 
-  // The same field, where "none" or so stands for an empty optional.
+  // Returns the same field with a word, such as "none", for an empty optional.
   constexpr Field unset(std::string_view word) const {
     Field changed = *this;
     changed.unset_word = word;
     return changed;
   }
-  // What the range does not say: "even when bidirectional".
+  // Adds a condition besides the range: "even when bidirectional".
   constexpr Field with_condition(std::string_view text) const {
     Field changed = *this;
     changed.conditions = text;

@@ -1,4 +1,4 @@
-// What was meant by a name that is none.
+// Suggests the name nearest to an unknown one.
 #pragma once
 
 #include <span>

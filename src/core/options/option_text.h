@@ -38,7 +38,7 @@ inline std::string read_option(std::string_view text, std::string_view) {
   return std::string(text);
 }
 
-// What read_option() reads back.
+// Returns the text that read_option() reads back.
 template <class T>
 std::string option_text(const T& value) {
   if constexpr (std::is_same_v<T, std::string>) {

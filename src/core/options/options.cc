@@ -59,7 +59,7 @@ std::string brief(const NumberRange& range) {
          (range.exclusive_max ? "< " : "<= ") + brief(range.max);
 }
 
-// What an error says.
+// Returns the requirement for an error.
 std::string demand(const IntegerRange& range) {
   const std::string step = step_of(range);
   return "must be " + (step.empty() ? "" : step + " and ") +

@@ -8,7 +8,7 @@
 namespace sextant {
 
 std::string to_base64(std::string_view bytes);
-// Nothing for what is not base64.
+// Returns nothing for a text that is no base64.
 std::optional<std::string> from_base64(std::string_view text);
 
 }  // namespace sextant

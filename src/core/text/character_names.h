@@ -16,7 +16,7 @@ constexpr bool joins(std::uint32_t code) {
   return code == 0x200c || code == 0x200d || (code >= 0xe0020 && code <= 0xe007f);
 }
 
-// Begins, or ends, a run of another direction: what follows is turned too.
+// Begins, or ends, a run of another direction: the following text is turned too.
 constexpr bool turns_direction(std::uint32_t code) {
   return (code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }

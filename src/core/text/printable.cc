@@ -36,7 +36,7 @@ std::string escape(std::uint32_t code) {
   }
 }
 
-// What a terminal would obey instead of showing it.
+// Returns whether a terminal would obey a character instead of showing it.
 bool steers_terminal(std::uint32_t code) {
   if (code == '\n' || code == '\t') return false;
   return code < 0x20 || within(code, 0x7f, 0x9f) || code == 0x61c || within(code, 0x200e, 0x200f) ||

@@ -30,8 +30,7 @@ class Cells {
       ++count_;
       last_ = 2;
     }
-    // The second half of a flag, what is joined to an emoji, and its tone have no cells of their
-    // own.
+    // The second half of a flag, characters joined to an emoji, and its tone take no cells.
     const bool is_part = (flag && half_flag_) || joined_ || (tone && last_ == 2);
     half_flag_ = flag && !half_flag_;
     joined_ = c == kJoiner && last_ == 2;

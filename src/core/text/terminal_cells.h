@@ -5,7 +5,7 @@
 
 namespace sextant {
 
-// A mark that combines with the character before it, or a format character: no cell of its own.
+// A mark that combines with the character before it, or a format character: it takes no cell.
 bool combines(char32_t c);
 // An East Asian wide or full-width character, or an emoji: two cells.
 bool is_wide(char32_t c);

@@ -47,7 +47,7 @@ constexpr std::size_t find_invalid_utf8(std::string_view text) noexcept {
   return std::string_view::npos;
 }
 
-// Of valid UTF-8.
+// Counts the characters of valid UTF-8.
 inline std::int64_t count_characters(std::string_view text) noexcept {
   return static_cast<std::int64_t>(text.size()) -
          std::count_if(text.begin(), text.end(), continues_character);

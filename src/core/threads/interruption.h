@@ -10,9 +10,9 @@
 namespace sextant {
 
 // While it lives, calls of the library on this thread run `look` about twenty times a second, on
-// this thread, between two of their tasks. When it throws, the threads that work for the call begin
-// no further task and the exception leaves the call. What the call was to write is then undefined.
-// A call shorter than a twentieth of a second never looks; bits do not depend on it.
+// this thread, between two of their tasks. If it throws, the threads of the call begin no further
+// task and the exception leaves the call. The results of the call are then undefined. A call
+// shorter than a twentieth of a second never calls it; bits do not depend on it.
 class Interruption {
  public:
   explicit Interruption(void (*look)()) noexcept;
@@ -20,10 +20,10 @@ class Interruption {
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 
-  // What ends a task on another thread; the call throws what `look` threw.
+  // The exception that ends a task on another thread; the call throws the exception of `look`.
   struct Ended {};
 
-  // Of the call that this thread works for; null: none.
+  // Returns that of the call that this thread works for; null: none.
   static Interruption* current() noexcept;
 
   // This thread works for the call of another one while it lives.
@@ -49,9 +49,9 @@ class Interruption {
   const Adopted adopted_;
 };
 
-// Between two tasks, on any thread of a call: ends the call if that is asked for. parallel_for()
-// does it before every body, so bodies that do many tasks are left to do it themselves: before they
-// take one for which others wait.
+// Between two tasks, on any thread of a call: ends the call if this was requested. parallel_for()
+// calls it before every body; bodies with many tasks call it themselves, before each task for which
+// others wait.
 void check_interruption();
 
 // body(begin, end) for parts of [0, count), in order: a long loop over numbers that can be ended.

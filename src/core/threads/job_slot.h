@@ -9,7 +9,8 @@
 
 namespace sextant {
 
-// What the threads of one call share; lives in the call. body(i) runs for i in [0, count).
+// The data that the threads of one call share; it lives in the call. body(i) runs for i in [0,
+// count).
 struct Job {
   TaskRef body;
   std::int64_t count;

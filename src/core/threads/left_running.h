@@ -10,8 +10,8 @@
 
 namespace sextant {
 
-// work(), on a thread of its own where the call may be ended: then the call ends at once, and the
-// work, which nothing waits for any more, runs to its end. It must own all that it uses.
+// Runs work(), on a separate thread if the call may be interrupted: then the call ends at once, and
+// the work runs to its end without a waiting thread. It must own all that it uses.
 template <class Work>
 auto or_left_running(Work work) -> decltype(work()) {
   if (Interruption::current() == nullptr) return work();

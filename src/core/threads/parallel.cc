@@ -26,7 +26,7 @@ Executor& installed_executor() {
 // True on a thread while it runs a body of a call that uses several threads.
 thread_local bool inside_parallel_call = false;
 
-// What the threads of one call share. Exceptions must not leave a thread of a pool.
+// The data that the threads of one call share. Exceptions must not leave a thread of a pool.
 class GuardedBody {
  public:
   explicit GuardedBody(TaskRef body) : body_(body) {}

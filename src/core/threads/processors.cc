@@ -78,7 +78,7 @@ int usable_processors() noexcept {
       if (const int quota = quota_processors("/proc/self/cgroup", "/sys/fs/cgroup"); quota > 0) {
         usable = std::min(usable, quota);
       }
-    } catch (...) {  // what cannot be read is no limit
+    } catch (...) {  // an unreadable file is no limit
     }
     return usable;
   }();

@@ -1,4 +1,4 @@
-// Scratch divided into arrays. The same code counts what it needs and divides it, so that the two
+// Divides scratch into arrays. The same code counts the memory and divides it, so that the two
 // cannot differ.
 #pragma once
 
@@ -19,9 +19,9 @@
 
 namespace sextant {
 
-// Arrays from the begin of `memory` on, each on a cache line of its own; without memory it only
-// counts. Under the address sanitizer arrays begin as NaN, unless they are found again in memory
-// that holds data, and what lies between two of them may not be touched until the lease ends.
+// Places arrays from the begin of `memory` on, each on a separate cache line; without memory it
+// only counts. Under the address sanitizer arrays begin as NaN, unless they are found again in
+// memory with data, and the memory between two of them may not be touched until the lease ends.
 template <class T>
 class ScratchDivider {
  public:
@@ -45,7 +45,7 @@ class ScratchDivider {
   // Likewise; null and nothing where it is not wanted.
   T* take_if(bool wanted, std::int64_t count) noexcept { return wanted ? take(count) : nullptr; }
 
-  // Of all arrays so far, in numbers.
+  // Returns the size of all arrays so far, in numbers.
   std::int64_t size() const noexcept { return size_; }
 
  private:

@@ -37,7 +37,7 @@ class Arena {
     return std::unique_ptr<Tensor<float>>(kept_[leases_].exchange(nullptr));
   }
   void begin() noexcept { ++leases_; }
-  // Of the newest.
+  // Ends the newest lease.
   void end(std::unique_ptr<Tensor<float>> block) noexcept {
     if (--leases_ < kMaxKept) kept_[leases_].store(block.release(), std::memory_order_release);
   }
@@ -60,7 +60,7 @@ class Arena {
   }
 
  private:
-  // Of all threads; nothing that has to be destroyed, because threads may end after main() does.
+  // For all threads; it has no destructor, because threads may end after main() does.
   static constinit inline std::mutex mutex;
   static constinit inline Arena* first = nullptr;
 
@@ -85,7 +85,7 @@ ScratchLease::ScratchLease(std::int64_t floats) {
     *block_ = Tensor<float>();  // gone before its successor comes
     *block_ = Tensor<float>::uninitialized(Shape{floats});
   }
-#ifdef SEXTANT_CHECKS_SCRATCH  // what the last lease forbade
+#ifdef SEXTANT_CHECKS_SCRATCH  // the memory that the last lease forbade
   __asan_unpoison_memory_region(block_->data(), sizeof(float) * block_->count());
 #endif
   thread_arena.begin();

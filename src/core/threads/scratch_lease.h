@@ -28,8 +28,7 @@ class ScratchLease {
   std::unique_ptr<Tensor<float>> block_;
 };
 
-// A lease of what `divide`, called with a ScratchDivider<float>&, takes; `arrays` is what it
-// returns.
+// Leases the arrays of `divide`, called with a ScratchDivider<float>&; `arrays` is its result.
 template <class Divide>
 class DividedLease {
  public:

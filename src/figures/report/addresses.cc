@@ -1,4 +1,4 @@
-// The second section: each word gets the vector of its place.
+// The second section shows how each word gets the vector of its place.
 #include <algorithm>
 #include <set>
 
@@ -18,7 +18,7 @@ std::string number_and_word(std::size_t count, const char* what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
-// The tokens, their places and numbers, folded away.
+// Adds the tokens, their places and numbers, in a folded part.
 void token_table(ReportPage& page, const ReportText& text, Json& numbers) {
   std::vector<std::string> sentences;
   std::set<std::string> different;
@@ -32,9 +32,9 @@ void token_table(ReportPage& page, const ReportText& text, Json& numbers) {
       number_and_word(text.words.sentences.size(), "sentence") + ", " +
       number_and_word(static_cast<std::size_t>(text.words.word_count()), "token") + ", " +
       std::to_string(different.size()) +
-      " of them different. Tokens are Unicode words and punctuation marks, lower-cased; their "
-      "numbers are places in the sorted vocabulary, which has one more entry, OOV, for unknown "
-      "words.");
+      " of them different. Tokens are Unicode words and punctuation marks in lower case. The "
+      "number of a token is its place in the sorted vocabulary, which has one more entry, OOV, for "
+      "unknown words.");
   std::vector<std::vector<std::string>> rows = {{"position", "token", "number"}};
   for (std::size_t i = 0; i < text.tokens.size(); ++i) {
     rows.push_back(
@@ -49,7 +49,7 @@ void token_table(ReportPage& page, const ReportText& text, Json& numbers) {
   numbers["vocabulary_size"] = vocabulary.size();
 }
 
-// A word that stands in two places, if there is one.
+// The two places of a repeated word, if there is one.
 std::optional<Swap> repeated(const std::vector<std::string>& tokens) {
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const auto again =
@@ -61,17 +61,17 @@ std::optional<Swap> repeated(const std::vector<std::string>& tokens) {
 
 std::string caption_of(const ReportText& text, const SentenceAttention& made) {
   std::string caption =
-      "A row per word, the first 32 of 64 numbers: its vector (random here, not learned), its "
-      "address, and their sum, which is what attention is given.";
+      "Each row shows the first 32 of 64 numbers of a word: its vector (random here, not "
+      "learned), its address, and their sum, which is the input of attention.";
   if (const auto twice = repeated(text.tokens)) {
     const auto row = [](const Tensor<double>& rows, std::size_t i) {
       return rows.view().select(0, static_cast<std::int64_t>(i));
     };
     caption +=
-        " '" + text.tokens[twice->first] + "' stands at " + std::to_string(twice->first) +
-        " and at " + std::to_string(twice->second) + ": the same vector (cosine similarity " +
+        " '" + text.tokens[twice->first] + "' is at places " + std::to_string(twice->first) +
+        " and " + std::to_string(twice->second) + ": the vector is the same (cosine similarity " +
         fixed(cosine_similarity(row(made.words, twice->first), row(made.words, twice->second)), 2) +
-        "), two different sums (" +
+        "), the sums differ (" +
         fixed(cosine_similarity(row(made.inputs, twice->first), row(made.inputs, twice->second)),
               2) +
         ").";
@@ -85,9 +85,9 @@ void report_addresses(ReportPage& page, const ReportText& text, Json& numbers) {
   page.section("Give each word an address");
   page.paragraph(lesson_text("numbers", "says"));
   page.paragraph(
-      "What attention cannot see can be put into the vectors: a second vector that depends on the "
-      "place alone is added to every word. The same word in two places then is two different "
-      "inputs.");
+      "Attention cannot see the order of the words, but the vectors can contain it: a second "
+      "vector that depends only on the place is added to the vector of every word. The same word "
+      "in two places then gives two different inputs.");
   if (text.cut) {
     page.paragraph("The pictures show the first " + std::to_string(kMaxShownTokens) +
                    " tokens of the first sentence, which is longer.");
@@ -108,8 +108,8 @@ void report_addresses(ReportPage& page, const ReportText& text, Json& numbers) {
     }
   }
   const HeatmapPanels chart{.values = std::as_const(panels).view(),
-                            .titles = {"the word", "+ its address", "= what attention is given"},
-                            .title = "The same word in two places becomes two inputs",
+                            .titles = {"the word", "+ its address", "= input of attention"},
+                            .title = "The same word in two places gives two inputs",
                             .x_label = "Dimension",
                             .y_label = "",
                             .color_label = "Value",

@@ -1,4 +1,5 @@
-// The fifth section: what the addresses do to attention, as pictures and as numbers to explore.
+// The fifth section shows how the addresses change attention, in pictures and in an interactive
+// map.
 #include <algorithm>
 #include <array>
 
@@ -59,7 +60,7 @@ double largest_of(const Tensor<double>& values) {
   return largest;
 }
 
-// The end of a colour scale: the next tenth.
+// The end of a colour scale, rounded up to a tenth.
 double scale_end(double largest) { return std::min(1.0, std::ceil(largest * 10) / 10); }
 
 void weight_maps(ReportPage& page, const ReportText& text,
@@ -69,8 +70,8 @@ void weight_maps(ReportPage& page, const ReportText& text,
   chart.title = "Attention weights of head 0, the same words and the same head";
   chart.high = scale_end(largest_of(panels));
   page.picture(draw(chart),
-               "Row: the word that asks; column: the word it looks at; every row sums to one. All "
-               "maps share one colour scale.");
+               "Each row is the word of a query, each column the word of a key; every row sums to "
+               "one. All maps share one colour scale.");
   const std::int64_t count = panels.size(1) * panels.size(2);
   Tensor<double> differences({panels.size(0) - 1, panels.size(1), panels.size(2)});
   for (std::int64_t i = 0; i < differences.count(); ++i) {
@@ -78,37 +79,39 @@ void weight_maps(ReportPage& page, const ReportText& text,
   }
   HeatmapPanels change = chart_of(differences, text);
   change.titles.assign({"sinusoidal", "rotary", "ALiBi"});
-  change.title = "What each adds: weights minus those without positions";
+  change.title = "Effect of each: weights minus those without positions";
   change.color_label = "Difference";
   change.map = ColorMap::diverging;
   change.low.reset();
-  page.picture(draw(change),
-               "Blue: less than without positions, red: more. Without positions a score depends on "
-               "the two words alone; a weight depends on all scores of its row.");
+  page.picture(
+      draw(change),
+      "Blue is less than without positions, red is more. Without positions a score depends "
+      "only on the two words; a weight depends on all scores of its row.");
 }
 
 void causal_maps(ReportPage& page, const ReportText& text,
                  const std::vector<SentenceAttention>& causal) {
   const Tensor<double> panels = heads_of(causal, 0);
   HeatmapPanels chart = chart_of(panels, text);
-  chart.title = "The same under a causal mask";
+  chart.title = "The same with a causal mask";
   chart.high = 1;
-  page.fold("With a causal mask, and as lines");
+  page.fold("With a causal mask and as lines");
   page.paragraph(lesson_text("masks_and_heads", "says"));
   page.picture(draw(chart),
-               "No word attends to a later one, as in a model that writes text: what it hides is "
-               "grey, and every row still sums to one.");
+               "No word attends to a later one, as in a model that generates text. Hidden weights "
+               "are grey, and every row still sums to one.");
   AttentionLines lines;
   lines.weights = causal[1].weights.view();
   lines.queries = lines.keys = text.tokens;
   lines.title = "Causal attention as lines, sinusoidal positions";
-  // Weights near the average say nothing: only what stands out is drawn.
+  // Weights near the average carry no information: only larger ones are drawn.
   lines.threshold = 2.0 / static_cast<double>(std::max<std::size_t>(text.tokens.size(), 8));
-  page.picture(draw(lines), "From each word to the words before it, a colour per head.");
+  page.picture(draw(lines),
+               "Lines lead from each word to the words before it, in one colour per head.");
   page.unfold();
 }
 
-// What the script shows for a word: weights of every head, scheme and mask.
+// Adds the data of the interactive map: the weights of every head, scheme and mask.
 void explorer(ReportPage& page, const ReportText& text, const std::vector<SentenceAttention>& all,
               const std::vector<SentenceAttention>& causal) {
   Json data;
@@ -131,7 +134,7 @@ void explorer(ReportPage& page, const ReportText& text, const std::vector<Senten
 void report_attention(ReportPage& page, const ReportText& text, Json& numbers) {
   page.section("What attention does with it");
   page.paragraph(
-      "The whole table of weights of one head, without positions and with three kinds of them (" +
+      "The maps show all weights of one head, without positions and with three schemes (" +
       random_weights() + "). " + lesson_text("add_or_rotate", "says") +
       " ALiBi changes no vector: it lowers a score in proportion to the distance.");
   const std::vector<SentenceAttention> all = attend_all(text, false);
@@ -139,7 +142,7 @@ void report_attention(ReportPage& page, const ReportText& text, Json& numbers) {
   weight_maps(page, text, all);
   explorer(page, text, all, causal);
   causal_maps(page, text, causal);
-  page.paragraph("All numbers, with other schemes, seeds and masks:");
+  page.paragraph("This command prints all numbers, also for other schemes, seeds and masks:");
   page.code("sextant attend \"" + sentence_of(text.tokens) + "\" --scheme rotary --causal --json");
   numbers["attention"] = {{"heads", all[0].weights.size(0)}, {"width", report_model("none").width}};
 }

@@ -1,4 +1,4 @@
-// The card that a link to the report shows: the sentence, its words swapped, and the verdict.
+// Draws the preview image of a link to the report: the sentence, its swapped form and the verdict.
 #include <algorithm>
 
 #include "figures/report/parts.h"
@@ -14,11 +14,12 @@ namespace {
 
 using pictures::Drawing;
 
-constexpr double kCardWidth = 1200, kCardHeight = 630;  // what networks ask for
+constexpr double kCardWidth = 1200, kCardHeight = 630;  // the size that social networks expect
 constexpr double kEdge = 64;
 constexpr std::string_view kBlue = "#2f6fb0", kOrange = "#c96a1b";
 
-// Words in lines of at most `width` pixels; what does not fit `lines` ends in an ellipsis.
+// Breaks words into lines of at most `width` pixels; a text longer than `lines` ends in an
+// ellipsis.
 std::vector<std::string> wrapped(const std::string& text, double size, bool bold, double width,
                                  std::size_t lines) {
   std::vector<std::string> rows = {""};
@@ -46,7 +47,7 @@ double draw_lines(Drawing& drawing, const std::vector<std::string>& lines, doubl
   return y;
 }
 
-// How far apart the outputs are, as two bars.
+// Draws the distances of the outputs as two bars.
 void draw_bars(Drawing& drawing, const Experiment& made, double y) {
   const double full = std::max(made.with.largest_difference, made.without.largest_difference);
   constexpr double kNames = 330, kBar = 560;

@@ -1,4 +1,4 @@
-// The third section: the address is a set of clock hands, and a distance one turn of them.
+// The third section shows an address as a set of clock hands, and a distance as a turn of them.
 #include "sextant/figures/clock_hands.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ double offset_error(View<const double> table, View<const double> matrix, std::in
   return largest;
 }
 
-// The matrices hold: numbers to show it, and one of them written out.
+// Shows numerically that the offset matrices are exact, and prints one of them.
 void offset_matrices(ReportPage& page, Json& numbers) {
   constexpr std::int64_t kPositions = 100, kFarthest = 1000, kWidth = 128;
   const Tensor<double> table =
@@ -46,13 +46,15 @@ void offset_matrices(ReportPage& page, Json& numbers) {
   constexpr double kRounding = 1e-15;
   const bool holds = worst <= kRounding;
   page.verdict(holds, holds
-                          ? "Going on by k words turns every hand by a fixed angle, from wherever "
-                            "you start: one matrix M_k takes PE(p) to PE(p + k), exact to " +
+                          ? "A step of k words turns every hand by a fixed angle, from any place: "
+                            "one matrix M_k turns the address PE(p) into PE(p + k), with an error "
+                            "of at most " +
                                 significant(worst, 1) + "."
-                          : "PE(p + k) = M_k PE(p) does not hold to rounding: that is a fault of "
-                            "this program.");
-  page.fold("The matrix M_1, and how exactly it holds");
-  page.paragraph("M_1 for a table of width 6: each pair of columns is rotated by its own angle.");
+                          : "PE(p + k) = M_k PE(p) does not hold to rounding error: this is a "
+                            "mistake of the program.");
+  page.fold("The matrix M_1 and its error");
+  page.paragraph(
+      "This is M_1 for a table of width 6. It rotates each pair of columns by its own angle.");
   const Tensor<double> matrix = offset_matrix({.width = 6}, 1);
   std::vector<std::vector<std::string>> rows = {{"", "0", "1", "2", "3", "4", "5"}};
   for (std::int64_t row = 0; row < 6; ++row) {
@@ -62,7 +64,7 @@ void offset_matrices(ReportPage& page, Json& numbers) {
     }
   }
   page.table(rows);
-  page.paragraph("At width 128, positions 0 to 99:");
+  page.paragraph("These are the largest errors at width 128, for positions 0 to 99:");
   page.table(errors);
   page.unfold();
 }
@@ -73,34 +75,36 @@ void report_clock_hands(ReportPage& page, const ReportText& text, Json& numbers)
   page.section("Sines are clock hands");
   page.paragraph(lesson_text("addresses", "says"));
   page.paragraph(
-      "In numbers, of the position k: P[k, 2i] = sin(k / 10000^(2i/d)), P[k, 2i+1] = cos(k / "
+      "The formula for position k is P[k, 2i] = sin(k / 10000^(2i/d)), P[k, 2i+1] = cos(k / "
       "10000^(2i/d)). " +
       lesson_text("addresses", "reason"));
   constexpr std::size_t kMaxDials = 16;
   const std::size_t dials = std::min(text.tokens.size(), kMaxDials);
   const std::vector<std::string> first(text.tokens.begin(),
                                        text.tokens.begin() + static_cast<std::ptrdiff_t>(dials));
-  page.picture(plot_clock_hands({.width = 64}, {0, 4, 8, 16}, first),
-               "A dial per word" +
-                   (dials < text.tokens.size() ? " (the first " + std::to_string(dials) + ")"
-                                               : std::string()) +
-                   ", four of the 32 pairs of an address of width 64.");
+  page.picture(
+      plot_clock_hands({.width = 64}, {0, 4, 8, 16}, first),
+      "Each word" +
+          (dials < text.tokens.size() ? " of the first " + std::to_string(dials) : std::string()) +
+          " has a dial for four of the 32 pairs of an address of width 64.");
   const auto words = static_cast<std::int64_t>(text.tokens.size());
   const PositionTable narrow = position_table({.length = words + kBeyondWords, .width = 100});
-  page.picture(plot_sinusoids(narrow, {0, 1, 20, 40}, text.tokens).picture,
-               "The same as curves: four of 100 columns, the words as points on them.");
+  page.picture(
+      plot_sinusoids(narrow, {0, 1, 20, 40}, text.tokens).picture,
+      "The same addresses as curves: four of 100 columns, with the words as points on them.");
   offset_matrices(page, numbers);
   const PositionTable wide = position_table({.length = 100, .width = 512});
   page.picture(plot_similarity(wide).picture,
-               "So the similarity of two addresses depends on their distance alone: the picture "
-               "consists of diagonal stripes. What a score makes of that depends on the matrices "
-               "of query and key, see \u201cRotation turns order into distance\u201d.");
-  page.fold("The whole table, three of its rows, and similarity by distance");
+               "The similarity of two addresses therefore depends only on their distance: the "
+               "picture consists of diagonal stripes. Whether a score shows this distance depends "
+               "on the matrices of query and key, see \u201cRotation turns order into "
+               "distance\u201d.");
+  page.fold("The whole table, three of its rows, and the similarity by distance");
   page.picture(plot_heatmap(wide).picture, "100 positions, 512 columns.");
   page.picture(plot_rows(narrow, {0, 4, 10}).picture,
-               "The vectors of positions 0, 4 and 10: neighbours differ in the fast columns on the "
-               "left, far ones also in the slow columns on the right.");
-  page.picture(plot_distance(wide).picture, "Near positions are similar, distant ones less.");
+               "The vectors of positions 0, 4 and 10. Near positions differ in the fast columns on "
+               "the left, far ones also in the slow columns on the right.");
+  page.picture(plot_distance(wide).picture, "Near positions are more similar than distant ones.");
   page.unfold();
 }
 

@@ -1,4 +1,4 @@
-// The text of a step of the explorer's lesson, for the report.
+// Reads the text of a step of the explorer's lesson for the report.
 #include "core/files/embedded_text.h"
 #include "figures/report/page_files.h"
 #include "figures/report/parts.h"

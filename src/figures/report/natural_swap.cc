@@ -1,4 +1,4 @@
-// Nouns by what stands around them: a noun ends a run of words that began behind an article.
+// Finds nouns by the words around them: a noun ends a run of words that began after an article.
 #include "figures/report/natural_swap.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ const Words kFunctionWords = {
     "by",    "for",   "over",  "under",  "into",    "onto",    "about",  "after", "near", "before",
     "as",    "than",  "then",  "when",   "while",   "because", "if",     "so",    "not",  "who",
     "which", "where", "there", "behind", "between", "through", "around", "up",    "down", "off"};
-// Past tenses and auxiliaries that no ending gives away.
+// Past tenses and auxiliaries that cannot be recognised by their endings.
 const Words kVerbs = {"is",    "are",   "was",   "were",  "has",    "have",   "had",   "does",
                       "did",   "will",  "would", "can",   "could",  "may",    "must",  "should",
                       "sat",   "slept", "ran",   "ate",   "saw",    "bit",    "gave",  "took",
@@ -30,7 +30,7 @@ const Words kVerbs = {"is",    "are",   "was",   "were",  "has",    "have",   "h
 
 bool among(const Words& words, const std::string& token) { return words.contains(token); }
 
-// A word that may end what an article began: "jumps", "chased", "sat".
+// True for a word that may end the run after an article: "jumps", "chased", "sat".
 bool is_verb(const std::string& token) {
   return among(kVerbs, token) || token.ends_with("ed") ||
          (token.ends_with("s") && !token.ends_with("ss"));
@@ -48,7 +48,7 @@ std::size_t noun_of(const std::vector<std::string>& tokens, std::size_t begin) {
   return at;
 }
 
-// What follows a word: nouns before the same kind of word stand for the same part of a sentence.
+// The kind of word after a word: nouns before the same kind probably have the same role.
 int follower(const std::vector<std::string>& tokens, std::size_t at) {
   if (at + 1 >= tokens.size() || !is_word(tokens[at + 1])) return 0;
   return is_verb(tokens[at + 1]) ? 2 : 1;
@@ -67,7 +67,7 @@ std::optional<Swap> two_nouns(const std::vector<std::string>& tokens) {
     for (std::size_t j = i + 1; j < nouns.size(); ++j) {
       if (tokens[nouns[i]] == tokens[nouns[j]]) continue;
       const int before = follower(tokens, nouns[i]), after = follower(tokens, nouns[j]);
-      // A subject for a subject, else a subject for an object, else any two.
+      // Two subjects are best, then a subject and an object, then any two.
       const int score = before == 2 && after == 2 ? 2 : (before == 2 || before == after ? 1 : 0);
       if (score > best_score) {
         best = Swap{nouns[i], nouns[j]};
@@ -78,7 +78,7 @@ std::optional<Swap> two_nouns(const std::vector<std::string>& tokens) {
   return best;
 }
 
-// Names and nouns without an article on both sides of one verb: "dog bites man ."
+// Finds names and nouns without an article on both sides of one verb: "dog bites man ."
 std::optional<Swap> around_a_verb(const std::vector<std::string>& tokens) {
   for (std::size_t i = 1; i + 2 < tokens.size(); ++i) {
     const bool verb = is_verb(tokens[i]) && !is_word(tokens[i + 2]);
@@ -106,7 +106,7 @@ std::optional<Swap> two_longest(const std::vector<std::string>& tokens,
 }  // namespace
 
 bool is_word(const std::string& token) {
-  // Letters and digits of ASCII, and every other script: what is left of ASCII are marks.
+  // Letters and digits of ASCII, and all characters of other scripts; the rest of ASCII are marks.
   const auto letter = [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
            static_cast<unsigned char>(c) >= 0x80;

@@ -1,4 +1,4 @@
-// The fourth section: one weight, and a number of the sum that it belongs to, by hand.
+// The fourth section computes one weight and one channel of the output by hand.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -11,9 +11,9 @@ namespace sextant::figures {
 namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
-using Order = std::vector<std::size_t>;  // words by their weights, the largest first
+using Order = std::vector<std::size_t>;  // indices of words, the largest weight first
 
-constexpr std::size_t kMostWords = 6;  // in a table; the others are one row
+constexpr std::size_t kMostWords = 6;  // in a table; the others share one row
 constexpr int kDecimals = 4;
 
 // The last word of the text, head 0 and sinusoidal positions.
@@ -44,9 +44,10 @@ void products(ReportPage& page, const Row& row, std::int64_t key) {
   }
   table.push_back({"sum", "", "", fixed(sum, kDecimals)});
   page.table(table);
-  page.paragraph("The score is the sum divided by the root of " + std::to_string(channels) + ", " +
-                 fixed(row.at(AttentionStep::scores, row.query, key), kDecimals) +
-                 ". With the scores of the other words, places in brackets, it becomes a weight:");
+  page.paragraph("The score is the sum divided by the square root of " + std::to_string(channels) +
+                 ", " + fixed(row.at(AttentionStep::scores, row.query, key), kDecimals) +
+                 ". The softmax turns it and the scores of the other words into weights. Places "
+                 "are in brackets:");
 }
 
 void shares(ReportPage& page, const Row& row, const Order& order) {
@@ -66,14 +67,14 @@ void shares(ReportPage& page, const Row& row, const Order& order) {
          fixed(row.power(key), kDecimals), fixed(row.weight(key), kDecimals)});
   }
   if (order.size() > kMostWords) {
-    table.push_back({std::to_string(order.size() - kMostWords) + " others", "",
+    table.push_back({std::to_string(order.size() - kMostWords) + " other words", "",
                      fixed(rest_powers, kDecimals), fixed(rest, kDecimals)});
   }
   table.push_back({"sum", "", fixed(powers, kDecimals), "1"});
   page.table(table);
 }
 
-// Channel 0 of the sum of values.
+// Shows how channel 0 of the sum of values is computed.
 void mixture(ReportPage& page, const Row& row, const Order& order) {
   std::string terms;
   double rest = 0;
@@ -87,7 +88,7 @@ void mixture(ReportPage& page, const Row& row, const Order& order) {
              fixed(v, kDecimals) + ")";
   }
   if (order.size() > 3) terms += " + (" + fixed(rest, kDecimals) + ") of the other words";
-  page.paragraph("Channel 0 of the sum, the largest weights first: " + terms + " = " +
+  page.paragraph("Channel 0 of the weighted sum, the largest weights first: " + terms + " = " +
                  fixed(row.at(AttentionStep::mixed, row.query, 0), kDecimals) + ".");
 }
 
@@ -104,17 +105,17 @@ void report_one_weight(ReportPage& page, const ReportText& text, Json& numbers) 
   page.section("One weight by hand");
   page.paragraph(lesson_text("projections", "says") + " " + lesson_text("projections", "more"));
   page.paragraph(lesson_text("weight", "says"));
-  page.paragraph("The last word, '" + row.steps.queries.back() + "', looks most at '" +
+  page.paragraph("The last word, '" + row.steps.queries.back() + "', attends most to '" +
                  row.word(order.front()) + "', place " + std::to_string(key) +
                  ", in head 0 with sinusoidal positions (" + random_weights() +
-                 "). Its query q, the key k of that word, and their products:");
+                 "). The table has its query q, the key k of that word, and their products:");
   products(page, row, key);
   shares(page, row, order);
   page.paragraph(lesson_text("weight", "more"));
   page.paragraph(lesson_text("output", "says"));
   mixture(page, row, order);
   page.paragraph(lesson_text("output", "more"));
-  page.paragraph("Every number, down to the matrices:");
+  page.paragraph("This command prints all numbers, down to the matrices:");
   page.code("sextant attend \"" + sentence_of(text.tokens) + "\" --step all --json");
   numbers["one_weight"] = {{"query", row.query},
                            {"key", key},

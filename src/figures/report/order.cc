@@ -1,4 +1,4 @@
-// The first section: the same words in two orders, without and with positions.
+// The first section compares the same words in two orders, without and with positions.
 #include <algorithm>
 #include <cmath>
 
@@ -8,7 +8,7 @@
 namespace sextant::figures {
 namespace {
 
-constexpr std::size_t kMaxBars = 16;  // words; of more the largest weights are shown
+constexpr std::size_t kMaxBars = 16;  // words; a longer text shows those with the largest weights
 constexpr int kDigits = 3;            // of a weight, after the point
 
 // A word and the weight that the last token gives it, mean of all heads, in both orders.
@@ -58,9 +58,9 @@ std::string bar(double weight, double full, const char* kind) {
          "\"></i><b>" + fixed(weight, kDigits) + "</b></td>";
 }
 
-// The words without a bar of their own: the bars' scale is that of one word.
+// The sum of the words that have no bar. It gets no bar either: their scale is that of one word.
 std::string others_row(const std::vector<Weighed>& words) {
-  Weighed sum{std::to_string(words.size()) + " others together", 0, 0};
+  Weighed sum{std::to_string(words.size()) + " other words together", 0, 0};
   for (const Weighed& word : words) {
     sum.written += word.written;
     sum.swapped += word.swapped;
@@ -109,14 +109,15 @@ std::string share(double distance) {
   return distance < 1e-12 ? "identical, to rounding" : fixed(100 * distance, 1) + " % apart";
 }
 
-// The counter-example, in numbers.
+// Shows the counter-example in numbers.
 void two_layers(ReportPage& page, const ReportText& text, Json& numbers) {
   const LayersApart apart = layers_apart(text);
   page.paragraph(lesson_text("order", "reason") +
-                 " Here are both orders in one layer and in two, still without positions; each "
-                 "layer adds what attention makes to what came in. In the first, the words between "
-                 "the swapped two see other words, and the second reads that. Without a mask every "
-                 "word sees the same ones, so no number of layers can tell.");
+                 " The table compares both orders after one layer and after two, without "
+                 "positions; each layer adds the output of attention to its input. With a causal "
+                 "mask, the words between the two swapped ones see different words in the first "
+                 "layer, and the second layer reads the result. Without a mask every word sees the "
+                 "same words, so the outputs are identical after any number of layers.");
   page.table({{"the last token's outputs, without positions", "causal mask", "no mask"},
               {"after one layer", share(apart.causal[0]), share(apart.unmasked[0])},
               {"after two layers", share(apart.causal[1]), share(apart.unmasked[1])}});
@@ -161,10 +162,10 @@ std::optional<Experiment> order_experiment(const ReportText& text) {
   made.without = compare_order(text.tokens, other, report_model("none"));
   made.with = compare_order(text.tokens, other, report_model("sinusoidal"));
   made.shown = made.without.same && !made.with.same;
-  made.verdict = "What comes out at the last token for the two orders: without positions " +
+  made.verdict = "The output of the last token for the two orders: without positions " +
                  apart(made.without) + ", with positions " + apart(made.with) +
                  " in the channel that differs most, of " +
-                 std::to_string(made.with.first.output.size(1)) + " whose values reach " +
+                 std::to_string(made.with.first.output.size(1)) + " channels with values up to " +
                  significant(last_output(made.with), 2) + ".";
   return made;
 }
@@ -173,16 +174,16 @@ void report_order(ReportPage& page, const ReportText& text, Json& numbers) {
   const std::optional<Experiment> made = order_experiment(text);
   if (!made) {
     page.section("Order matters");
-    page.paragraph("The text has no two different words before its last token to swap.");
+    page.paragraph("There are no two different words to swap before the last token of the text.");
     return;
   }
-  page.insert("<p class=\"other\"><span>the same words, two of them swapped</span> " +
+  page.insert("<p class=\"other\"><span>the same words with two of them swapped</span> " +
               marked(text) + "</p>\n");
   page.section("Order matters");
   page.paragraph(
-      "One layer of causal attention reads both sentences: a word attends to itself and to the "
-      "words before it. Which words does the last token look at, and how much? Without positions "
-      "the answer of one layer cannot depend on the order.");
+      "One layer of causal attention reads both sentences: each word attends to itself and to the "
+      "words before it. The tables show how much the last token attends to each word. Without "
+      "positions, the output of one layer for the last token cannot depend on the order.");
   const auto without = weighed_words(text, made->without), with = weighed_words(text, made->with);
   const double full = std::max(largest_weight(without), largest_weight(with));
   page.insert("<div class=\"two\">\n");
@@ -194,16 +195,16 @@ void report_order(ReportPage& page, const ReportText& text, Json& numbers) {
   page.verdict(made->shown,
                made->verdict + (made->shown ? " In one layer, the last token's output shows the "
                                               "order only with positions."
-                                            : " These sentences do not show it."));
+                                            : " These sentences do not show the effect."));
   page.paragraph(
       "Weights of the last token, '" + text.tokens.back() + "', mean of four heads; " +
       random_weights() +
-      ". A word's query says what it looks for, its key what it offers, its value what it hands "
-      "on; a head is one set of the three. A weight comes from a query and a key, the output is "
-      "the sum of the values times the weights. Nothing in that asks where a word stands: a sum "
-      "does not care about the order of its terms. A row has both weights of the same word, bold "
-      "where they differ as printed." +
-      (text.stop_added ? " (A full stop was added, so that the last token is no word.)" : ""));
+      ". A word's query says what it looks for, its key what it offers, its value what it passes "
+      "on; each head computes its own three. A weight is computed from a query and a key, and the "
+      "output is the sum of the values times their weights. Neither step uses the place of a word, "
+      "and a sum does not depend on the order of its terms. A row shows both weights of one word, "
+      "in bold where the printed digits differ." +
+      (text.stop_added ? " (A full stop was added, so that the last token is not a word.)" : ""));
   numbers["order"] = {{"first", sentence_of(text.tokens)},
                       {"second", sentence_of(swapped(text.tokens, *text.swap))}};
   two_layers(page, text, numbers);

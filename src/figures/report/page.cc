@@ -1,4 +1,4 @@
-// The page of a report: one story, a claim per section, and its evidence.
+// Makes the page of a report: each section has a claim and its evidence.
 #include "sextant/figures/report.h"
 
 #include "core/files/embedded_text.h"
@@ -16,7 +16,7 @@ std::string meta(const char* property, const std::string& content) {
          "\">\n";
 }
 
-// What a link to the page shows.
+// The tags that give a link to the page its preview.
 std::string link_tags(const ReportText& text, const ReportOptions& options) {
   const std::optional<Experiment> made = order_experiment(text);
   const bool absolute = options.card.empty() || options.card.find("://") != std::string::npos;

@@ -1,4 +1,4 @@
-// The sections of the report, each from the text to a part of the page.
+// Declares the sections of the report. Each turns the text into a part of the page.
 #pragma once
 
 #include <array>
@@ -25,55 +25,54 @@ struct ReportText {
   std::vector<std::string> tokens;   // the first sentences, as many as fit the pictures
   std::int64_t first_sentences = 0;  // how many those are
   bool cut = false;                  // the first sentence alone was too long
-  bool stop_added = false;           // a full stop, so that the last token is no word to swap
+  bool stop_added = false;  // a full stop was added, so that the last token is not a word to swap
 
   std::optional<Swap> swap;  // of `tokens`; none where there are no two words
 
-  // The two words to compare, any of the text; those that are swapped unless others were named.
+  // The two words of the text to compare; by default the swapped ones.
   std::pair<std::string, std::string> pair;
-  // What their vectors are trained on: the first sentences, and those that the pair first stands
-  // in.
+  // The text that trains their vectors: the first sentences, and the first ones with each word.
   WordText training;
 };
 
-inline constexpr std::int64_t kMaxShownTokens = 72;  // what a picture has room for
+inline constexpr std::int64_t kMaxShownTokens = 72;  // the most that fit a picture
 inline constexpr std::int64_t kMaxTextShown = 300;   // characters of a heading
 
-// What a sentence may have to be one for word vectors: keeps their training to seconds.
+// A longer sentence is split for word vectors, so that their training takes seconds.
 inline constexpr std::size_t kMaxTrainingWords = 20000;
 
-// Without `pair` two words that are drawn are chosen. Throws Error for a text without a word and
-// for a pair that is not in it.
+// Reads the text. Without `pair` it chooses two of the shown words. Throws Error for a text without
+// a word and for a pair that is not in the text.
 ReportText read_report_text(const std::string& text,
                             const std::optional<std::pair<std::string, std::string>>& pair);
-std::string heading_of(const ReportText& text);  // the text, shortened
+std::string heading_of(const ReportText& text);  // returns the text, shortened
 
-// The model of the report: four heads, width 64, random weights of seed 7.
+// Returns the model of the report: four heads, width 64, random weights of seed 7.
 SentenceAttentionOptions report_model(const std::string& scheme, bool causal = false);
-// Said wherever those weights are used.
+// Returns the note that every use of those weights has.
 std::string random_weights();
 
-// Order matters: the last token's weights and output, for the text and for its words swapped.
+// The last token's weights and output, for the text and for its swapped form.
 struct Experiment {
   OrderVerdict without, with;  // no positions, and sinusoidal ones
-  std::string verdict;         // in one sentence, with numbers
+  std::string verdict;         // one sentence with numbers
   bool shown = false;          // same without, different with
 };
 std::optional<Experiment> order_experiment(const ReportText& text);
 std::string apart(const OrderVerdict& verdict);  // "identical to 16 digits", "0.058 apart"
 
-// What the explorer's lesson says in a step ("order"): "says", "reason", "more". Throws Error for
-// one that it does not have.
+// Returns the part "says", "reason" or "more" of a step ("order") of the explorer's lesson. Throws
+// Error for an unknown step.
 std::string lesson_text(const std::string& step, const std::string& part);
 
-// How far apart the last token's outputs are for the two orders, without positions, as a part of
-// their length: after one layer and after two, with a causal mask and without one.
+// The distance of the last token's outputs for the two orders, without positions, as a part of
+// their length: after one layer and after two.
 struct LayersApart {
   std::array<double, 2> causal, unmasked;
 };
 LayersApart layers_apart(const ReportText& text);
 
-// A page that hands on its pictures, as ReportOptions asks.
+// A page that also passes its pictures to ReportOptions::picture.
 class ReportPage : public Page {
  public:
   ReportPage(const std::string& title, const ReportOptions& options)
@@ -102,7 +101,7 @@ void report_one_weight(ReportPage& page, const ReportText& text, Json& numbers);
 void report_attention(ReportPage& page, const ReportText& text, Json& numbers);
 void report_rotation(ReportPage& page, const ReportText& text, Json& numbers);
 void report_trained(ReportPage& page, Json& numbers);
-// What folds away: all schemes, similarities, the doubled exponent, exactness.
+// Adds the folded parts: all schemes, similarities, the doubled exponent, exactness.
 void report_reference(ReportPage& page, const ReportText& text, Json& numbers);
 void report_schemes(ReportPage& page, const ReportText& text, Json& numbers);
 void report_similarity(ReportPage& page, const ReportText& text, Json& numbers);

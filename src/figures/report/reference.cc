@@ -1,4 +1,4 @@
-// What folds away: a mistake in published code, and how exact the tables are.
+// Adds folded parts: a mistake in published code, and the exactness of the tables.
 #include <algorithm>
 #include <cmath>
 
@@ -31,8 +31,8 @@ Series profile(const char* name, std::int64_t length, std::int64_t width, Expone
 void report_doubled_exponent(ReportPage& page, Json& numbers) {
   page.fold("A mistake in published code: the doubled exponent");
   page.paragraph(
-      "A loop that steps i over 0, 2, 4, ... and still writes the exponent 2i/d doubles every "
-      "exponent: 10000^(4k/d) for pair k. Half of the columns then hardly move over any ordinary "
+      "Some code counts i over 0, 2, 4, ... and still uses the exponent 2i/d. This doubles every "
+      "exponent: 10000^(4k/d) for pair k. Half of the columns then hardly change over any usual "
       "length, and all positions are more similar than they should be.");
   const std::int64_t width = 512;
   const LinePanels chart{
@@ -42,7 +42,7 @@ void report_doubled_exponent(ReportPage& page, Json& numbers) {
       .panels = {{"",
                   {profile("the formula", 100, width, Exponent::standard),
                    profile("doubled exponent", 100, width, Exponent::doubled)}}}};
-  page.picture(draw(chart), "The mistake keeps far positions similar.");
+  page.picture(draw(chart), "With the mistake, far positions stay similar.");
   std::vector<std::vector<std::string>> rows = {{"exponent", "similarity of positions 2 and 10"}};
   for (const Exponent exponent : {Exponent::standard, Exponent::doubled}) {
     const Tensor<double> table = make(11, width, exponent);
@@ -57,11 +57,9 @@ void report_doubled_exponent(ReportPage& page, Json& numbers) {
 void report_exactness(ReportPage& page, Json& numbers) {
   page.fold("How exact the table is");
   page.paragraph(
-      "Frameworks round the angle to float32 before they take its sine. The farther the position, "
-      "the larger the angle and the error: at a million the second decimal is wrong, and from 2^26 "
-      "on "
-      "nothing of the fast columns is left. "
-      "Here every value is the true one, rounded once.");
+      "Frameworks round the angle to float32 before they compute its sine. The angle and its error "
+      "grow with the position: at a million the second decimal is wrong, and from 2^26 on the fast "
+      "columns have no correct digit. In Sextant every value is the exact one, rounded once.");
   constexpr int kLastPower = 31;
   constexpr std::int64_t kColumns = 512;
   std::vector<std::int64_t> positions;
@@ -87,7 +85,7 @@ void report_exactness(ReportPage& page, Json& numbers) {
             std::max(largest, std::abs(static_cast<double>(table(i, column)) - truth(i, column)));
       }
       errors.back().push_back(largest);
-      powers.push_back(std::log10(std::max(largest, 1e-18)));  // below float64: drawn as such
+      powers.push_back(std::log10(std::max(largest, 1e-18)));  // an error of 0 is drawn as 1e-18
     }
     numbers["largest_error"][std::string(name_of(precision))] = errors.back();
     chart.panels[0].series.push_back(
@@ -96,8 +94,8 @@ void report_exactness(ReportPage& page, Json& numbers) {
   }
   numbers["largest_error"]["positions"] = positions;
   page.picture(draw(chart),
-               "Half a unit in the last place of float32 is 3e-8; an error of 1 is as "
-               "large as the values themselves.");
+               "Half a unit in the last place of float32 is 3e-8. An error of 1 is as large as the "
+               "values themselves.");
   for (const std::size_t power : {10, 17, 20, 24, 31}) {
     rows.push_back({std::to_string(positions[power]), significant(errors[0][power], 3),
                     significant(errors[1][power], 3)});

@@ -1,4 +1,4 @@
-// The sixth section: rotated queries and keys know distances only.
+// The sixth section shows that rotated queries and keys depend on distances only.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -36,7 +36,7 @@ double product(const Tensor<double>& a, std::int64_t row, const Tensor<double>& 
   return sum;
 }
 
-// The similarity of two addresses, and what the matrices between them make of it.
+// Shows how the matrices of query and key change the product of two addresses.
 void matrices_between(ReportPage& page, Json& numbers) {
   constexpr std::int64_t kWidth = 64, kOffset = 5, kNear = 3, kMoved = 100;
   const Tensor<double> rows =
@@ -51,11 +51,13 @@ void matrices_between(ReportPage& page, Json& numbers) {
     for (std::int64_t i = 0; i < kWidth; ++i) turned(p, i) = product(turn, i, rows, p);
   }
   page.paragraph(
-      "Two addresses alone know their distance, so why do added ones not? In a score the matrices "
-      "of query and key stand between them. Random matrices lose what the addresses have in "
-      "common. Training can find matrices that keep it, such as the matrix M_5 of the clock hands "
-      "for the keys and none for the queries: the score is then largest five places back, "
-      "wherever that is. Rotary positions turn after the matrices, so nothing has to be found.");
+      "The product of two addresses depends only on their distance, but a score with added "
+      "addresses does not: the score multiplies the addresses by the matrices of query and key "
+      "first. With random matrices the dependence on the distance is lost. Training can find "
+      "matrices that keep it, for example the matrix M_5 of the clock hands for the keys and no "
+      "matrix for the queries: the score is then largest for the key five places back, at any "
+      "place. Rotary positions rotate after the matrices, so training does not have to find such "
+      "matrices.");
   const auto pair = [](const Tensor<double>& a, const Tensor<double>& b) {
     return std::array<double, 2>{product(a, kNear + kOffset, b, kNear),
                                  product(a, kNear + kOffset + kMoved, b, kNear + kMoved)};
@@ -76,13 +78,14 @@ void matrices_between(ReportPage& page, Json& numbers) {
 void report_rotation(ReportPage& page, const ReportText& text, Json& numbers) {
   page.section("Rotation turns order into distance");
   page.paragraph(
-      "An added address says where in the text a word stands, yet what matters is mostly how far "
-      "apart two words are. Rotary positions turn the query and the key themselves, pair by pair, "
-      "like clock hands. " +
+      "An added address gives the place of a word in the text, but usually the distance of two "
+      "words matters more. Rotary positions rotate the query and the key pair by pair, like clock "
+      "hands. " +
       lesson_text("add_or_rotate", "reason") +
-      " ALiBi adds a number per distance to the score, so it too knows nothing but distances.");
+      " ALiBi adds a number that depends on the distance to the score, so its scores also depend "
+      "on distances only.");
   std::vector<std::vector<std::string>> rows = {
-      {"positions", "largest change of a weight", "what it knows"}};
+      {"positions", "largest change of a weight", "what the weights depend on"}};
   double added = 0, rotated = 0;
   for (const auto& [scheme, name] : {std::pair{"sinusoidal", "sinusoidal, added"},
                                      std::pair{"rotary", "rotary"}, std::pair{"alibi", "ALiBi"}}) {
@@ -93,18 +96,19 @@ void report_rotation(ReportPage& page, const ReportText& text, Json& numbers) {
     if (scheme == std::string("rotary")) rotated = change;
     if (scheme == std::string("sinusoidal")) added = change;
   }
-  page.paragraph("The test: the same text once from position 0 and once from position " +
-                 std::to_string(kFar) + ", " + random_weights() + ".");
+  page.paragraph("This is a test: the same text starts at position 0 and then at position " +
+                 std::to_string(kFar) + " (" + random_weights() + ").");
   page.table(rows);
   const bool holds = rotated < 1e-9;
-  page.verdict(holds, "Moved by " + std::to_string(kFar) +
-                          " places, no weight changes by more than " + significant(rotated, 1) +
-                          " with rotary positions, and by up to " + significant(added, 2) +
-                          " with added ones.");
+  page.verdict(holds,
+               "When the text moves by " + std::to_string(kFar) +
+                   " places, no weight changes by more than " + significant(rotated, 1) +
+                   " with rotary positions; with added positions a weight changes by up to " +
+                   significant(added, 2) + ".");
   page.picture(
       plot_profiles({{"rotary"}, {"sinusoidal"}, {"alibi"}}).picture,
-      "By distance: the similarity of two sinusoidal addresses; the score of a query and a "
-      "key that are alike, rotated; what ALiBi adds to a score.");
+      "By distance: the similarity of two sinusoidal addresses; the score of a query and an equal "
+      "key, both rotated; the number that ALiBi adds to a score.");
   matrices_between(page, numbers);
 }
 

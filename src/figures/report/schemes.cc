@@ -1,4 +1,4 @@
-// Every scheme: does order show with it, what it makes of one head, what it says by distance.
+// Shows every scheme: whether the output depends on the order, one head, and profiles by distance.
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -34,14 +34,14 @@ std::string group_title(SchemeKind kind) {
   return "";
 }
 
-// Biases that nobody learns and that only hide, or do nothing, in a text of this length.
+// True for biases without weights that only hide keys, or do nothing, in a text of this length.
 bool is_mask(const Scheme& scheme, PositionEffect effect) {
   const bool bias =
       scheme.kind == SchemeKind::distance_bias || scheme.kind == SchemeKind::indexed_bias;
   return bias && scheme.weights.empty() && effect != PositionEffect::order;
 }
 
-// Every scheme that can be made from its defaults, plainest first.
+// Every scheme that its defaults alone can make, the simplest first.
 std::vector<const Scheme*> complete_schemes() {
   std::vector<const Scheme*> complete;
   for (const Scheme* scheme : schemes()) {
@@ -53,16 +53,16 @@ std::vector<const Scheme*> complete_schemes() {
   return complete;
 }
 
-// Those that are made for texts of this length, by what they are.
+// A group of schemes of one kind that can be made for texts of this length.
 struct Kind {
   std::string title;
   std::vector<NamedScheme> schemes;
   std::vector<Tensor<double>> maps;  // causal, head 0
   std::vector<DotPlot::Dot> dots;
-  bool profiles = false;  // as functions of the distance
+  bool profiles = false;  // they are functions of the distance
 };
 
-// `idle`: the titles of those that treat every position of this text alike.
+// `idle` gets the titles of schemes that treat all positions of this text equally.
 std::vector<Kind> kinds_of(const ReportText& text, std::string& idle, Json& numbers) {
   const std::vector<std::string> other = swapped(text.tokens, *text.swap);
   std::map<int, Kind> kinds;
@@ -87,7 +87,7 @@ std::vector<Kind> kinds_of(const ReportText& text, std::string& idle, Json& numb
       numbers["order"][name] = {{"same", verdict.same},
                                 {"largest_difference", verdict.largest_difference}};
     } catch (const Error&) {
-      continue;  // not made for texts of this length
+      continue;  // this scheme cannot be made for texts of this length
     }
   }
   std::vector<Kind> list;
@@ -119,28 +119,28 @@ Picture maps_of(const Kind& kind, std::int64_t length) {
 
 void report_schemes(ReportPage& page, const ReportText& text, Json& numbers) {
   if (!text.swap) return;
-  page.fold("Does order show? Every scheme");
+  page.fold("Does the output depend on the order? Every scheme");
   std::string idle;
   const std::vector<Kind> kinds = kinds_of(text, idle, numbers);
   page.paragraph(
-      "The experiment of the first section with every scheme that needs no further parameter, as "
-      "it is before any training (" +
+      "The chart repeats the experiment of the first section with every scheme that needs no "
+      "further parameter, before any training (" +
       random_weights() +
-      "). A causal mask is there in all of them. A scheme that has to be trained first shows "
-      "nothing yet." +
+      "). All of them use a causal mask. A scheme with weights to train has little effect before "
+      "its training." +
       (idle.empty() ? std::string()
-                    : " Left out, because they change nothing in a text of this length with their "
-                      "default parameters: " +
+                    : " These schemes are omitted, because with their default parameters they "
+                      "change nothing in a text of this length: " +
                           idle + "."));
-  DotPlot dots{.title = "How far apart the last token's outputs are for the two orders",
+  DotPlot dots{.title = "Distance of the last token's outputs for the two orders",
                .x_label = "Largest difference of the output",
                .nothing = "the same"};
   for (const Kind& kind : kinds) {
     if (!kind.dots.empty()) dots.groups.push_back({kind.title, kind.dots});
   }
-  page.picture(draw(dots), "`sextant list` says what each of them is.");
+  page.picture(draw(dots), "`sextant list` describes each of them.");
   page.unfold();
-  page.fold("One head with every scheme, and its scores by distance");
+  page.fold("One head with every scheme, and the scores by distance");
   for (const Kind& kind : kinds) {
     page.picture(maps_of(kind, static_cast<std::int64_t>(text.tokens.size())), "");
     if (kind.profiles)

@@ -1,4 +1,4 @@
-// How alike two words are, with and without positions, and what that alone makes of attention.
+// Compares two words with and without positions, and shows attention without learned weights.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -14,15 +14,16 @@ namespace {
 
 std::string caption_of(const ReportText& text) {
   const std::set<std::string> different(text.tokens.begin(), text.tokens.end());
-  return different.size() < text.tokens.size() ? "Dark off the diagonal: the same word once more."
-                                               : "No word stands twice: only the diagonal is dark.";
+  return different.size() < text.tokens.size()
+             ? "A dark cell off the diagonal is the same word at another place."
+             : "No word occurs twice, so only the diagonal is dark.";
 }
 
 void plain_attention(ReportPage& page, const ReportText& text) {
   page.paragraph(
-      "softmax(x x^T / sqrt(width)) with one random vector per word, width 64, no projections and "
-      "no positions: a word is most similar to itself, so it attends to itself, and equally to its "
-      "repetitions.");
+      "The map shows softmax(x x^T / sqrt(width)) with one random vector of width 64 per word, "
+      "without projections and without positions. A word is most similar to itself, so it attends "
+      "to itself, and equally to its repetitions.");
   constexpr std::int64_t kWidth = 64;
   NumpyRandom random(7);
   std::map<std::string, std::vector<double>> vectors;
@@ -41,7 +42,7 @@ void plain_attention(ReportPage& page, const ReportText& text) {
 }  // namespace
 
 void report_similarity(ReportPage& page, const ReportText& text, Json& numbers) {
-  page.fold("Two words, with and without their positions");
+  page.fold("Two words with and without their positions");
   if (text.pair.first.empty()) {
     page.paragraph("The text has no two different words to compare.");
     page.unfold();
@@ -57,13 +58,13 @@ void report_similarity(ReportPage& page, const ReportText& text, Json& numbers) 
   page.paragraph(
       "Skip-gram vectors of width " + std::to_string(vectors.width()) + " trained on " +
       (whole ? "this text" : std::to_string(text.training.word_count()) + " tokens of this text") +
-      ", cosine similarity of '" + first + "' at position " + std::to_string(at_first) + " and '" +
-      second + "' at position " + std::to_string(at_second) +
-      ". Both is sqrt(width) * word + position, as the encoder sees it. Little is learned from a "
-      "short text: its vectors stay near their random initial values, which are short, so that "
-      "both is nearly the position." +
+      ": the table has the cosine similarity of '" + first + "' at position " +
+      std::to_string(at_first) + " and '" + second + "' at position " + std::to_string(at_second) +
+      ". The last column is for sqrt(width) * word + position, the input of the encoder. A short "
+      "text teaches the vectors little: they stay near their random initial values, which are "
+      "small, so the last column is close to that of the position." +
       (cut ? " A sentence of more than " + std::to_string(kMaxTrainingWords) +
-                 " tokens counts as several, positions in each from 0."
+                 " tokens is split, and each part has positions from 0."
            : ""));
   Sinusoidal options;
   options.width = vectors.width();

@@ -1,4 +1,4 @@
-// The report's text: what is drawn, which words are swapped, what vectors are trained on.
+// Reads the report's text: the tokens to draw, the words to swap and the text that trains vectors.
 #include <algorithm>
 
 #include "core/text/strings.h"
@@ -29,7 +29,7 @@ std::pair<std::string, std::string> named_pair(const std::pair<std::string, std:
   return pair;
 }
 
-// A sentence without an end counts as several.
+// Splits a sentence that is too long into several.
 std::vector<std::vector<std::string>> pieces_of(const std::vector<std::string>& sentence) {
   std::vector<std::vector<std::string>> pieces;
   for (std::size_t at = 0; at < sentence.size(); at += kMaxTrainingWords) {

@@ -1,4 +1,4 @@
-// The sixth section: a trained model, and what it does without its positions.
+// The seventh section shows a trained model, and its output without positions.
 #include <algorithm>
 
 #include "figures/report/parts.h"
@@ -19,26 +19,26 @@ constexpr const char* kDate = "the third of march nineteen ninety-nine";
 constexpr std::int64_t kMonth = 5;  // its first digit in yyyy-mm-dd
 constexpr std::int64_t kUnseen = 200;
 
-// Of 1,000 held-out dates, what a model gets right that is trained as the shipped one is
-// (scripts/make_dates_translator.py), but with --scheme none: 179. Half a minute of training, so it
-// is not done here.
+// The share of 1,000 held-out dates that a model reads correctly (179) when it is trained as the
+// shipped one (scripts/make_dates_translator.py) but with --scheme none. That training takes half a
+// minute, so it is not repeated here.
 constexpr double kTrainedWithout = 17.9;  // per cent
 
-// The same weights, rotated by nothing.
+// The same weights, without the rotation.
 TextTranslator without_positions() {
   ModelFolder model = dates_model();
   model.other_schemes = {"none"};
   return TextTranslator::load(model);
 }
 
-// As they are in the texts: pictures mark spaces.
+// The characters as in the texts: pictures mark spaces.
 std::vector<std::string> plain(std::vector<std::string> characters) {
   std::ranges::replace(characters, std::string("␣"), std::string(" "));
   std::ranges::replace(characters, std::string("<eos>"), std::string("end"));
   return characters;
 }
 
-// The mean of the two digits' rows.
+// The mean of the rows of the month's two digits.
 std::vector<double> month_weights(const Tensor<double>& weights) {
   std::vector<double> mean;
   for (std::int64_t key = 0; key < weights.size(1); ++key) {
@@ -53,7 +53,7 @@ std::string tinted(const std::string& character, double weight) {
          "\">" + (character == " " ? "&nbsp;" : escape_html(character)) + "</u>";
 }
 
-// The source's characters, tinted, each word bracketed under its name.
+// The tinted characters of the source, each word in a bracket under its name.
 std::string source_line(const std::vector<std::string>& characters,
                         const std::vector<double>& weights) {
   std::string html = "<div class=\"source\">";
@@ -113,12 +113,12 @@ void report_trained(ReportPage& page, Json& numbers) {
   const std::string written = translate(model, kDate);
   page.paragraph(lesson_text("trained", "says") + " It ships with this program (" +
                  std::to_string(count_of(model.parameters())) +
-                 " numbers, rotary positions). It reads '" + std::string(kDate) + "' and writes '" +
-                 written + "'. Which letters did it look at to write the month?");
+                 " numbers, rotary positions). For '" + std::string(kDate) + "' it writes '" +
+                 written + "'. Which letters did it attend to when it wrote the month?");
   page.insert("<div id=\"translated\" class=\"explore\">\n" + source_line(read, month) +
               target_line(wrote) + "<p class=\"says\">While it wrote the month, " +
               fixed(100 * weight_on(read, month, "march"), 0) +
-              " % of its attention lay on the letters of \u2018march\u2019 (mean of its four "
+              " % of its attention was on the letters of \u2018march\u2019 (mean of its four "
               "heads).</p>\n</div>\n" +
               script_data("translated-data", {{"source", read},
                                               {"target", wrote},
@@ -127,24 +127,25 @@ void report_trained(ReportPage& page, Json& numbers) {
   const AttentionMaps map{.weights = weights.view(),
                           .queries = cross.queries,
                           .keys = cross.keys,
-                          .title = "Where it looked for each character, mean of four heads",
+                          .title = "Attention for each written character, mean of four heads",
                           .row_name = "Written",
                           .column_name = "Read"};
   page.picture(draw(map),
-               "Row: a character that it wrote; column: one that it read. It reads the date out of "
-               "order: the year from the end, the month from the middle, the day from the start.");
+               "Each row is a character that it wrote, each column one that it read. It does not "
+               "read from left to right: it takes the year from the end, the month from the middle "
+               "and the day from the start.");
   const TextTranslator blind = without_positions();
   const std::string broken = translate(blind, kDate);
   const std::string right = share_right(model), still_right = share_right(blind);
   page.verdict(written != broken, "The same weights without positions write '" + broken + "'. Of " +
-                                      std::to_string(kUnseen) + " dates that it never saw " +
-                                      right + " come out right, without positions " + still_right +
-                                      ".");
+                                      std::to_string(kUnseen) +
+                                      " dates that were not in its training, " + right +
+                                      " are right; without positions, " + still_right + ".");
   page.paragraph(
-      "That alone does not show that positions are needed: the model was trained with them, and "
-      "to take any part out of it breaks it. So here is one beside it that never had any, of the "
-      "same size and after the same 3,000 steps. It finds other ways, by what follows what, and "
-      "gets less far.");
+      "This alone does not show that positions are needed: the model was trained with them, and "
+      "removing any part of a model breaks it. The last row of the table is therefore a model of "
+      "the same size that was trained without positions, for the same 3,000 steps. It uses "
+      "other information, such as which characters follow each other, and gets fewer dates right.");
   page.table({{"positions in training", "positions in use", "held-out dates right"},
               {"rotary", "rotary", right},
               {"rotary", "none", still_right},

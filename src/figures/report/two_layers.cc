@@ -1,4 +1,4 @@
-// Two layers can tell the order without positions: how far apart their outputs are.
+// Computes how far apart two layers' outputs are for two orders of the words, without positions.
 #include <algorithm>
 #include <cmath>
 
@@ -8,9 +8,10 @@
 namespace sextant::figures {
 namespace {
 
-constexpr std::uint32_t kSeed = 7;  // of the layers, as of the other random weights
+constexpr std::uint32_t kSeed =
+    7;  // of the layers; the report's other random weights have the same seed
 
-// x + attention(x), as a layer hands it on.
+// x + attention(x), the output of a layer.
 Tensor<double> after_layer(const MultiHead<double>& layer, const Tensor<double>& x, bool causal) {
   AttentionOptions<double> options;
   if (causal) options.causal = Causal::top_left;
@@ -19,7 +20,7 @@ Tensor<double> after_layer(const MultiHead<double>& layer, const Tensor<double>&
   return sum;
 }
 
-// Of the last rows: the length of the difference over that of the longer one.
+// The length of the difference of the last rows, divided by the length of the longer one.
 double last_rows_apart(const Tensor<double>& one, const Tensor<double>& other) {
   double difference = 0, first = 0, second = 0;
   for (std::int64_t i = 0; i < one.size(1); ++i) {

@@ -8,7 +8,7 @@
 namespace sextant::hub {
 namespace {
 
-// transformers' classes whose hidden states go on to logits.
+// transformers' classes that compute logits from the hidden states.
 bool has_head(const ConfigObject& object) {
   return is_class(object,
                   {"BertForMaskedLM", "BertForPreTraining", "BertLMHeadModel", "RobertaForMaskedLM",
@@ -19,7 +19,7 @@ bool has_head(const ConfigObject& object) {
 TransformerConfig read_config(const ConfigObject& object, const ModelConfig& model) {
   if (model.layers.front().scheme != "learned") {
     object.fail("position_embedding_type",
-                "must be absolute for the weights to be read, got " +
+                "must be absolute to load the weights, got " +
                     quoted_text(*object.text("position_embedding_type")));
   }
   TransformerConfig config = shared_config(object, model);

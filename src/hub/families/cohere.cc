@@ -7,7 +7,7 @@ namespace {
 
 TransformerConfig cohere(const ConfigObject& object, const ModelConfig& model) {
   if (object.flag("use_qk_norm").value_or(false)) {
-    object.fail("use_qk_norm", "must be false: its norms have gains of their own for each head");
+    object.fail("use_qk_norm", "must be false: its norms have separate gains for each head");
   }
   TransformerConfig c = shared_config(object, model);
   read_ends(object, c, 256000, true);

@@ -1,6 +1,6 @@
-// DeBERTa v2 and v3 (He et al. 2021, 2111.09543): BERT with content terms of distances in place of
-// positions. All layers read one table of distances by maps of their own; what these make of it
-// is computed here, so that each layer has its tables.
+// Reads DeBERTa v2 and v3 (He et al. 2021, 2111.09543): BERT with content terms of distances
+// instead of positions. All layers read one table of distances by their own maps; the products are
+// computed here, so that each layer has its tables.
 #include "core/text/quoted_text.h"
 #include "hub/families.h"
 
@@ -90,7 +90,7 @@ void add_weights(const ConfigObject& object, const TransformerConfig& c, WeightT
              legacy ? "cls.predictions.bias" : "lm_predictions.lm_head.bias");
 }
 
-// Heads of other classes and of pre-training; the table that v3 has beside, which is not added.
+// Heads of other classes and of pre-training; v3's additional table, which is not added.
 constexpr std::string_view kSkipped[] = {"embeddings.position_ids",
                                          "embeddings.position_embeddings.weight",
                                          "pooler.",

@@ -26,7 +26,7 @@ TransformerConfig gemma(const ConfigObject& object, const ModelConfig& model) {
   // The first files say gelu and mean its approximation, which this key says.
   const auto meant = object.text("hidden_activation");
   if (meant && activation_of(object, "hidden_activation", "") != function_of(c.activation)) {
-    object.fail("hidden_activation", "must be what hidden_act is, got " + quoted_text(*meant));
+    object.fail("hidden_activation", "must equal hidden_act, got " + quoted_text(*meant));
   }
   return c;
 }

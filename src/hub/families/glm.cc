@@ -1,5 +1,5 @@
-// GLM-4 (GLM Team 2024, 2406.12793): Llama with biases of q, k and v, gate and up in one map; the
-// type glm4 has norms of what blocks give besides.
+// Reads GLM-4 (GLM Team 2024, 2406.12793): Llama with biases of q, k and v, gate and up in one map;
+// the type glm4 also has norms of the blocks' results.
 #include "hub/families.h"
 
 namespace sextant::hub {

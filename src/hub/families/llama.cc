@@ -1,5 +1,5 @@
-// Llama (Touvron et al. 2023), and what has its architecture: Mistral, Qwen 2 with biases of q, k
-// and v, Qwen 3 with norms of q and k, SmolLM 3, Granite with factors.
+// Reads Llama (Touvron et al. 2023) and models with its architecture: Mistral, Qwen 2 with biases
+// of q, k and v, Qwen 3 with norms of q and k, SmolLM 3, Granite with factors.
 #include "hub/families.h"
 #include "hub/written_keys.h"
 
@@ -18,7 +18,7 @@ TransformerConfig read_config(const ConfigObject& object, const ModelConfig& mod
   return config;
 }
 
-// Of q, k, v and the result; of feed-forward layers.
+// Reads the biases of q, k, v and the result, and of feed-forward layers.
 void read_biases(const ConfigObject& object, TransformerConfig& config) {
   config.qkv_bias = config.out_bias = object.flag_or("attention_bias", false);
   config.ffn_bias = object.flag_or("mlp_bias", false);

@@ -19,7 +19,7 @@ TransformerConfig read_config(const ConfigObject& object, const ModelConfig& mod
   c.logits = c.logits_transform = is_class(object, {"ModernBertForMaskedLM"});
   if (!c.logits) return c;
   if (activation_of(object, "classifier_activation", "gelu") != function_of(c.activation)) {
-    object.fail("classifier_activation", "must be what hidden_activation is");
+    object.fail("classifier_activation", "must equal hidden_activation");
   }
   c.tied = object.flag_or("tie_word_embeddings", true);
   c.logits_bias = object.flag_or("decoder_bias", true);

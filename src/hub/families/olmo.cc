@@ -1,5 +1,5 @@
-// OLMo (Groeneveld et al. 2024, 2402.00838): Llama with layer norms that have no weights. OLMo 2
-// (2501.00656): norms of what blocks give alone, and of all of q and of k.
+// Reads OLMo (Groeneveld et al. 2024, 2402.00838), Llama with layer norms that have no weights, and
+// OLMo 2 (2501.00656), with norms only of the blocks' results, and of all of q and of k.
 #include "hub/families.h"
 
 namespace sextant::hub {

@@ -7,7 +7,7 @@ namespace {
 
 TransformerConfig stablelm(const ConfigObject& object, const ModelConfig& model) {
   if (object.flag_or("qk_layernorm", false)) {
-    object.fail("qk_layernorm", "must be false: its norms have gains of their own for each head");
+    object.fail("qk_layernorm", "must be false: its norms have separate gains for each head");
   }
   TransformerConfig c = shared_config(object, model);
   read_ends(object, c, 50304, false);

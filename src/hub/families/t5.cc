@@ -36,7 +36,7 @@ TransformerConfig read_config(const ConfigObject& object, const ModelConfig& mod
   return c;
 }
 
-// The first T5 scales what makes its logits; files of FLAN-T5 and T5 1.1 say that theirs are not
+// The first T5 scales the input of its logits; files of FLAN-T5 and T5 1.1 say that theirs are not
 // tied, whether they are or not.
 TransformerConfig t5(const ConfigObject& object, const ModelConfig& model) {
   TransformerConfig c = read_config(object, model, 32128, 2048, "relu");
@@ -91,7 +91,7 @@ void add_weights(const ConfigObject& object, const TransformerConfig& c, WeightT
   add_translator(c, encoder, decoder, "shared.weight", table);
 }
 
-// Of the first T5, whose cross attention has none.
+// Tensors of the first T5, whose cross attention has no such biases.
 constexpr std::string_view kSkipped[] = {"EncDecAttention.relative_attention_bias.weight"};
 
 }  // namespace

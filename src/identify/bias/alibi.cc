@@ -15,7 +15,8 @@
 namespace sextant::identify {
 namespace {
 
-constexpr double kFarBelow = -1e30;  // what stands for -infinity: the least numbers of other types
+// Smaller numbers count as -infinity: the least numbers of other types.
+constexpr double kFarBelow = -1e30;
 
 // Slopes of the paper, of its formula for powers of two at any number of heads, or of exponents
 // counted from 0.
@@ -71,7 +72,7 @@ bool name_rule(const std::vector<double>& slopes, double tolerance, double longe
   return false;
 }
 
-// One way to lay out distances: those of a row of a matrix, or of every query alike.
+// One way to lay out distances: those of a row of a matrix, or the same for every query.
 struct Form {
   bool is_line;   // slope * (key - origin), not -slope * |key - origin|
   bool moves;     // the origin is one key further with each query
@@ -150,7 +151,7 @@ std::optional<Slopes> slopes_of(View<const double> bias, const Form& form, doubl
     }
     found.of_heads.push_back(slope);
   }
-  // The same line in every row has no distance 0 of its own: what it hides is a mask's.
+  // If every row has the same line, it has no distance 0: its hidden pairs are a mask's.
   const bool masked_line = form.is_line && !form.moves && queries > 1;
   found.causal = hidden && (masked_line || !sees_future);
   return found;
@@ -160,7 +161,7 @@ std::optional<Slopes> slopes_of(View<const double> bias, const Form& form, doubl
 
 Identification name_slopes(View<const double> slopes, double unit_roundoff) {
   std::vector<double> values;
-  // Signs differ between files: what multiplies the distance may be negative.
+  // Signs differ between files: the factor of the distance may be negative.
   const double sign = slopes(0) < 0 ? -1 : 1;
   for (std::int64_t h = 0; h < slopes.size(0); ++h) values.push_back(sign * slopes(h));
   Identification result;

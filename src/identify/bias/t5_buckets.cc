@@ -33,8 +33,8 @@ std::optional<Buckets> by_distance(View<const double> matrix, std::int64_t offse
   return result;
 }
 
-// Keys that may be at distance 0 of the first query: its own or, behind a cache, the one that makes
-// the last key the last query's own; of one row of distances, the first or the last 0.
+// Returns keys that may be at distance 0 of the first query: its own or, after a cache, the one
+// that makes the last key the last query's own; for one row of distances, the first or the last 0.
 std::vector<std::int64_t> offsets_of(View<const double> matrix) {
   const std::int64_t queries = matrix.size(0), keys = matrix.size(1);
   if (queries > 1 && queries == keys) return {0};
@@ -133,7 +133,7 @@ std::optional<Found> settings_of(const Buckets& given) {
     });
     if (least >= end) continue;
     const T5 settings{count, likeliest(least, end - 1), both};
-    // Whether a distance half as long again would be told from this one.
+    // Whether a distance 1.5 times as long could be distinguished from this one.
     const std::int64_t farther = settings.max_distance + settings.max_distance / 2 + 1;
     const bool told = differences({count, farther, both}, given) != std::pair{false, false};
     return Found{settings, farthest > exact + 1 && (end - exact < 6 || told),

@@ -72,8 +72,9 @@ std::vector<std::int64_t> firsts_of(const Rotations& given, double amplitude, do
   return result;
 }
 
-// Frequencies to fit one from. A slow sine says little about its turns: 0 too. In a slice row 0 has
-// made some whole turns since position 0, so many as the rough frequency leaves.
+// Returns frequencies from which to fit one. A slow sine says little about its turns: 0 is one of
+// them. In a slice row 0 has made some whole turns since position 0, within the error of the rough
+// frequency.
 std::vector<double> starts_of(const Rotations& given, const Step& step, double amplitude, double p,
                               double noise) {
   const auto measured = measure(given.table, step, amplitude, noise);

@@ -14,8 +14,8 @@
 namespace sextant::identify {
 namespace {
 
-// What frameworks round together: nothing, a buffer of positions or of frequencies, both, or
-// everything where the module runs in 16 bits.
+// The parts that frameworks round together: nothing, a buffer of positions or of frequencies, both,
+// or everything if the module runs in 16 bits.
 struct Rounded {
   const char* name;
   bool positions, frequencies, angles;
@@ -119,8 +119,8 @@ Identification explained(const Rotations& given, std::int64_t first, const Rotat
   return found;
 }
 
-// Candidates of one rounding: the rules near `fit`, of rows whose positions are exact, then, for
-// what was rounded, the usual bases.
+// Searches candidates of one rounding: the rules near `fit`, for rows whose positions are exact,
+// then the usual bases for rounded tables.
 Identification search(const Rotations& given, double unit, const Rounded& rounded,
                       const std::optional<RotationFit>& fit) {
   Identification found;
@@ -192,7 +192,7 @@ Identification name_rotations(const Rotations& given, double unit_roundoff) {
 
 Identification name_frequencies(View<const double> frequencies, double unit_roundoff) {
   const std::int64_t pairs = frequencies.size(0);
-  if (pairs < 4) return {};  // fewer lie on too many ladders
+  if (pairs < 4) return {};  // fewer fit too many ladders
   const std::span values(frequencies.data(), static_cast<std::size_t>(pairs));
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (!(values[k] >= 0 && values[k] <= (k > 0 ? values[k - 1] : 1)) || values[0] == 0) return {};

@@ -15,7 +15,7 @@
 
 namespace sextant::identify {
 
-// [positions, columns] of consecutive positions; pair k stands in the columns of steps[k].
+// [positions, columns] of consecutive positions; pair k is in the columns of steps[k].
 struct Rotations {
   View<const double> table;
   std::vector<Step> steps;

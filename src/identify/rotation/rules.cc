@@ -1,6 +1,7 @@
-// Candidates near a fit: frequencies of one ladder (plain ones, divided ones, those of a changed
-// base, and those whose slow pairs stand still), then those that keep fast pairs and divide slow
-// ones (Llama 3 and YaRN). Base, factor and length are fitted; the schemes make the frequencies.
+// Makes candidates near a fit: frequencies of one ladder (plain ones, divided ones, those of a
+// changed base, and those with unrotated slow pairs), then those that keep fast pairs and divide
+// slow ones (Llama 3 and YaRN). Base, factor and length are fitted; the schemes make the
+// frequencies.
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -152,8 +153,8 @@ class Search {
     return std::nullopt;
   }
 
-  // Rules by parts of this base. The factor is that of the slowest pair whose frequency can be told
-  // well; when that one lies between, of slower ones that can be told less well.
+  // Tries rules by parts with this base. The factor is that of the slowest pair with an accurate
+  // frequency; if that pair is on the ramp, that of slower, less accurate ones.
   bool try_parts(double base) const {
     RotationRule plain = plain_rule(base);
     if (!make(plain, pairs_)) return false;
@@ -193,7 +194,7 @@ class Search {
       add("rotary_yarn", length, {{"truncate", "no"}});
       if (fit_.amplitude == 1) llama3(length, 4), llama3(length, 1);
     }
-    // Of pairs between, Llama 3 keeps a share that is a line over the frequency.
+    // For pairs between, Llama 3 keeps a share that is linear in the frequency.
     Line line;
     int between = 0;
     for (std::int64_t k = 0; k < pairs_; ++k) {
@@ -213,7 +214,7 @@ class Search {
     return rules;
   }
 
-  // Offers the rules whose frequencies lie within the errors of the fit, nearest first.
+  // Offers the rules whose frequencies are within the errors of the fit, nearest first.
   bool accept_nearest(std::vector<RotationRule> rules) const {
     std::vector<std::pair<double, const RotationRule*>> near;
     for (RotationRule& rule : rules) {

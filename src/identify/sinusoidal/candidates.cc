@@ -22,7 +22,7 @@ double roundest_scale(double estimate, double error, double width) {
 std::vector<Candidate> candidates_of(const Structure& structure, const Fit& fit,
                                      std::int64_t length, std::int64_t width, const Noise& noise) {
   std::vector<Candidate> found;
-  // A damaged value may be so large that its square is infinite, and what is fitted to it NaN.
+  // A damaged value may be so large that its square is infinite and its fit NaN.
   if (!std::isfinite(fit.scale) || !std::isfinite(fit.slope.value)) return found;
   // The constant log(base)/n was itself rounded to float32: an error that all rows share.
   const bool float32 = noise.angle == kFloat32Angles || noise.storage > 0x1p-24;

@@ -52,7 +52,7 @@ Comparison compare(View<const double> table, const Sinusoidal& options, const No
     rows.first = options.first + begin;
     rows.length = all ? std::min(block, length - begin) : 1;
     rows.threads = 1;
-    // Frameworks compute in float32 whatever they store.
+    // Frameworks compute in float32 for every stored type.
     Tensor<double> remade;
     if (options.precision == Precision::framework) {
       const Tensor<float> short_values = sinusoidal<float>(rows);

@@ -1,4 +1,4 @@
-// The given table against candidates made again, and the options that a fit may stand for.
+// Compares the given table with candidates, and lists the options near a fit.
 #pragma once
 
 #include <cstdint>
@@ -40,7 +40,7 @@ struct Candidate {
 std::vector<Candidate> candidates_of(const Structure& structure, const Fit& fit,
                                      std::int64_t length, std::int64_t width, const Noise& noise);
 
-// What was found, in one or two sentences for a person.
+// The result, in one or two sentences for a person.
 struct Finding {
   Sinusoidal options;
   std::int64_t rows, columns;    // of the given table

@@ -1,4 +1,4 @@
-// What rows show before any base or position is supposed: the wave of frequency 1, and how fast
+// Measures rows without a supposed base or position: the wave of frequency 1, and how fast
 // frequencies fall.
 #include <algorithm>
 #include <cmath>

@@ -38,7 +38,7 @@ class Visits {
   std::uint64_t offset(std::int64_t p) const {
     return static_cast<std::uint64_t>(p) * kRadian - begin_;
   }
-  struct Return {  // so many further on, the phase is so far ahead or behind
+  struct Return {  // after this many steps the phase is ahead or behind by this much
     std::int64_t count;
     std::uint64_t turn;
   };

@@ -27,7 +27,7 @@ struct Value {
   bool cosine;
 };
 
-// What values say about a supposed position, and the slope that they sharpen.
+// The evidence of values for a supposed position, and the refined slope.
 struct Verdict {
   Frequency slope;
   double tested = 0, wrong = 0;
@@ -156,7 +156,7 @@ class FrequencySearch {
     Fit found{first, scale, wave_.scale_error, slope, true, true};
     found.slope_known =
         last == 0 || slope.error < 0.02 * std::max(std::fabs(slope.value), 1 / last);
-    // Bits of the phases of row 0 within what the range of positions allows.
+    // Bits of the phases of row 0 that the range of positions allows.
     double bits = first == 0 ? 1e300 : -std::log2(2 * std::fabs(p) + 1) - 4;
     const double error = std::min(prior.error, slope.error);
     for (const Step& step : structure_.steps) {

@@ -20,8 +20,8 @@ struct Reading {
   double exponent;
   double rarity;
 };
-// Members of the family whose columns show the same functions, of frequencies e^(slope * index) for
-// one unknown slope. Steps are thinned to what a fit looks at; the first has frequency 1.
+// Members of the family whose columns have the same functions, with frequencies e^(slope * index)
+// for one unknown slope. Steps are reduced to those that a fit uses; the first has frequency 1.
 struct Structure {
   std::vector<Step> steps;
   std::vector<Reading> readings;

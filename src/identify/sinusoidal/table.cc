@@ -26,8 +26,8 @@ constexpr double kMaxOutside = 0.02;  // share of damaged values beyond which it
 constexpr double kSpareBits = 30;     // chance has one in 2^30, and some 2^10 candidates to try
 constexpr double kLargest = 0x1p500;  // the fits square values, and sum 2^22 squares
 
-// Returns whether the values are small enough to fit, but for some that may be damaged. Throws
-// Error for what is no table.
+// Returns whether the values are small enough to fit, except for some that may be damaged. Throws
+// Error for data that is no table.
 bool check(View<const double> table, double unit_roundoff, int threads) {
   check_range(kThreads, "identify_table.threads", threads);
   if (table.rank() != 2 || table.size(0) < 1 || table.size(1) < 2) {
@@ -53,9 +53,9 @@ bool check(View<const double> table, double unit_roundoff, int threads) {
   return static_cast<double>(huge) <= kMaxOutside * static_cast<double>(table.count());
 }
 
-// What a table may have gone through, likeliest first: roundings, as a file may be wider than what
-// was once computed, and angles in float32. Far positions are few when the phase is known to 24
-// bits; with 16-bit types there are millions: those come last.
+// Possible roundings of a table, likeliest first, as a file may have a wider type than the
+// computation, and angles in float32. There are few far positions if the phase is known to 24 bits;
+// with 16-bit types there are millions: those come last.
 struct Attempt {
   Noise noise;
   bool far;
@@ -117,7 +117,7 @@ class Identifier {
     if (!guessed) result.options.width = table_.size(1);
     result.max_deviation =
         compared(result.options, {unit_, 0, kFloat64Angles}, 0, INT64_MAX).max_deviation;
-    // A table that is that of the paper to the last bit can only lack what tells its base.
+    // A table that equals the paper's to the last bit can only lack the evidence for its base.
     if (guess_fits_ || result.max_deviation == 0) {
       const std::int64_t rows = table_.size(0);
       result.explanation = "Looks like a sinusoidal table at position " +
@@ -143,7 +143,7 @@ class Identifier {
     return compare(table_, options, noise, error, unit_, rows);
   }
 
-  // Whether a fit stands up to about 200 rows of the table under its best name.
+  // Returns whether a fit agrees with about 200 rows of the table under its best name.
   bool judge(const Structure& structure, const Noise& noise, const Fit& fit) {
     const auto sample = [&](const Sinusoidal& options) {
       return compared(options, noise, scale_error(options, fit), 200);
@@ -191,7 +191,7 @@ class Identifier {
     const double per_value = -std::log2(unit);
     const std::int64_t width = table_.size(1);
     const std::int64_t rows = std::min(table_.size(0), std::max<std::int64_t>(2, 4096 / width));
-    // The first row counts in full, other rows by what changes: constant columns are no evidence.
+    // The first row counts in full, other rows by their changes: constant columns are no evidence.
     double values = static_cast<double>(width) * per_value;
     for (std::int64_t i = 1; i < rows; ++i) {
       const std::int64_t row = i * (table_.size(0) - 1) / (rows - 1);

@@ -1,5 +1,5 @@
-// One row a model type: the defaults of its configuration class in transformers 5.23.0. The tests
-// compare them with what those classes write, tests/interop/config/class_defaults/.
+// Has one row per model type: the defaults of its configuration class in transformers 5.23.0. The
+// tests compare them with the output of those classes, tests/interop/config/class_defaults/.
 #include "interop/config/defaults.h"
 
 #include <algorithm>

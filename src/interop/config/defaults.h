@@ -1,4 +1,4 @@
-// What the configuration classes of `transformers` take where a key of a config.json is absent.
+// Lists the defaults of `transformers`' configuration classes for absent keys of a config.json.
 #pragma once
 
 #include <array>
@@ -16,20 +16,20 @@ struct DefaultPositions {
   std::int64_t rotary_dim = 0;     // 0: by `partial`
   std::int64_t window = 0;         // sliding_window; 0: none
   std::int64_t window_layers = 0;  // max_window_layers
-  std::int64_t pattern = 0;        // every so many layers see everything
+  std::int64_t pattern = 0;        // every n-th layer sees everything
   std::int64_t original = 0;       // original_max_position_embeddings; 0: the class has none
   double softcap = 0;              // attn_logit_softcapping; 0: none
   std::array<std::int64_t, 3> sections = {};  // mrope_section; zeros: the model has no images
 };
 
-// What differs from class to class; a default that all share stands where it is read.
+// The differences between classes; a default that all share is where it is read.
 struct ConfigDefaults {
   std::string_view model_type;
   ModelSizes sizes;  // kv_heads 0: as many as heads; head_dim 0: width / heads
   DefaultPositions positions;
 };
 
-// Of a model type that models.h knows.
+// Returns the defaults of a model type in models.h.
 const ConfigDefaults& config_defaults(std::string_view model_type);
 
 }  // namespace sextant::interop

@@ -1,4 +1,4 @@
-// layer_types, or what the keys beside it make of the layers.
+// Reads layer_types, or derives the kinds of layers from other keys.
 #include "interop/config/layer_kinds.h"
 
 #include <utility>
@@ -38,7 +38,7 @@ class Reader {
     check_count("layer_types", given->size());
     for (std::size_t i = 0; i < given->size(); ++i) {
       check_type((*given)[i]);
-      // The classes of these model types make all layers alike, whatever the key says.
+      // The classes of these model types make all layers equal and ignore the key.
       const bool reads_types =
           family_.is("llama4_text") ||
           (family_.window != LayerWindow::never && family_.window != LayerWindow::always &&
@@ -46,7 +46,8 @@ class Reader {
       if (reads_types || (*given)[i] == kinds_.types[i]) continue;
       object_.fail("layer_types", "must be " + kinds_.types[i] + " for layer " + std::to_string(i) +
                                       ": the layers of the model type " +
-                                      std::string(family_.name) + " are alike, got " + (*given)[i]);
+                                      std::string(family_.name) + " have one type, got " +
+                                      (*given)[i]);
     }
     kinds_.types = *given;
   }
@@ -102,7 +103,7 @@ class Reader {
     for (const char* key : {"sliding_window_pattern", "global_attn_every_n_layers"}) {
       pattern_ = object_.integer_or(key, pattern_);
     }
-    // What a class has made of the first of them; files have it beside layer_types.
+    // A class has made this from the first of them; files have it in addition to layer_types.
     pattern_ = object_.integer("_sliding_window_pattern").value_or(pattern_);
   }
 

@@ -1,5 +1,5 @@
-// From a config.json to the positions of every layer: finds the text model, asks who knows its
-// type, and refuses what would be lost.
+// Turns a config.json into the positions of every layer: finds the text model, calls the reader of
+// its type, and refuses keys that would be lost.
 #include "sextant/interop/model_config.h"
 
 #include <algorithm>

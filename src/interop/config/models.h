@@ -1,4 +1,5 @@
-// What is known of each model type: how its config.json names sizes, and what its layers do.
+// Describes each model type: the names of sizes in its config.json, and the positions of its
+// layers.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@ namespace sextant::interop {
 // A layer of these sizes without positions.
 LayerPositions bare_layer(const ModelSizes& sizes);
 
-// Each reads the layers of the model types it knows into `config`, and returns whether this is one.
+// Each function reads the layers of its model types into `config`, and returns whether this is one.
 bool read_rotary_model(const ConfigObject& object, ModelConfig& config);
 bool read_unrotated_model(const ConfigObject& object, ModelConfig& config);
 // The names of those types, and of all, sorted.

@@ -23,8 +23,8 @@ class ConfigObject {
       : json_(json), where_(std::move(where)), prefix_(std::move(prefix)) {}
 
   bool has(std::string_view key) const;
-  // Not there at all: what is absent takes the default of the model type. Neither of these two
-  // counts as having looked at the key.
+  // Returns whether a key is absent: it then has the default of the model type. Neither of these
+  // two counts as reading the key.
   bool is_absent(std::string_view key) const;
   bool is_null(std::string_view key) const;  // there, and null
   std::optional<std::int64_t> integer(std::string_view key, std::int64_t least = 1) const;
@@ -57,8 +57,8 @@ class ConfigObject {
 
   // Says that the object is of a model type that is not known and read as another.
   void set_read_as() noexcept { is_read_as_ = true; }
-  // Says of keys that they do nothing in this model type, whatever their values: they count as
-  // looked at, unless the object is of another type.
+  // Declares that keys have no effect in this model type, for any value: they count as read, unless
+  // the object is of another type.
   void not_used(std::initializer_list<std::string_view> keys) const;
 
   [[noreturn]] void fail(std::string_view key, const std::string& what) const;

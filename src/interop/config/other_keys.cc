@@ -1,5 +1,6 @@
-// One rule for all of them: a key that repeats what was read, or has no effect, is no loss. What a
-// key repeats is told from its words, so that every spelling of a window or a base is known.
+// Applies one rule to all of them: a key that repeats a read value, or has no effect, is no loss.
+// The words of a key determine what it repeats, so every spelling of a window or a base is
+// recognised.
 #include "interop/config/other_keys.h"
 
 #include <algorithm>
@@ -73,8 +74,8 @@ bool asks_for(std::string words, std::string_view scheme) {
 
 [[noreturn]] void contradict(const ConfigObject& object, const Json::Member& member,
                              const std::string& read) {
-  object.fail(member.key, "must repeat what is read from the other keys, " + read + ", got " +
-                              member.value.dump());
+  object.fail(member.key,
+              "must repeat the value of the other keys, " + read + ", got " + member.value.dump());
 }
 
 }  // namespace
@@ -156,7 +157,7 @@ bool OtherKeys::repeats_flag(const ConfigObject& object, const Json::Member& mem
   return read.has_value();
 }
 
-// What position_embedding_type and its like may say.
+// Checks the values of position_embedding_type and similar keys.
 bool OtherKeys::repeats_name(std::string_view name) const {
   const std::string words = words_of(name);
   if (has_any(words, kRotary)) return rotates();
@@ -189,7 +190,7 @@ void OtherKeys::check_beside(const ConfigObject& outer, const ConfigObject& text
   for (const Json::Member& each : outer.json().items()) {
     const auto inside = inner.find(each.key);
     if (inside == inner.end()) {
-      check_key(outer, each, "is not in text_config, which is what is read");
+      check_key(outer, each, "is not in text_config, but only text_config is read");
     } else if (!each.value.is_null() && *inside->second != each.value &&
                has_any(words_of(each.key), kPositions)) {
       outer.fail(each.key, "must be the same as in text_config");

@@ -15,15 +15,16 @@ namespace sextant::interop {
 // factor 1.
 bool has_no_effect(std::string_view key, const Json& value);
 
-// What was read of a model, for keys that say it once more under another name.
+// The values read from a model, for keys that repeat them under another name.
 class OtherKeys {
  public:
   explicit OtherKeys(const ModelConfig& config);
 
-  // Throws Error naming the first key of `object` about positions that was not read and that would
-  // be lost: it contradicts what was read, or nothing that was read has its meaning.
+  // Throws an Error with the first key of `object` about positions that was not read and would be
+  // lost: it contradicts a read value, or no read value has its meaning.
   void check(const ConfigObject& object) const;
-  // Of what stands beside the text model: the same, and what `text` has must be equal there.
+  // Checks the keys outside the text model: the same, and keys that `text` has must have equal
+  // values there.
   void check_beside(const ConfigObject& outer, const ConfigObject& text) const;
 
  private:

@@ -90,7 +90,7 @@ class RopeReader {
     if (const auto value = rope_.number(key)) put(name, shortest(*value));
   }
   double factor() { return rope_.need(rope_.positive("factor"), "factor"); }
-  // The length of training: beside or inside, else the longest that the model takes.
+  // Returns the length of training: outside or inside, else the model's longest.
   std::int64_t original() {
     const auto inside = rope_.integer("original_max_position_embeddings");
     auto beside = context_.original;
@@ -104,7 +104,7 @@ class RopeReader {
     const auto found = inside ? inside : beside;
     return found ? *found : longest();
   }
-  // Of the types that have no length of training: it may say again what the others say.
+  // For types without a length of training: it may repeat the other values.
   void repeated_length(double factor) {
     constexpr std::string_view kKey = "original_max_position_embeddings";
     const auto inside = rope_.integer(kKey);
@@ -214,7 +214,7 @@ class RopeReader {
     setting_.parameters.erase("rotary_dim");
     finish("factor");
   }
-  // Of every rope type: which pair is rotated by which id.
+  // For every rope type: says which id rotates which pair.
   void sections() {
     if (!context_.default_sections) {
       rope_.fail("mrope_section", "is not known for this model type");

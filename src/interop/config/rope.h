@@ -13,7 +13,7 @@
 
 namespace sextant::interop {
 
-// What the model says beside rope_scaling or rope_parameters.
+// The model's keys outside rope_scaling or rope_parameters.
 struct RopeContext {
   std::optional<double> base;  // of the config; a value inside has to be the same
   std::string_view base_key = "rope_theta";
@@ -26,12 +26,12 @@ struct RopeContext {
   RotaryLayout layout = RotaryLayout::half_split;
   bool last = false;  // the last channels are rotated, not the first
   std::optional<std::int64_t> max_positions;
-  std::optional<std::int64_t> original;  // original_max_position_embeddings beside
-  std::int64_t default_original = 0;     // what it is when absent; 0: nothing
-  // Of a model with image rows and columns, when the config does not say.
+  std::optional<std::int64_t> original;  // original_max_position_embeddings outside
+  std::int64_t default_original = 0;     // its default if it is absent; 0: none
+  // For a model with image rows and columns, if the config does not say it.
   std::optional<std::array<std::int64_t, 3>> default_sections;
   bool sections_interleaved = false;
-  bool query_scale = false;  // Ministral 3: llama_4_scaling_beta beside the settings of YaRN
+  bool query_scale = false;  // Ministral 3: llama_4_scaling_beta next to the settings of YaRN
 };
 
 struct RopeSetting {

@@ -1,4 +1,4 @@
-// What sets the model types that rotate apart, beside the defaults of their keys.
+// Describes the differences of rotary model types besides the defaults of their keys.
 #pragma once
 
 #include <string_view>
@@ -14,7 +14,7 @@ enum class LayerWindow {
   by_pattern,
   // Only with use_sliding_window:
   when_used,           // all
-  from_layer,          // those from max_window_layers on
+  from_layer,          // the layers from max_window_layers on
   every_second_below,  // 0, 2, 4 .. below max_window_layers
   without_rotation,
 };
@@ -35,7 +35,7 @@ struct RotaryFamily {
   bool latent = false;                // DeepSeek's heads: the rotated channels come last
   bool temperature = false;           // Llama 4
   bool query_scale = false;           // Ministral 3: queries grow in layers that rotate
-  bool nested_rope = false;           // rotary settings for each kind of layer, whatever is absent
+  bool nested_rope = false;  // rotary settings for each kind of layer, also if keys are absent
 
   bool is(std::string_view other) const { return name == other; }
 };

@@ -60,7 +60,7 @@ class FamilyReader {
   }
 
   void read_rope() {
-    // What gpt-oss and Ministral 3 are without a word of it: `transformers` takes null for absent.
+    // The defaults of gpt-oss and Ministral 3: `transformers` takes null for absent.
     static const Json kYarn = Json::parse_object(
         R"({"rope_type": "yarn", "factor": 32, "beta_fast": 32, "beta_slow": 1, "truncate": false,
             "original_max_position_embeddings": 4096})",
@@ -78,7 +78,7 @@ class FamilyReader {
       if (is("ministral3")) parameters.emplace(kMinistral, "ministral3");
     }
     if (parameters && scaling && parameters->json() != scaling->json()) {
-      object_.fail("rope_scaling", "must not be given beside rope_parameters with other values");
+      object_.fail("rope_scaling", "must not be given with rope_parameters of other values");
     }
     const DefaultPositions& defaults = defaults_.positions;
     context_.default_base = defaults.base;
@@ -129,7 +129,7 @@ class FamilyReader {
     }
   }
 
-  // Models with words of their own for base and part.
+  // Reads models with their own names for base and part.
   void read_keys_beside() {
     if (is("modernbert")) object_.not_used({"position_embedding_type"});
     if (is("gptj") || is("codegen")) {

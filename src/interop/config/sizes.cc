@@ -1,4 +1,4 @@
-// Sizes of a model; what is absent is the default of the model type.
+// Reads the sizes of a model; absent ones have the default of the model type.
 #include "interop/config/sizes.h"
 
 #include <string>

@@ -25,7 +25,7 @@ std::int64_t divided_width(const ConfigObject& object, const ModelSizes& sizes);
 // num_key_value_heads: the default where it is absent, as many as heads where it is null.
 std::int64_t read_kv_heads(const ConfigObject& object, const ConfigDefaults& defaults,
                            const ModelSizes& sizes);
-// Falcon has keys of its own: one head for all queries unless it is said otherwise.
+// Falcon has its own keys: one head for all queries by default.
 std::int64_t read_falcon_kv_heads(const ConfigObject& object, const ModelSizes& sizes);
 
 }  // namespace sextant::interop

@@ -60,7 +60,7 @@ void read_opt(const ConfigObject& object, ModelConfig& config) {
 
 void read_bert(const ConfigObject& object, ModelConfig& config) {
   const ModelSizes sizes = sizes_of(object, config);
-  // RoBERTa counts from the row behind padding's, which is its pad_token_id.
+  // RoBERTa counts from the row after padding's, which is its pad_token_id.
   const bool behind_padding = config.model_type != "bert";
   const std::int64_t offset = behind_padding ? object.integer_or("pad_token_id", 1, 0) + 1 : 0;
   const std::string kind = object.text("position_embedding_type").value_or("absolute");
@@ -80,7 +80,7 @@ void read_bert(const ConfigObject& object, ModelConfig& config) {
   config.max_positions = usable;
 }
 
-// Where the key asks for sinusoidal positions, they are in the table of the file.
+// If the key requests sinusoidal positions, they are in the table of the file.
 void read_distilbert(const ConfigObject& object, ModelConfig& config) {
   const ModelSizes sizes = sizes_of(object, config);
   object.not_used({"sinusoidal_pos_embds"});

@@ -1,5 +1,5 @@
-// The backward kernel: what up to kBackwardQueries queries of one head add to every gradient, in
-// one pass over their keys.
+// Declares the backward kernel: it adds the terms of up to kBackwardQueries queries of one head to
+// every gradient, in one pass over their keys.
 #pragma once
 
 #include <cstdint>
@@ -54,7 +54,8 @@ struct BackwardBlock {
 
   // Results; null: not computed.
   StoredOutput dq{};
-  // Added to: [keys][padded_width()] sums of dS^T q, scale left out and q rotated, and of P^T dout.
+  // Added to: [keys][padded_width()] sums of dS^T q, without the scale and with q rotated, and of
+  // P^T dout.
   QuerySums dk{}, dv{};
   bool begins_span = false;  // the sums of the tasks before are moved to `spans` first
   // Added to: the gradient of line, over all of its distances, with a margin of kQueryGroup floats

@@ -182,7 +182,7 @@ HWY_INLINE bool all_finite(const float* x, std::int64_t count) {
   return rest == 0 && hn::AllTrue(d, hn::Eq(nan_probe, zero));
 }
 
-// Rows of `stride` floats to where they belong, from row `first` on.
+// Writes rows of `stride` floats to their places, from row `first` on.
 HWY_INLINE void write_rows(const float* rows, std::int64_t stride, std::int64_t count,
                            std::int64_t width, const StoredOutput& out, std::int64_t first) {
   const auto write = [&](auto* to) HWY_ATTR {

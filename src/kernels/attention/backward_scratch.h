@@ -47,7 +47,7 @@ inline BackwardScratch divide(const BackwardBlock& b, float* memory) {
   s.delta = arrays.take(lanes);
   s.part = arrays.take(b.head_dim * kQueryBlock);
   s.scores = arrays.take(kBackwardKeys * kQueryBlock);
-  // Zeros beside the lanes, for sums along diagonals.
+  // Zeros next to the lanes, for sums along diagonals.
   const std::int64_t margin = b.wants_line_gradient ? kQueryGroup : 0;
   s.gradient_row = kQueryBlock + 2 * margin;
   const auto take_gradients = [&] {

@@ -1,6 +1,6 @@
-// Sums over keys whose error does not grow with the number of keys (docs/attention-kernel.md counts
-// it): a chain over the keys of a block, a chain over the blocks of a span, and over the spans a
-// sum that keeps what rounding loses. Included again for each instruction set.
+// Sums over keys with an error that does not grow with their number (see docs/attention-kernel.md):
+// a chain over the keys of a block, a chain over the blocks of a span, and over the spans a sum
+// that keeps its rounding errors. Included again for each instruction set.
 #if defined(SEXTANT_KERNELS_ATTENTION_LONG_SUMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_ATTENTION_LONG_SUMS_INL_H_
 #undef SEXTANT_KERNELS_ATTENTION_LONG_SUMS_INL_H_
@@ -40,7 +40,7 @@ HWY_INLINE void each_vector(const SumRows& all, const Use& use) {
   }
 }
 
-// Whether the block of keys from `begin` on is in another span than the blocks before it.
+// Returns whether the block of keys from `begin` on is in another span than the blocks before it.
 HWY_INLINE bool enters_span(std::int64_t begin, std::int64_t& span) {
   const std::int64_t before = span;
   span = begin / kSpan;
@@ -116,8 +116,7 @@ HWY_NOINLINE void product_nan_safe(std::int64_t rows, std::int64_t groups, const
 }
 
 // C += A B over the visible keys of the block from key `begin` on, the steps of `all`: from 0 one
-// chain in the order of the keys, however they are cut, and one addition. `part` is room for
-// another C.
+// chain in the order of the keys, for any division, and one addition. `part` is room for another C.
 HWY_INLINE void add_block(const VisibleRects& rects, std::int64_t begin, std::int64_t rows,
                           const TileOperands& all, bool nan_safe, float* part) {
   const auto multiply = [&](auto mode, const VisibleRect& rect, float* c) HWY_ATTR {

@@ -1,4 +1,4 @@
-// What a sum over many keys consists of while it is being added up.
+// Holds the parts of a sum over many keys while it is computed.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@ namespace sextant::kernels {
 struct LongSum {
   float* chain = nullptr;  // over the blocks of the present span
   float* spans = nullptr;  // over the spans before; null, as low is: all keys are in one span
-  float* low = nullptr;    // what rounding took from `spans`
+  float* low = nullptr;    // the rounding errors of `spans`
 
   std::array<float*, 3> parts() const noexcept { return {chain, spans, low}; }
   // The sum of the numbers from `index` on.

@@ -7,7 +7,7 @@ namespace sextant::kernels {
 
 // c[row * c_row + column] = sum over n < steps of a[row * a_row + n] b[n * b_step + column], for
 // `columns` columns, a multiple of kQueryGroup (geometry.h). Every sum is one chain of
-// multiply-adds in the order of n, whatever the block it was computed in.
+// multiply-adds in the order of n, in any block.
 struct RowProducts {
   const float* a;
   std::int64_t a_row, rows, steps;

@@ -104,7 +104,7 @@ HWY_INLINE void each_block(const AttentionBlock& b, const Lanes& lanes, const Sc
   }
 }
 
-// Fills what no rectangle covers.
+// Fills the part outside all rectangles.
 HWY_INLINE void fill_rest(const VisibleRects& rects, std::int64_t begin, std::int64_t end,
                           float value, float* scores) {
   std::int64_t next = begin;
@@ -150,7 +150,7 @@ HWY_NOINLINE void normalize_weights(const VisibleRect& rect, const Lanes& lanes,
       const auto below = hn::Sub(hn::LoadU(d, at), m);
       const auto w = hn::IfThenElseZero(counts, hn::Mul(exp2(d, below), inverse));
       if constexpr (kEntropy) {
-        // -log2(w), which is not negative but for rounding; infinite where w is 0.
+        // -log2(w), which is negative only by rounding; infinite if w is 0.
         const auto bits = hn::Max(hn::Sub(log2_sum, below), zero);
         sum = hn::IfThenElse(hn::Gt(w, zero), hn::MulAdd(w, bits, sum), sum);
       }
@@ -165,7 +165,7 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
   const ScoreScratch scratch = divide(b, memory);
   alignas(64) std::int32_t key_begin[kQueryBlock], key_end[kQueryBlock];
   for (std::int64_t i = 0; i < kQueryBlock;
-       ++i) {  // lanes without a query see what the last one sees
+       ++i) {  // lanes without a query see the keys of the last one
     key_begin[i] = b.key_begin[std::min(i, b.queries - 1)];
     key_end[i] = b.key_end[std::min(i, b.queries - 1)];
   }

@@ -7,7 +7,7 @@
 
 namespace sextant::kernels {
 
-// Of a head: in natural units, or times log2(e) where the softmax is computed in powers of two.
+// The numbers of a head: in natural units, or times log2(e) if the softmax uses powers of two.
 template <class F>
 struct ScoreNumbers {
   F scale = 1;
@@ -17,11 +17,11 @@ struct ScoreNumbers {
   bool has_steps() const noexcept { return softcap > 0; }
   ScoreNumbers without_steps() const noexcept { return {.scale = scale}; }
 
-  // The steps after the scale. Biases are added to what it returns.
+  // Computes the steps after the scale. Biases are added to its result.
   F score(F scaled) const noexcept {
     return softcap > 0 ? softcap * std::tanh(scaled / softcap) : scaled;
   }
-  // The gradient of score()'s argument from that of what it returned.
+  // Returns the gradient of score()'s argument from that of its result.
   F backward(F gradient, F score) const noexcept {
     if (softcap == 0) return gradient;
     const F tanh = score / softcap;

@@ -141,8 +141,8 @@ HWY_INLINE void rescale(const AttentionBlock& b, const Lanes& lanes, const float
   }
 }
 
-// Scores to probabilities relative to the running maximum, in place; the chains of `sums`, of the
-// block's keys, go on.
+// Turns scores into probabilities relative to the running maximum, in place; continues the chains
+// of `sums`, of the block's keys.
 HWY_INLINE void exponentiate(const VisibleRect& rect, const Lanes& lanes, float* scores,
                              float* sums) {
   const TileTag d;

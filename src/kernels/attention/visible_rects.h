@@ -59,7 +59,7 @@ inline VisibleRects split_visible(const GroupRanges& r, std::int64_t begin, std:
     add(r.begin[g]);
     add(r.end[g]);
   }
-  // The keys that every query sees, less what does not fill a group: the part without edges.
+  // The keys that every query sees, without incomplete groups: the part without edges.
   const std::int64_t inner_first =
       (r.begin_of_all[r.count - 1] + kQueryGroup - 1) / kQueryGroup * kQueryGroup;
   const std::int64_t inner_last = r.end_of_all[0] / kQueryGroup * kQueryGroup;

@@ -82,8 +82,8 @@ void decode_softmax(const DecodeBlock& block, float* shared) noexcept;
 // For channels [begin, end) of v: any cut of [0, max(v_dim, 1)) at multiples of kQueryGroup.
 void decode_values(const DecodeBlock& block, std::int64_t begin, std::int64_t end, float* shared,
                    float* thread_scratch) noexcept;
-// Once; returns the rows that are not finite, which are not written: decode_nan_safe() computes
-// them on scratch for decode_block() and returns what that returns.
+// Runs once; returns the rows that are not finite, which are not written: decode_nan_safe()
+// computes them on scratch for decode_block() and returns its result.
 std::uint32_t decode_finish(const DecodeBlock& block, float* shared) noexcept;
 std::uint32_t decode_nan_safe(const DecodeBlock& block, std::uint32_t rows,
                               float* scratch) noexcept;

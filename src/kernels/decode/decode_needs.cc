@@ -1,4 +1,4 @@
-// What a decode block looks at, and how much scratch it takes.
+// Computes the inputs and the scratch of a decode block.
 #include <algorithm>
 #include <limits>
 

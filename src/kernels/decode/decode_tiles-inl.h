@@ -1,12 +1,12 @@
-// The two inner loops of the decode kernel, from load to store: scores with keys in lanes, outputs
-// with channels in lanes. Included again for each instruction set.
+// Contains the two inner loops of the decode kernel, from load to store: scores with keys in lanes,
+// outputs with channels in lanes. Included again for each instruction set.
 //
 //   score_tiles:  S[row][key] = sum over channels c of K[key][c] * Q[row][c]
 //   value_tiles:  O[row][channel] += sum over keys j of P[row][j] * V[j][channel]
 //                 l[row] += sum over keys j of P[row][j]
 //
-// Every sum is one chain of multiply-adds, channels or keys ascending, whatever the tile: the
-// chains of tile-inl.h. Keys and values are read in their storage type and widened in registers.
+// Every sum is one chain of multiply-adds, channels or keys ascending, for any tile: the chains of
+// tile-inl.h. Keys and values are read in their storage type and widened in registers.
 #if defined(SEXTANT_KERNELS_DECODE_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_DECODE_TILES_INL_H_
 #undef SEXTANT_KERNELS_DECODE_TILES_INL_H_
@@ -241,8 +241,8 @@ struct ValueOperands {
   float* o;
   std::ptrdiff_t o_row;  // of part too
   float* sum;            // l of each row, or null: computed elsewhere
-  // Where the chains of a block of keys stand between the calls for its keys; at the end they are
-  // added to o and sum.
+  // The chains of a block of keys between the calls for its keys; at the end they are added to o
+  // and sum.
   float *part, *part_sum;
   bool begins = true, ends = true;  // the block, with these keys
   // Prefetches v_ahead rows ahead, as long as the v_left remaining rows last; 0: the caller
@@ -360,8 +360,8 @@ HWY_INLINE void value_rows(ValueOperands<T> o, std::int64_t keys, std::int64_t c
   }
 }
 
-// All keys of a block, few at a time, so that the L1 cache holds what all tiles of rows and
-// channels read.
+// All keys of a block, few at a time, so that the L1 cache holds the data of all tiles of rows and
+// channels.
 template <class T>
 HWY_INLINE void value_tiles(int rows, std::int64_t keys, std::int64_t channels,
                             ValueOperands<T> o) {

@@ -42,7 +42,7 @@ HWY_INLINE void softmax(const DecodeBlock& b, const SharedScratch& s, std::int64
   }
 }
 
-// What value_tiles() does without values of probability 0, which may be infinite or NaN; otherwise
+// Computes value_tiles() without values of probability 0, which may be infinite or NaN; otherwise
 // the same bits.
 template <class T>
 HWY_NOINLINE void add_values_nan_safe(const ValueOperands<T>& o, std::int64_t keys, int rows,

@@ -1,7 +1,7 @@
-// Operations of layers on float32 rows, forward and backward. Rows are contiguous: element
-// (row, column) is x[row * width + column]. Nothing overlaps unless it is said. threads as in
-// parallel_for; results have the same bits for any number of threads and any number of rows beside
-// a row. Denormal numbers count as 0.
+// Declares operations of layers on float32 rows, forward and backward. Rows are contiguous: element
+// (row, column) is x[row * width + column]. Nothing overlaps unless documented. threads as in
+// parallel_for; results have the same bits for any number of threads and any number of other rows.
+// Denormal numbers count as 0.
 #pragma once
 
 #include <cstdint>
@@ -43,13 +43,13 @@ void activate_backward(RowActivation kind, const float* dy, const float* x, std:
                        float* dx, int threads);  // dx may be dy
 
 // Gated activations (Shazeer 2020): y = f(gate) * up. Rows of gate and up, and of their gradients,
-// lie gate_row floats apart, as the halves of one projection do; rows of y and dy are contiguous.
+// are gate_row floats apart, like the halves of one projection; rows of y and dy are contiguous.
 void gated(RowActivation f, RowShape shape, const float* gate, const float* up,
            std::int64_t gate_row, float* y, int threads);
 void gated_backward(RowActivation f, RowShape shape, const float* dy, const float* gate,
                     const float* up, std::int64_t gate_row, float* dgate, float* dup, int threads);
 
-// What one row of logits says of its target. All zero for a target below 0, which is left out.
+// The result of one row of logits for its target. All zero for a target below 0, which is ignored.
 struct TargetLoss {
   double loss = 0;      // -log of the target's probability
   double smoothed = 0;  // against (1 - smoothing) of the target + smoothing / width of every column

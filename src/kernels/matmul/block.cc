@@ -48,7 +48,7 @@ void pack_panels(const MatrixRef& b, std::int64_t depth, std::int64_t columns, s
 // Where the tiles of one block of the depth begin.
 struct Start {
   const float* data;
-  std::ptrdiff_t row, column;  // strides: 0 where all rows, or all columns, begin alike
+  std::ptrdiff_t row, column;  // strides: 0 if all rows, or all columns, begin with the same number
 };
 
 HWY_INLINE Start start_of(const MatmulResult& result, bool first_block) {
@@ -82,7 +82,7 @@ HWY_INLINE void multiply_panel(std::int64_t rows, const ProductTile& o) {
   }
 }
 
-// The last panel has fewer columns: it is multiplied beside c.
+// The last panel has fewer columns: it is computed in a separate tile.
 template <std::ptrdiff_t kARow, std::ptrdiff_t kAStep>
 HWY_NOINLINE void multiply_last_panel(std::int64_t rows, std::int64_t lanes, ProductTile o) {
   HWY_ALIGN float beside[kTallTile * kPanelLanes] = {};
@@ -141,7 +141,7 @@ HWY_INLINE void multiply_panels(const ProductBlock& p, const float* packed_a, co
   }
 }
 
-// What is packed next: more of the depth of these rows, or rows of another task.
+// The data that is packed next: more of the depth of these rows, or rows of another task.
 HWY_INLINE Prefetcher runs_after(const ProductBlock& p, std::int64_t end) {
   const bool more = end < p.depth;
   if (!more && p.next_a == nullptr) return {};

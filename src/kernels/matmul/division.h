@@ -12,8 +12,8 @@ constexpr std::int64_t blocks_of(std::int64_t count, std::int64_t size) {
   return (count + size - 1) / size;
 }
 
-// When the last of `threads` ends, in rows, if each takes the next task: blocks of so many rows of
-// a, and the rest, in so many groups of columns.
+// Returns the time until the last of `threads` ends, in rows, if each takes the next task: blocks
+// of the given number of rows of a, and the rest, in the given number of groups of columns.
 constexpr std::int64_t rows_until_end(std::int64_t rows, std::int64_t block, std::int64_t groups,
                                       std::int64_t threads) {
   const std::int64_t whole = rows / block * groups;
@@ -34,14 +34,14 @@ constexpr std::int64_t task_rows(std::int64_t rows, std::int64_t groups, std::in
   return best;
 }
 
-// A product of which every thread computes one block, packing what it needs of b: threads do
-// not wait for each other, and none reads what another packed.
+// A product in which every thread computes one block and packs its part of b: threads do not wait
+// for each other, and none reads what another packed.
 struct Division {
   std::int64_t rows = 0, columns = 0;  // of a block; 0: such a division is slower
 };
 
 constexpr Division division(const MatmulSizes& sizes, std::int64_t threads) {
-  // What packing a column of b, and a row of a, takes, in rows and columns of multiplication.
+  // The cost of packing a column of b, and a row of a, in rows and columns of multiplication.
   constexpr std::int64_t kPackColumn = 20, kPackRow = 16;
   constexpr double kMax = 1.3;  // times a thread's share of the multiplication alone
   if (threads == 1) return {};

@@ -22,8 +22,8 @@ constexpr std::int64_t panels_of(std::int64_t columns) {
   return (columns + kPanelLanes - 1) / kPanelLanes;
 }
 
-// b as it is packed: for each block of the depth, panel by panel, [step][kPanelLanes]; lanes beyond
-// the columns are 0.
+// The packed b: for each block of the depth, panel by panel, [step][kPanelLanes]; lanes beyond the
+// columns are 0.
 struct PackedPanels {
   const float* data;
   std::int64_t panels;  // of a block

@@ -26,8 +26,8 @@ constexpr std::int64_t kMaxPacked = 1 << 19;  // floats of b, unless one block o
 constexpr std::int64_t kSmallResult = 1 << 18;  // floats of c that a cache keeps
 constexpr double kThreadWork = 2e5;             // multiply-adds, some ten microseconds
 
-// How much of the depth is packed at a time: what the second and third caches keep until it is
-// read. For gradients of weights, which are deep and small, that is least.
+// Returns the part of the depth that is packed at a time: what the second and third caches keep
+// until it is read. For gradients of weights, which are deep and small, it is least.
 std::int64_t max_depth(const MatmulSizes& sizes, const MatrixRef& a) {
   if (has_contiguous_columns(a) && sizes.rows * sizes.columns <= kSmallResult) return kDepthBlock;
   const std::int64_t packed_block =

@@ -1,8 +1,8 @@
-// Products of float32 matrices, for the layers. Every element of the result is one chain of
-// multiply-adds in the order of k, starting from the initial value: the bits depend on neither
-// blocking nor threads nor how many rows are multiplied together. (Fused where the instruction set
-// has it, so instruction sets differ.) Denormal numbers count as 0; infinities and NaN go where
-// arithmetic takes them.
+// Multiplies float32 matrices for the layers. Every element of the result is one chain of
+// multiply-adds in the order of k, starting from the initial value: the bits do not depend on
+// blocking, threads or the number of rows multiplied together. (Fused if the instruction set has
+// it, so instruction sets differ.) Denormal numbers count as 0; infinities and NaN follow the
+// arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -28,10 +28,10 @@ struct MatmulSizes {
   std::int64_t rows, columns, depth;  // of the result, and how many products make an element
 };
 
-// c[i * c_row + j] = start + sum over k of a(i, k) b(k, j), where start is 0, or bias[j] if there
-// is one, or what c holds if `add`. Nothing overlaps c. threads as in parallel_for. A thread keeps
-// the memory of a packed part of b, at most 4 MiB, for its next call (release_scratch()). Throws
-// Error when there is not enough memory.
+// Computes c[i * c_row + j] = start + sum over k of a(i, k) b(k, j), where start is 0, or bias[j]
+// if there is one, or the contents of c if `add`. Nothing overlaps c. threads as in parallel_for. A
+// thread keeps the memory of a packed part of b, at most 4 MiB, for its next call
+// (release_scratch()). Throws Error if there is not enough memory.
 struct MatmulResult {
   float* c;
   std::ptrdiff_t c_row;

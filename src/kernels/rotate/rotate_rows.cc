@@ -1,8 +1,8 @@
-// Rotation of pairs of channels (RoPE, Su et al. 2021, equation 34); the arithmetic is in the
-// header. Memory bandwidth is the limit, so rows are read once and written once: a few heads are
-// rotated together, which shares the loads of the table's row and gives several streams of reads;
-// lines are prefetched, because hardware prefetchers stop at the end of a page; and results too
-// large for the caches use non-temporal stores, which do not read what they overwrite.
+// Rotates pairs of channels (RoPE, Su et al. 2021, equation 34); the arithmetic is in the header.
+// Memory bandwidth is the limit, so rows are read once and written once: a few heads are rotated
+// together, which shares the loads of the table's row and gives several streams of reads; lines are
+// prefetched, because hardware prefetchers stop at the end of a page; and results too large for the
+// caches use non-temporal stores, which do not read the overwritten lines.
 #include "kernels/rotate/rotate_rows.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Bounds that keep NaN, on every processor: instructions for minimum and maximum differ in what
-// they make of NaN. Included again for each instruction set.
+// Computes bounds that keep NaN on every processor: instructions for minimum and maximum treat NaN
+// differently. Included again for each instruction set.
 #if defined(SEXTANT_KERNELS_BOUNDS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_BOUNDS_INL_H_
 #undef SEXTANT_KERNELS_BOUNDS_INL_H_

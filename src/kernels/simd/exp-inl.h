@@ -16,7 +16,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// 2^x through a whole vector: exp2 knows no shorter ones.
+// Computes 2^x with a whole vector: exp2 has no shorter ones.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp2_of(D d, V x) {
   const hn::ScalableTag<float> whole;
@@ -35,7 +35,7 @@ HWY_INLINE V exp_of(D d, V x) {
   x = at_least(hn::Set(d, -104.0F), x);
   const V log2e = hn::Set(d, 1.44269504F);
   const V y = hn::Mul(x, log2e);
-  // What rounding y and log2(e) left out, as a factor 1 + r.
+  // The rounding errors of y and log2(e), as a factor 1 + r.
   const V rest = hn::MulAdd(x, hn::Set(d, 1.925963033e-8F), hn::MulSub(x, log2e, y));
   const V power = exp2_of(d, y);
   return hn::MulAdd(hn::Mul(power, rest), hn::Set(d, 0.693147181F), power);

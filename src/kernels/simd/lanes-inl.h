@@ -18,8 +18,8 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Prefetches what a loop over a long array reads, or writes, later: further ahead than hardware
-// prefetchers, which stop at the end of each page of 4 KiB.
+// Prefetches data that a loop over a long array reads, or writes, later: further ahead than
+// hardware prefetchers, which stop at the end of each page of 4 KiB.
 constexpr std::uintptr_t kPrefetchBytes = 2048;
 HWY_INLINE void prefetch_ahead(const float* x) {
   prefetch_l1(reinterpret_cast<std::uintptr_t>(x) + kPrefetchBytes);

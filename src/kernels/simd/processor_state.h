@@ -10,8 +10,8 @@
 
 namespace sextant::kernels {
 
-// While it lives, this thread's denormal inputs and results are zero; before and after, whatever
-// the caller had chosen.
+// While it lives, this thread's denormal inputs and results are zero; before and after, the
+// caller's setting applies.
 class DenormalsOff {
  public:
   DenormalsOff(const DenormalsOff&) = delete;

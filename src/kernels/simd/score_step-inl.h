@@ -1,6 +1,5 @@
-// What happens to a product before the softmax, in vectors: the steps of score_numbers.h, bias,
-// hiding. All kernels take it from here and have the same bits. Included again for each instruction
-// set.
+// Computes the steps from a product to the softmax in vectors: the steps of score_numbers.h, bias,
+// hiding. All kernels use it and have the same bits. Included again for each instruction set.
 #if defined(SEXTANT_KERNELS_SIMD_SCORE_STEP_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_SIMD_SCORE_STEP_INL_H_
 #undef SEXTANT_KERNELS_SIMD_SCORE_STEP_INL_H_
@@ -23,7 +22,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Callers leave out what a block of scores does not have: the steps before the bias where
+// Callers skip steps that a block of scores does not have: the steps before the bias if
 // !numbers.has_steps().
 struct ScoreStep {
   using D = TileTag;
@@ -59,7 +58,8 @@ struct ScoreStep {
   }
 };
 
-// Calls use(steps, bias, edge) with what a rectangle of scores needs as compile-time constants.
+// Calls use(steps, bias, edge) with the properties of a rectangle of scores as compile-time
+// constants.
 template <class Use>
 HWY_INLINE auto dispatch_score_steps(const ScoreNumbers<float>& numbers, bool bias, bool edge,
                                      const Use& use) {

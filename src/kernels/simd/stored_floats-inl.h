@@ -1,7 +1,7 @@
-// float32, bfloat16 and float16 elements as vectors of float32, for the instruction set being
-// compiled; included again for each. Narrowing rounds to nearest, ties to even, with the bits of
-// the conversions in core/dtype.h: Highway before 1.2 truncates bfloat16, and its emulated float16
-// neither rounds nor knows infinity.
+// Reads and writes float32, bfloat16 and float16 elements as vectors of float32, for the current
+// instruction set; included again for each. Narrowing rounds to nearest, ties to even, with the
+// bits of the conversions in core/dtype.h: Highway before 1.2 truncates bfloat16, and its emulated
+// float16 neither rounds nor supports infinity.
 #if defined(SEXTANT_KERNELS_STORED_FLOATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_STORED_FLOATS_INL_H_
 #undef SEXTANT_KERNELS_STORED_FLOATS_INL_H_

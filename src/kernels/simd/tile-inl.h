@@ -1,12 +1,12 @@
-// The one inner loop of the attention kernels: a tile of C = start + A B in registers, from load to
-// store. Included again for each instruction set.
+// Contains the one inner loop of the attention kernels: a tile of C = start + A B in registers,
+// from load to store. Included again for each instruction set.
 //
 //   C[row][lane] (+)= sum over steps s of A(row, s) * B[s][lane]
 //
-// A is read one number at a time and broadcast, so any two strides will do: rows of keys (scores),
-// columns of values (outputs), rows of probabilities (gradients). B and C have contiguous lanes.
-// Every element is one chain of multiply-adds in the order of the steps, whatever the tile it was
-// in: that is what makes results independent of blocking.
+// A is read one number at a time and broadcast, so it may have any two strides: rows of keys
+// (scores), columns of values (outputs), rows of probabilities (gradients). B and C have contiguous
+// lanes. Every element is one chain of multiply-adds in the order of the steps, in any tile: this
+// makes results independent of blocking.
 #if defined(SEXTANT_KERNELS_TILE_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_TILE_INL_H_
 #undef SEXTANT_KERNELS_TILE_INL_H_
@@ -29,7 +29,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 static_assert(kQueryGroup % kSimdWidth == 0);
 
-// Zeros in the groups of lanes that hold lanes [first, end), in so many rows of kQueryBlock.
+// Sets the groups of lanes that hold lanes [first, end) to zero, in the given number of rows of
+// kQueryBlock.
 HWY_INLINE void clear_groups(std::int64_t rows, std::int64_t first, std::int64_t end,
                              float* lanes) {
   const TileTag d;
@@ -48,9 +49,9 @@ HWY_INLINE void clear_rest(std::int64_t rows, std::int64_t count, float* lanes) 
   clear_groups(rows, count, (count + kQueryGroup - 1) / kQueryGroup * kQueryGroup, lanes);
 }
 
-// The initial value of a tile, and what it computes at the end besides storing C.
+// The initial value of a tile, and the computation at the end besides storing C.
 enum class TileMode {
-  add,     // starts from C: goes on with its chain
+  add,     // starts from C: continues its chain
   block,   // starts from 0; the whole chain is added to C at the end
   store,   // starts from 0
   scores,  // starts from 0; the largest value of each lane goes to `max`

@@ -1,6 +1,6 @@
-// The tiles of all kernels: how wide their vectors are, how many they hold. The one place that asks
-// which instruction set is being compiled, by the width of its vectors: names of new ones with
-// AVX-512 (AVX3_DL, AVX3_ZEN4, AVX3_SPR) need no line here. Included again for each.
+// Defines the tiles of all kernels: the width and number of their vectors. Only this file depends
+// on the instruction set, by the width of its vectors: new names with AVX-512 (AVX3_DL, AVX3_ZEN4,
+// AVX3_SPR) need no line here. Included again for each.
 #if defined(SEXTANT_KERNELS_TILE_GEOMETRY_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_TILE_GEOMETRY_INL_H_
 #undef SEXTANT_KERNELS_TILE_GEOMETRY_INL_H_
@@ -33,11 +33,11 @@ namespace hn = hwy::HWY_NAMESPACE;
 using TileTag = hn::FixedTag<float, SEXTANT_TILE_LANES>;
 constexpr int kSimdWidth = SEXTANT_TILE_LANES;
 
-// Attention (tile-inl.h): vectors of a tile, and rows for so many vectors. With 32
+// Attention (tile-inl.h): vectors of a tile, and rows for that number of vectors. With 32
 // registers 16 accumulators hide the latency of two multiply-adds per cycle and leave room; with 16
-// registers 12 do. (One vector alone waits for its broadcasts anyway.) In WebAssembly 10 do: beside
-// them a step has two vectors, a broadcast and a product, and V8 has 15 registers on x86. A sum
-// too many would be stored and loaded in every step, which takes longer than the step.
+// registers 12 do. (One vector alone waits for its broadcasts anyway.) In WebAssembly 10 do: a
+// step also needs two vectors, a broadcast and a product, and V8 has 15 registers on x86. One more
+// sum would be stored and loaded in every step, which takes longer than the step.
 //
 // Matrix products (matmul/tile-inl.h) are two vectors wide: 24 accumulators of 32 registers, or 12
 // of 16; in WebAssembly 8.

@@ -1,4 +1,4 @@
-// The rows of angles behind a sine table.
+// Computes the rows of angles of a sine table.
 #include "kernels/sines/column_chunk.h"
 
 #include <algorithm>
@@ -49,8 +49,8 @@ ColumnChunk::ColumnChunk(const SineTable& table, std::int64_t begin, std::int64_
   by_position_ = &rows_(digit_rows, 0);
 }
 
-// An exact row of the angle position * frequency; `with_phase` gives what columns show at that
-// position, scaled.
+// Computes an exact row of the angle position * frequency; `with_phase` gives the columns' values
+// at that position, scaled.
 void ColumnChunk::make_exactly(std::int64_t position, bool with_phase, double* row) const {
   std::fill_n(row, 4 * padded_, 0.0);
   // The sine and the cosine column of one frequency share its angle.

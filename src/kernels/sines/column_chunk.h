@@ -16,7 +16,7 @@ namespace sextant::kernels {
 // A position is split as p = 2^18 c + n, n in six digits of three bits. Every digit has a table of
 // eight exact rows: the angles of 0 .. 7 times its power of eight. The row of a multiple of 2^18 is
 // computed from the exact angle, then digits are added one by one; the last two digits together are
-// the 64 positions of a block. The path depends on the position alone, and so does the value.
+// the 64 positions of a block. The path, and so the value, depends only on the position.
 class ColumnChunk {
  public:
   static constexpr std::int64_t kBlock = 64;          // positions of one anchor

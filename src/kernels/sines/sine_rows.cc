@@ -1,4 +1,5 @@
-// Rows of a sine table one exact value at a time: real positions and what frameworks compute.
+// Computes rows of a sine table one exact value at a time: for real positions and frameworks'
+// values.
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -45,7 +45,7 @@ double power_of_two_from(double scale) noexcept {
 template <Floating T>
 inline constexpr bool kIsDouble = std::is_same_v<T, double>;
 
-// What one task works with.
+// The data of one task.
 template <Floating T>
 class RowWriter {
  public:

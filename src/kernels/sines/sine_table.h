@@ -33,8 +33,7 @@ struct Positions {
 };
 
 // out[row * row_stride + column], rounded once to T. The value of a position and a column has the
-// same bits wherever its row stands, in whichever call, with any number of threads, on one
-// instruction set.
+// same bits in any row of any call, with any number of threads, on one instruction set.
 template <Floating T>
 void fill_sines(const SineTable& table, const Positions& positions, T* out, std::int64_t row_stride,
                 int threads);
@@ -46,7 +45,7 @@ template <Floating T, class Rows>
 void fill_sines_one_by_one(const SineTable& table, const Rows& positions, std::int64_t rows, T* out,
                            std::int64_t row_stride, int threads);
 
-// What frameworks compute in float32: the angle is float(position) * frequencies[k], rounded to
+// Computes frameworks' values in float32: the angle is float(position) * frequencies[k], rounded to
 // float32; its sine or cosine correctly rounded to float32, times float(scale) in float32, then
 // converted to T. `Position` is int64 or double.
 template <Floating T, class Position>

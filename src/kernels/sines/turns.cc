@@ -58,7 +58,7 @@ constexpr DoubleDouble kMinusSixth = {-0.16666666666666666, -9.2518585385429707e
 constexpr DoubleDouble k120th = {0.0083333333333333332, 1.1564823173178714e-19};
 constexpr DoubleDouble k24th = {0.041666666666666664, 2.3129646346357427e-18};
 
-// Taylor for |x| <= pi / 256: the terms left out are below 2^-112 of the result.
+// Taylor for |x| <= pi / 256: the omitted terms are below 2^-112 of the result.
 SineAndCosine taylor(DoubleDouble x) noexcept {
   const DoubleDouble x2 = x * x;
   const double h = x2.hi;
@@ -179,7 +179,7 @@ Reduced reduce(Limbs limbs, std::int64_t fraction_bits) noexcept {
   return result;
 }
 
-// Of magnitude * 2^scale * frequency turns.
+// Returns sine and cosine of magnitude * 2^scale * frequency turns.
 SineAndCosine of_magnitude(const Turns& frequency, std::uint64_t magnitude,
                            std::int64_t scale) noexcept {
   Limbs limbs{};

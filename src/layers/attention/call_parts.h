@@ -21,14 +21,14 @@ AttentionOptions<T> options_of(const AttentionLayer<T>& layer, const AttentionCa
   return options;
 }
 
-// Sequences of a call that have the same tables: their rows and what the operator is told of them.
+// Sequences of a call with the same tables: their rows and the options of the operator for them.
 template <class T>
 struct Part {
   AttentionOptions<T> options;
   std::int64_t length;  // of the longest
   std::int64_t first_query, queries, first_key, keys;
 
-  // Of [1, heads, tokens] and [1, heads, tokens, head_dim].
+  // Takes the part of [1, heads, tokens] and [1, heads, tokens, head_dim].
   template <class X>
   View<X> of_queries(View<X> x) const {
     return x.narrow(2, first_query, queries);

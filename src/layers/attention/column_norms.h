@@ -9,8 +9,8 @@
 
 namespace sextant::layers {
 
-// Columns of a matrix, [tokens, heads head_dim], with rows of their own, in the pass's memory; and
-// back. Norms take rows that lie one after the other.
+// Copies columns of a matrix, [tokens, heads head_dim], into separate rows in the pass's memory,
+// and back. Norms need contiguous rows.
 template <class T>
 View<T> packed(View<const T> columns, std::int64_t norm_width, Pass& pass) {
   const std::int64_t width = columns.size(1);

@@ -8,7 +8,7 @@
 namespace sextant::pictures {
 namespace {
 
-constexpr double kOpacity = 0.2;  // several lie over one another
+constexpr double kOpacity = 0.2;  // several may overlap
 constexpr double kEdgeWidth = 0.8, kCap = 4;
 
 struct Slice {

@@ -19,7 +19,7 @@ using namespace pictures;
 namespace {
 
 constexpr double kTitleRoom = 22, kPanelsAcross = 26,
-                 kDown = 14;           // above, beside and below a panel
+                 kDown = 14;           // above, next to and below a panel
 constexpr double kGridWidth = 1140;    // where a grid's next row begins
 constexpr double kWidestPanel = 2400;  // beyond it not every labelled point has a number
 constexpr double kNarrowestPanel = 50;
@@ -81,7 +81,7 @@ void check(const LinePanels& chart) {
   }
 }
 
-// What is drawn: logarithms where an axis has them.
+// Returns the drawn numbers: logarithms for logarithmic axes.
 std::vector<LinePanel> scaled(const LinePanels& chart) {
   std::vector<LinePanel> panels = chart.panels;
   const auto scale = [](std::vector<double>& values) {
@@ -146,7 +146,7 @@ Panel common_panel(const LinePanels& chart, const std::vector<LinePanel>& panels
   return panel;
 }
 
-// At the numbers that the chart names, those outside left out.
+// Returns ticks at the numbers that the chart names, without those outside.
 Ticks named_ticks(const LinePanels& chart, const Range& range) {
   Ticks ticks;
   for (const double value : chart.x_ticks) {
@@ -165,7 +165,7 @@ Ticks x_ticks_of(const LinePanels& chart, const Panel& panel) {
                      : fitting_ticks(low, high, panel.width, false, chart.whole_x);
 }
 
-// Of several series that are not named elsewhere, and of bands.
+// Draws the legend of several series without names elsewhere, and of bands.
 double draw_series_legend(Drawing& drawing, const LinePanels& chart, const std::vector<Series>& all,
                           double left, double top, double width) {
   std::vector<std::string> names;
@@ -205,7 +205,7 @@ void draw_end_names(Drawing& drawing, const Panel& panel, const std::vector<EndN
   }
 }
 
-// Whether the labels of points have room beside them.
+// Returns whether the labels of points have room next to them.
 bool has_words(const LinePanels& chart, const Panel& panel) {
   if (chart.point_labels.empty()) return false;
   const std::vector<double>& x = chart.panels[0].series[0].x;

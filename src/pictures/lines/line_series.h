@@ -1,5 +1,5 @@
-// The series of a line chart before they are drawn: none hides another, and many are spread over
-// panels of their own.
+// Arranges the series of a line chart before they are drawn: none hides another, and many get a
+// panel each.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace sextant::pictures {
 
-// The series that differ by half a pixel or more in some panel, the first of those that are equal
-// with the names of all: "rotary = YaRN". `panels` are what is drawn, `panel` has its axes.
+// Returns the series that differ by half a pixel or more in some panel, the first of equal ones
+// with the names of all: "rotary = YaRN". `panels` are drawn, `panel` has the axes.
 struct DistinctSeries {
   std::size_t index;
   std::string name;
@@ -20,7 +20,7 @@ std::vector<DistinctSeries> distinct_series(const std::vector<LinePanel>& panels
                                             const Panel& panel);
 void keep(const std::vector<DistinctSeries>& distinct, std::vector<LinePanel>& panels);
 
-// A panel for each series, the others grey behind it where they are few enough to follow.
+// Makes a panel for each series, with the others in grey if they are few enough to follow.
 inline constexpr std::size_t kMostTogether = 5;
 LinePanels small_multiples(const LinePanels& chart);
 
@@ -28,7 +28,7 @@ LinePanels small_multiples(const LinePanels& chart);
 // None where they have no room or a line ends before the others.
 struct EndName {
   std::size_t series;
-  double line, text;  // where the line ends, where its name stands
+  double line, text;  // end of the line, place of its name
 };
 std::vector<EndName> end_names(const Panel& panel, const std::vector<Series>& series);
 

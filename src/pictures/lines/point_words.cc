@@ -75,7 +75,7 @@ std::optional<Box> best_place(const Panel& panel, const Point& point,
   return best;
 }
 
-// Where every word stands level; none where they are too many.
+// Returns the places of all words if they are horizontal; none if there are too many.
 std::vector<Box> level_places(const Panel& panel, const std::vector<Point>& points,
                               const std::vector<Point>& line) {
   std::vector<Box> words;

@@ -9,12 +9,11 @@
 
 namespace sextant::pictures {
 
-// From one point to the next: room for words that stand upright. Nearer points are discs with
-// numbers.
+// The distance between points that upright words need. Nearer points are discs with numbers.
 inline constexpr double kWordPitch = 12;
 
-// A dot at each of the first points of `series` and labels[k] beside point k: level where no word
-// covers another or a dot, otherwise all upright. `line` is what is drawn through the points.
+// Draws a dot at each of the first points of `series` and labels[k] next to point k: horizontal if
+// no word covers another or a dot, otherwise all upright. `line` is the line through the points.
 void draw_point_words(Drawing& drawing, const Panel& panel, const Series& series,
                       const Series& line, const std::vector<std::string>& labels);
 

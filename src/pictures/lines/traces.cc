@@ -25,7 +25,8 @@ std::string dash_attribute(std::size_t index) {
   return text;
 }
 
-// Of each run of points within one half pixel: first, lowest, highest, last, in their order.
+// Returns the first, lowest, highest and last point of each run of points within one half pixel, in
+// their order.
 std::vector<TracePoint> thin(const std::vector<TracePoint>& points) {
   std::vector<TracePoint> kept;
   for (std::size_t begin = 0; begin < points.size();) {

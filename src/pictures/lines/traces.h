@@ -13,7 +13,7 @@
 
 namespace sextant::pictures {
 
-// Grows to hold what is added.
+// Grows to hold all added points.
 struct Bounds {
   double low = std::numeric_limits<double>::infinity();
   double high = -std::numeric_limits<double>::infinity();
@@ -27,9 +27,9 @@ struct Bounds {
   bool empty() const { return low > high; }
 };
 
-// Points that are not finite break the line. Many points per pixel are thinned to the first,
-// lowest, highest and last of each column of pixels, which draws the same line; of those left, what
-// straight pieces pass within `tolerance` pixels is left out. `index` chooses the colour.
+// Draws a line, which breaks at points that are not finite. Many points per pixel are reduced to
+// the first, lowest, highest and last of each column of pixels, which draws the same line; then
+// points within `tolerance` pixels of a straight line are omitted. `index` chooses the colour.
 void draw_trace(Drawing& drawing, const Panel& panel, const Series& series, std::size_t index,
                 double tolerance = 0);
 // Grey, and a pixel off at most: there are many of them.
@@ -39,9 +39,9 @@ void draw_trace_sample(Drawing& drawing, double x, double y, std::size_t index);
 // Markers; their size follows the room there is.
 void draw_points(Drawing& drawing, const Panel& panel, const Series& series, std::size_t index);
 
-// The first points as discs with their numbers, labels[k] in the tooltip of point k. Labels do not
-// fit beside neighbouring points, numbers do: a legend says which is which. Where discs would cover
-// each other, only every n-th has a number.
+// Draws the first points as discs with their numbers, with labels[k] in the tooltip of point k.
+// Labels do not fit next to near points, but numbers do: a legend explains them. If discs would
+// cover each other, only every n-th has a number.
 inline constexpr double kDisc = 7.7;  // radius
 void draw_numbered_points(Drawing& drawing, const Panel& panel, const Series& series,
                           const std::vector<std::string>& labels);

@@ -24,7 +24,7 @@ constexpr double kTallestMap = 800;
 constexpr double kLeastCell = kSmallestWord * kLineHeight;  // has room for a word
 constexpr double kThumbnail = 180;  // CSS pixels of one at most, and about two thirds at least
 
-// The maps with words; the thumbnails of the heads stand below their mean.
+// The maps with words; the thumbnails of the heads are below their mean.
 struct Maps {
   View<const double> weights;
   bool one_large = false;
@@ -176,7 +176,7 @@ std::string block_text(const Maps& maps, const Panel& panel) {
   return std::to_string(rows) + " × " + std::to_string(columns) + " weights";
 }
 
-// What a pixel is, where it is not one weight.
+// Returns the meaning of a pixel, if it is not one weight.
 std::string note_of(const Maps& maps, const Thumbnails& small) {
   const std::string large = block_text(maps, maps.panel);
   const std::string thumbnail = small.count == 0 ? "" : block_text(maps, small.panel);

@@ -10,12 +10,12 @@ namespace sextant::pictures {
 namespace {
 
 constexpr double kAcross = 18, kDown = 12;  // between panels
-constexpr double kTallest = 900;            // of a matrix that stands alone
+constexpr double kTallest = 900;            // of a single matrix
 constexpr double kLongestSide = 320;        // of one of several
 constexpr double kLeastSide = 40;           // of one that has to shrink
 constexpr double kNearly = 0.85;            // a panel may be so much smaller to have neighbours
 
-// What a matrix takes where nothing is in its way, and at most.
+// The size of a matrix without limits, and its largest size.
 struct Room {
   double across = 0, down = 0, widest_cell = 0, tallest = 0;
 };

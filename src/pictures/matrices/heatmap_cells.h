@@ -25,7 +25,7 @@ struct Cells {
 // About `room` pixels long, at most `most`, of cells up to `widest`.
 Cells fitting_cells(std::int64_t elements, double room, double most, double widest);
 
-// Where everything beside the title stands. All places of cells are whole pixels.
+// The places of everything besides the title. All places of cells are whole pixels.
 struct HeatmapGrid {
   Cells rows, columns;
   Words at_left, below;

@@ -97,7 +97,7 @@ void draw_groups(Drawing& drawing, const Panel& panel, const Cells& columns,
   }
 }
 
-// What a pixel is, where it is not one value.
+// Returns the meaning of a pixel, if it is not one value.
 std::string note_of(const HeatmapGrid& grid) {
   if (grid.rows.block == 1 && grid.columns.block == 1) return "";
   return "Each pixel is the mean of " + std::to_string(grid.rows.block) + " × " +

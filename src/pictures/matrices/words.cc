@@ -37,7 +37,7 @@ bool is_character(const std::string& shown) {
   return std::ranges::count_if(shown, [](char c) { return (c & 0xC0) != 0x80; }) == 1;
 }
 
-// Whether the tokens are characters, beside special ones such as <bos>.
+// Returns whether the tokens are characters, except special ones such as <bos>.
 bool are_characters(const std::vector<std::string>& shown) {
   return std::ranges::any_of(shown, is_character) &&
          std::ranges::all_of(shown, [](const std::string& one) {
@@ -93,7 +93,7 @@ void draw_squares(Drawing& drawing, const Panel& panel, View<const double> matri
 void draw_numbers(Drawing& drawing, const Panel& panel, View<const double> matrix,
                   const Scale& scale, double cell) {
   for (const bool white : {false, true}) {
-    // Text must not stand between the pointer and the square that says the words.
+    // Text must not be between the pointer and the square with the tooltip.
     drawing.open_texts(
         {.size = kNoteSize, .anchor = Anchor::middle, .color = white ? "#fff" : "#000"},
         "pointer-events=\"none\"");

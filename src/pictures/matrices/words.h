@@ -1,4 +1,4 @@
-// Words along the sides of a matrix, and the matrix's cells: what every attention map shares.
+// Draws words along the sides of a matrix, and the matrix's cells, for every attention map.
 #pragma once
 
 #include <cmath>
@@ -19,14 +19,14 @@ struct Words {
   std::int64_t every = 1;  // only each `every`-th is drawn: the cells are too narrow for all
   double angle = 0;        // 0, -45 or -90, of the words below a matrix
   bool upright = false;    // but single characters are level: nearly all of them are such
-  double room = 0;         // what they need: width at the left, height below
+  double room = 0;         // their size: width at the left, height below
   double overhang = 0;     // of slanted words to the left of the matrix
 };
 
 // Words at the left of rows, or below columns, `cell` pixels apart; longer than `longest` pixels
 // they end in an ellipsis.
 inline constexpr double kLongestWord = 150;
-inline constexpr double kSmallestWord = 10;  // font size; words are left out instead
+inline constexpr double kSmallestWord = 10;  // font size; smaller words are omitted
 Words words_at_left(const std::vector<std::string>& tokens, double cell,
                     double longest = kLongestWord);
 Words words_below(const std::vector<std::string>& tokens, double cell,
@@ -42,7 +42,7 @@ void draw_words_below(Drawing& drawing, const Words& words, double left, double 
 void draw_cells(Drawing& drawing, const Panel& panel, std::int64_t index, View<const double> matrix,
                 const Scale& scale, const Words& rows, const Words& columns, bool numbers);
 
-// How many of `count` elements a pixel of draw_cells() stands for.
+// Returns how many of `count` elements a pixel of draw_cells() shows.
 inline std::int64_t block_of(std::int64_t count, double pixels) {
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(count) / std::floor(pixels)));
 }

@@ -1,5 +1,5 @@
-// What PNG needs of compression: a zlib stream (RFC 1950) and the checksum of chunks. The room
-// zlib/ compresses; stored/ does not, for builds that have no zlib: WebAssembly.
+// Provides a zlib stream (RFC 1950) and the checksum of chunks for PNG. The folder zlib/
+// compresses; stored/ does not, for builds without zlib: WebAssembly.
 #pragma once
 
 #include <cstdint>

@@ -35,7 +35,8 @@ const char* package_of(char32_t c) {
   return "fonts-noto-core";
 }
 
-// Has a shape of its own: no control, joiner, mark of direction or selector of a variant.
+// Returns whether a character is visible: no control, joiner, mark of direction or selector of a
+// variant.
 bool is_drawn(char32_t c) {
   constexpr std::pair<char32_t, char32_t> kUndrawn[] = {
       {0, 0x20},        {0x7F, 0xA0},     {0xAD, 0xAD},     {0x2000, 0x200F}, {0x2028, 0x202F},
@@ -48,7 +49,7 @@ bool is_drawn(char32_t c) {
 
 std::u32string characters_of(std::string_view svg) {
   std::u32string found;
-  bool shown = true;  // what stands in a title, a description or a style sheet is not
+  bool shown = true;  // text in a title, a description or a style sheet is not
   while (!svg.empty()) {
     const std::size_t tag = std::min(svg.find('<'), svg.size());
     if (shown) {

@@ -14,7 +14,7 @@ std::u32string characters_of(std::string_view svg);
 // neither.
 std::u32string without_glyphs(std::u32string_view characters);
 
-// What to do about them in a file of this ending, where there are any.
+// Returns advice for a file of this ending, if there are any.
 std::string advice_on_glyphs(std::u32string_view missing, std::string_view ending = ".png");
 
 }  // namespace sextant::pictures

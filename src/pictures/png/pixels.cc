@@ -12,7 +12,8 @@
 namespace sextant::pictures {
 namespace {
 
-constexpr int kShades = 253;  // then a colour for what is not finite, and that of hidden pairs
+// Then a colour for values that are not finite, and that of hidden pairs.
+constexpr int kShades = 253;
 
 void extend(View<const double> values, Extent& extent, bool& any) {
   for (std::int64_t i = 0; i < values.size(0); ++i) {
@@ -67,7 +68,7 @@ Blocks empty_blocks(View<const double> matrix, std::int64_t max_rows, std::int64
 
 Blocks largest(View<const double> matrix, std::int64_t max_rows, std::int64_t max_columns) {
   Blocks blocks = empty_blocks(matrix, max_rows, max_columns);
-  // Numbers stand above what is no number, and that above -infinity.
+  // Numbers rank above NaN, and NaN above -infinity.
   const auto rank = [](double value) {
     return std::isfinite(value) ? std::abs(value) : value == -HUGE_VAL ? -2.0 : -1.0;
   };

@@ -10,7 +10,7 @@
 
 namespace sextant::pictures {
 
-// What the ends of a colour scale stand for.
+// The values at the ends of a colour scale.
 struct Scale {
   double low = 0, high = 1;
   ColorMap map = ColorMap::viridis;
@@ -39,25 +39,25 @@ Extent extent_of(View<const double> values);  // of any rank from 1
 // no finite number -infinity if it holds nothing else, and NaN. The last block of a side may be
 // smaller.
 struct Blocks {
-  Tensor<double> means;                // or whatever stands for a block
+  Tensor<double> means;                // or other numbers of blocks
   std::int64_t rows = 1, columns = 1;  // elements per block
 };
 Blocks average(View<const double> matrix, std::int64_t max_rows, std::int64_t max_columns);
-// The same with the number of the largest magnitude instead of the mean: one weight that stands out
-// among hundreds must not vanish.
+// The same with the number of the largest magnitude instead of the mean: one large weight among
+// hundreds must not vanish.
 Blocks largest(View<const double> matrix, std::int64_t max_rows, std::int64_t max_columns);
 
-// Up to 253 colours of the scale and two greys. Each element is `across` x `down` equal pixels: a
-// renderer that smooths enlarged images whatever they ask for, as librsvg does, would blur single
-// ones into each other.
+// Writes up to 253 colours of the scale and two greys. Each element is `across` x `down` equal
+// pixels: a renderer that always smooths enlarged images, as librsvg does, would blur single ones
+// into each other.
 std::string matrix_png(View<const double> matrix, const Scale& scale, int across = 1, int down = 1);
 
 // From this many CSS pixels per element a viewer may enlarge or shrink an image without smoothing;
 // narrower ones would lose lines.
 inline constexpr double kCrisp = 2;
 
-// Pixels per element for an element drawn `size` CSS pixels wide: so many that a renderer that
-// smooths blurs about two CSS pixels, and few, because they are bytes.
+// Returns the pixels per element for an element drawn `size` CSS pixels wide: enough that a
+// smoothing renderer blurs about two CSS pixels, and few, because they are bytes.
 int repeats(double size);
 
 }  // namespace sextant::pictures

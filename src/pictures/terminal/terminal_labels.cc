@@ -12,7 +12,7 @@ namespace {
 // Terminal cells of a row's label: at most, while columns still have two cells each, and where
 // every cell counts.
 constexpr int kLongest = 18, kShort = 10, kLeast = 6;
-constexpr int kMaxCell = 9;  // terminal cells of a column so that its label stands level
+constexpr int kMaxCell = 9;  // terminal cells of a column with a horizontal label
 
 // At most `cells` wide, with an ellipsis when cut.
 std::string clip(std::string_view text, int cells) {

@@ -1,4 +1,4 @@
-// Labels of a matrix that is drawn with characters: how wide its cells are, and what stands beside
+// Arranges labels of a matrix drawn with characters: the width of its cells, and the texts next to
 // its rows and above its columns.
 #pragma once
 
@@ -15,7 +15,7 @@ struct TerminalGrid {
   int label = 0;                  // terminal cells left of the matrix, a gap included
   int cell = 2;                   // terminal cells per column
   std::string header;             // lines above the matrix
-  std::string key;                // lines that say which words the numbers of columns stand for
+  std::string key;                // lines that explain the numbers of columns
 };
 
 // Throws Error, naming terminal_map.width, where `columns` do not fit, with one cell each.

@@ -20,7 +20,7 @@ std::span<const std::byte> bytes(std::span<const T> values) {
   return std::as_bytes(values);
 }
 
-// Of a large table: its shape and every n-th element.
+// Samples a large table: its shape and every n-th element.
 template <class T>
 std::string sample_of(const Tensor<T>& table) {
   constexpr std::int64_t kSample = 1024;

@@ -9,7 +9,8 @@ namespace sextant::ranks {
 
 using attention_detail::name_in;
 
-// What must be the same on all ranks: dtype, shapes, options. Of large tables a sample.
+// Adds the values that must be the same on all ranks: dtype, shapes, options, and a sample of large
+// tables.
 template <class T>
 Agreement agreement_on(const char* function, View<const T> q, View<const T> k, View<const T> v,
                        const AttentionOptions<T>& options, const Options& ranks);

@@ -23,7 +23,7 @@ void run(Algorithm algorithm, const Call<T>& call, View<T> out, View<float> logs
   gather_attention(call, out, logs);
 }
 
-// The arrays of a rank for what comes out.
+// The arrays of a rank for the results.
 template <class T>
 void check_results(View<const T> q, View<const T> k, View<const T> v, View<T> out,
                    const AttentionOptions<T>& options, View<float> log_sum_exp) {

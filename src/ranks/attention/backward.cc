@@ -14,7 +14,8 @@ using attention_detail::is_given;
 
 constexpr const char* kBackwardFunction = "ranks.attention_backward";
 
-// The arrays of a rank: what the forward call gave, and gradients, each of the shape of its input.
+// The arrays of a rank: the results of the forward call, and gradients with the shapes of their
+// inputs.
 template <class T>
 void check_arrays(View<const T> q, View<const T> k, View<const T> v, View<const T> out,
                   View<const T> dout, const AttentionGradients<T>& wanted,
@@ -78,7 +79,7 @@ Agreement agreement_on_gradients(const AttentionGradients<T>& g) {
   return Agreement().add(name_in(kBackwardFunction, "gradients"), all);
 }
 
-// Whether a wanted gradient adds up what several heads give.
+// Returns whether a wanted gradient is a sum over several heads.
 template <class T>
 bool sums_over_heads(const Call<T>& call, const AttentionGradients<T>& wanted) {
   const auto by_head = [&](int axis) {
@@ -116,7 +117,7 @@ void attention_backward(const Communicator& comm, std::type_identity_t<View<cons
       [&] { check_arrays<T>(q, k, v, out, dout, gradients, options, log_sum_exp); },
       agreement_on_gradients(gradients));
   if (ranks.algorithm != Algorithm::automatic)
-    algorithm_of(kBackwardFunction, call);  // refuses what algorithms cannot do
+    algorithm_of(kBackwardFunction, call);  // refuses calls that algorithms do not support
   run_backward<T>({call, out, dout, log_sum_exp, gradients});
 }
 

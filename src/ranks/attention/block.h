@@ -1,5 +1,5 @@
-// One call of the operator on a block of a divided call: queries [a, b) with keys [c, d) of one
-// segment, told by offsets and position ids where in the sequence they lie.
+// Calls the operator on one block of a divided call: queries [a, b) with keys [c, d) of one
+// segment, placed in the sequence by offsets and position ids.
 #pragma once
 
 #include <cstdint>

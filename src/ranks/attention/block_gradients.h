@@ -1,5 +1,5 @@
-// Gradients of a rank's queries and of what all ranks share, added up block by block while slices
-// of keys and values come by.
+// Adds up gradients of a rank's queries and of shared arrays, block by block, while slices of keys
+// and values arrive.
 #pragma once
 
 #include "ranks/attention/algorithms.h"
@@ -14,22 +14,21 @@ class BlockGradients {
  public:
   explicit BlockGradients(const BackwardCall<T>& b);
 
-  // Whether the operator's fast path takes everything on this rank, and whether what it made is
-  // finite.
+  // Returns whether the operator's fast path runs everything on this rank, with finite results.
   bool is_finite() const;
   bool results_are_finite() const;
 
-  // Of a slice of keys: [batch, kv_heads, keys, ...].
+  // Gradients of a slice of keys: [batch, kv_heads, keys, ...].
   struct OfKeys {
     Tensor<float> k, v;
     OfKeys() = default;
     OfKeys(const Call<T>& call, std::int64_t keys);
   };
-  // Adds what own queries have of a slice to their gradients and the shared ones.
+  // Adds the terms of own queries with a slice to their gradients and the shared ones.
   OfKeys work_on(const Slice& slice, const std::byte* bytes);
-  // Adds what has come back for own keys.
+  // Adds the returned gradients of own keys.
   void take(const Slice& slice, const OfKeys& gradients);
-  // Sums over ranks where they share a gradient, and fills what the caller wants.
+  // Sums over ranks if they share a gradient, and fills the caller's arrays.
   void give();
 
  private:

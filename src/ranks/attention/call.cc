@@ -1,5 +1,5 @@
-// Checks of a call on ranks: first that all ranks ask for the same, then by the operator's own
-// checks on arrays of the whole shapes that have no elements of their own.
+// Checks a call on ranks: first that all ranks make the same call, then by the operator's checks on
+// arrays of the full shapes without elements.
 #include "ranks/attention/call.h"
 
 #include <algorithm>
@@ -85,7 +85,7 @@ void check_ids(const char* function, const char* argument, View<const std::int64
                                                ids.shape().to_string());
 }
 
-// What a rank sees of its own arguments.
+// The arguments as a rank sees them.
 template <class T>
 void check_parts(const char* function, View<const T> q, View<const T> k, View<const T> v,
                  const AttentionOptions<T>& options, const Options& ranks) {

@@ -22,9 +22,10 @@ struct Call : CallShape<T> {
   int rank() const noexcept { return comm.rank(); }
 };
 
-// Checks that all ranks make the same call and that attention() would take it. Throws the same
-// Error on every rank. `own` checks what else a rank has given, when its q, k and v have four axes;
-// `also` is what else ranks must agree on. Two rounds of short messages; one more for position ids.
+// Checks that all ranks make the same call and that attention() accepts it. Throws the same Error
+// on every rank. `own` checks the other arguments of a rank, if its q, k and v have four axes;
+// `also` has other values on which ranks must agree. It takes two rounds of short messages; one
+// more for position ids.
 template <class T>
 Call<T> check_call(const char* function, const Communicator& comm, View<const T> q, View<const T> k,
                    View<const T> v, const AttentionOptions<T>& options, const Options& ranks,

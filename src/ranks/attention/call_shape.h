@@ -1,5 +1,5 @@
-// What a call on ranks asks for, without its arrays: shapes, options and who holds which positions.
-// Enough to count what an algorithm costs, on ranks that need not be there.
+// Describes a call on ranks without its arrays: shapes, options and the positions of each rank.
+// This is enough to compute the cost of an algorithm, also for ranks that do not exist.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ using attention_detail::Sequence;
 struct Piece {
   std::int64_t segment = 0;
   std::int64_t begin = 0, end = 0;
-  std::int64_t row = 0;  // where `begin` lies in the part of its rank
+  std::int64_t row = 0;  // place of `begin` in the part of its rank
   std::int64_t size() const noexcept { return end - begin; }
 };
 
@@ -37,8 +37,8 @@ struct CallShape {
     return all.sequence(batch * all.segment_count() + segment);
   }
 
-  // What a rank holds, cut at the borders of segments, in the order of its rows. Not for striped
-  // shardings.
+  // Returns the pieces of a rank, cut at the borders of segments, in the order of its rows. Not for
+  // striped shardings.
   std::vector<Piece> query_pieces(int rank) const;
   std::vector<Piece> key_pieces(int rank) const;
   // The keys that any of these queries sees in any batch row; empty: none.

@@ -22,7 +22,8 @@ std::vector<Piece> keys_to_send(const CallShape<T>& call, int reader, int owner)
 template <class T>
 std::vector<Slice> slices(const CallShape<T>& call, int reader, int owner);
 
-// Bytes of one number as it is sent, and keys in a slice: multiples of 128, the operator's block.
+// Returns the bytes of one sent number, and the keys in a slice: multiples of 128, the operator's
+// block.
 template <class T>
 std::int64_t wire_size(const CallShape<T>& call) noexcept;
 template <class T>

@@ -1,5 +1,5 @@
-// What each algorithm of a call costs: visible pairs and keys are counted, seconds follow from the
-// numbers of a machine.
+// Computes the cost of each algorithm of a call: it counts visible pairs and keys, and converts
+// them to seconds with the numbers of a machine.
 #pragma once
 
 #include <algorithm>
@@ -37,7 +37,7 @@ class CostModel {
   std::vector<double> shares;  // of the pairs of a query and a visible key, on each rank
   double pairs = 0;            // on all ranks
 
-  // A rank computes with what it has while the next part comes.
+  // A rank computes with its data while the next part arrives.
   AttentionPlan::Cost ring() const {
     AttentionPlan::Cost cost = received(Algorithm::ring);
     cost.seconds_exposed = 0;
@@ -110,7 +110,7 @@ class CostModel {
            static_cast<double>(messages) * machine_.latency;
   }
 
-  // What a rank receives of the keys of others, one after the other.
+  // Returns the cost of receiving the keys of other ranks, one after the other.
   AttentionPlan::Cost received(Algorithm algorithm) const {
     AttentionPlan::Cost cost{.algorithm = algorithm, .why_not = {}};
     for (std::size_t r = 0; r < size_; ++r) {
@@ -126,7 +126,7 @@ class CostModel {
   }
 
   AttentionPlan::Cost finished(AttentionPlan::Cost cost, double seconds, double busiest) const {
-    // Each round of messages doubles the ranks that know of one another.
+    // Each round of messages doubles the number of ranks that know of one another.
     const double agreements = kAgreements * static_cast<double>(std::bit_width(size_ - 1));
     cost.seconds = seconds + agreements * machine_.latency;
     cost.seconds_exposed += agreements * machine_.latency;

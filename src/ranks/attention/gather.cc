@@ -1,5 +1,5 @@
-// Every rank fetches the keys and values that its queries see, then calls the operator on its rows:
-// what a row's bits depend on is the same as in one process.
+// Fetches the keys and values that a rank's queries see, then calls the operator on its rows: a
+// row's bits depend on the same data as in one process.
 #include "ranks/attention/algorithms.h"
 #include "ranks/attention/block.h"
 #include "ranks/attention/steps.h"
@@ -8,7 +8,8 @@
 namespace sextant::ranks {
 namespace {
 
-// A slice into the arrays of all keys. What no query sees stays uninitialised, and is not read.
+// Copies a slice into the arrays of all keys. Keys that no query sees stay uninitialised, and are
+// not read.
 template <class T>
 void place(const Call<T>& call, const Slice& slice, const std::byte* bytes,
            const KeyArrays<T>& whole, KeyArrays<T>& room) {

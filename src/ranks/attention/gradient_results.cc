@@ -1,4 +1,4 @@
-// What has been added up, given to the caller: sums over ranks where they share a gradient.
+// Returns the summed gradients to the caller, with sums over ranks if they share a gradient.
 #include <cmath>
 #include <limits>
 #include <type_traits>

@@ -15,7 +15,7 @@ struct Sums {
   View<double> logs;
 };
 
-// Adds a result over further keys. A weight that is 0 adds nothing, whatever the values hold.
+// Adds a result over further keys. A weight that is 0 adds nothing, for any values.
 void merge(const Sums& sums, View<const float> out, View<const float> logs, int threads);
 
 // The first result of rows, which `sums.out` holds already.

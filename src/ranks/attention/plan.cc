@@ -46,7 +46,7 @@ Algorithm first_possible(const char* function, const CallShape<T>& call) {
   throw SharedError(std::string(function) + (any ? ".wire_type" : ".algorithm"), reason);
 }
 
-// Striped shardings are counted as zigzag, which gives ranks alike to do as well.
+// Striped shardings are counted as zigzag, which balances the work as well.
 template <class T>
 AttentionPlan plan_of(const char* function, CallShape<T> call) {
   AttentionPlan plan{.algorithm = first_possible(function, call),
@@ -75,7 +75,7 @@ AttentionPlan plan_of(const char* function, CallShape<T> call) {
   }
   if (plan.algorithm == Algorithm::ulysses && call.all.kv_heads % plan.ranks != 0) {
     plan.notes.push_back(std::to_string(call.all.kv_heads) + " key heads on " +
-                         std::to_string(plan.ranks) + " ranks: not all have alike");
+                         std::to_string(plan.ranks) + " ranks: their work differs");
   }
   return plan;
 }

@@ -1,5 +1,5 @@
-// The ring backwards: slices of keys and values come by, gradients of the queries stay, and those
-// of a slice go back to the rank that it came from while the next slice is worked on.
+// Runs the ring backwards: slices of keys and values arrive, gradients of the queries stay, and
+// those of a slice return to its rank while the next slice is used.
 #include "ranks/attention/algorithms.h"
 #include "ranks/attention/block_gradients.h"
 #include "ranks/attention/steps.h"

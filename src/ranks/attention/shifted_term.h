@@ -6,8 +6,8 @@
 
 namespace sextant::ranks {
 
-// Where a part lies in the whole: the segment, the first of its heads, and the first of its queries
-// and keys, counted in the segment.
+// The place of a part in the whole: the segment, the first of its heads, and the first of its
+// queries and keys, counted in the segment.
 struct TermPlace {
   std::int64_t segment = 0, segments = 1;
   std::int64_t head = 0, query = 0, key = 0;
@@ -22,7 +22,7 @@ class ShiftedTerm final : public ScoreTerm {
   ShiftedTerm(const ScoreTerm& whole, TermPlace place) : whole_(whole), place_(place) {}
 
   TermNeeds needs() const override { return whole_.needs(); }
-  // The term has been asked about the whole call; what it says of a part does not count.
+  // The term has checked the whole call; a check of a part has no meaning.
   void check(const CallExtents&) const override {}
   void add(const ScoreTile<float>& tile) const noexcept override { whole_.add(moved(tile)); }
   void add(const ScoreTile<double>& tile) const noexcept override { whole_.add(moved(tile)); }

@@ -1,4 +1,4 @@
-// Two buffers in turns: one is worked on, the other is under way.
+// Alternates two buffers: one is used while the other is sent.
 #include "ranks/attention/steps.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The order in which slices of keys and values go round: at step t rank r gets those of rank r - t
-// and gives its own to rank r + t, the next slice always under way while one is worked on.
+// Defines the order in which slices of keys and values circulate: at step t rank r gets those of
+// rank r - t and gives its own to rank r + t; the next slice is always sent while one is used.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Ulysses: all-to-all to whole sequences of some heads, the operator, and back. Forward and
-// backward have the bits of one process, but for gradients that are sums over heads of several
+// Implements Ulysses: all-to-all to whole sequences of some heads, the operator, and back. Forward
+// and backward have the bits of one process, except gradients that are sums over heads of several
 // ranks.
 #include "core/arrays/each_dtype.h"
 #include "ranks/attention/algorithms.h"
@@ -9,8 +9,8 @@
 namespace sextant::ranks {
 namespace {
 
-// A gradient that one process would have: element by element from the rank of its head, where heads
-// are an axis; else the sum over ranks, or what the one rank has that computed all.
+// Returns a gradient as one process has it: element by element from the rank of its head, if heads
+// are an axis; else the sum over ranks, or the one of the rank that computed all.
 template <class W>
 void combine(const Communicator& comm, const HeadShare& share, std::int64_t group, View<W> whole,
              int head_axis) {

@@ -18,7 +18,7 @@ inline constexpr std::size_t kPiece = std::size_t{1} << 30;  // bytes; MPI count
 // again and again, so that a thread that waits keeps no other one out.
 std::mutex& mpi_mutex();
 
-// What MPI says about an error code.
+// Returns MPI's text of an error code.
 std::string mpi_text(int code);
 
 // Throws Error("ranks", "rank R: what: MPI's reason") unless the code is MPI_SUCCESS.
@@ -44,7 +44,7 @@ struct Exchange::State {
   int failed_peer = -1;
   std::shared_ptr<Communicator::State> of;
 
-  // Asks MPI, with the mutex held. True when nothing is under way any more.
+  // Asks MPI, with the mutex held. Returns true if nothing is pending any more.
   bool test();
 };
 

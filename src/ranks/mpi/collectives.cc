@@ -1,4 +1,4 @@
-// What all ranks of a group do together.
+// Implements the calls that all ranks of a group make together.
 #include <algorithm>
 
 #include "ranks/mpi/calls.h"
@@ -84,8 +84,8 @@ std::vector<std::vector<std::byte>> Communicator::all_gather(
   return all;
 }
 
-// Rank r is a leaf; with step 1, 2, 4, ... a rank that is a multiple of 2 step adds what rank
-// r + step has summed. Rank 0 then has the root and tells all.
+// Rank r is a leaf; with step 1, 2, 4, ... a rank that is a multiple of 2 step adds the sum of rank
+// r + step. Rank 0 then has the root and sends it to all.
 template <class T>
 void Communicator::sum(std::span<T> values) const {
   std::vector<T> other(rank_ % 2 == 0 ? values.size() : 0);

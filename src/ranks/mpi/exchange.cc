@@ -1,4 +1,4 @@
-// Sends and receives under way.
+// Implements pending sends and receives.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -20,7 +20,7 @@ Exchange& Exchange::operator=(Exchange&& other) noexcept {
 Exchange::~Exchange() {
   try {
     finish();
-  } catch (const Error&) {  // nobody asked, and nothing is under way any more
+  } catch (const Error&) {  // finish() was not called, and nothing is pending any more
   }
 }
 
@@ -68,7 +68,7 @@ Exchange Communicator::start(std::span<const Outgoing> sends,
                 "a message from or to rank " + std::to_string(peer) + " could not be begun");
     }
   };
-  exchange.state_ = state;  // from here on its destructor waits
+  exchange.state_ = state;  // from this line on its destructor waits
   for (const Incoming& in : receives) {
     begin(in.bytes, in.from, [&](std::span<std::byte> piece, MPI_Request* request) {
       return MPI_Irecv(piece.data(), static_cast<int>(piece.size()), MPI_BYTE, in.from, in.tag,

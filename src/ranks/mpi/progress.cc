@@ -1,4 +1,4 @@
-// One thread per process, which sleeps while nothing is under way.
+// Runs one thread per process, which sleeps while nothing is pending.
 #include "ranks/mpi/progress.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The thread that asks MPI about exchanges under way while the caller computes. Most MPI libraries
-// move long messages only inside of calls.
+// Declares the thread that asks MPI about pending exchanges while the caller computes. Most MPI
+// libraries move long messages only inside calls.
 #pragma once
 
 #include <memory>

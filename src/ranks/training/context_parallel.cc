@@ -1,4 +1,4 @@
-// Rows as zigzag, so that causal attention gives all ranks alike to do.
+// Divides rows as zigzag, so that causal attention gives all ranks equal work.
 #include "ranks/training/context_parallel.h"
 
 #include "sextant/ranks/sharding.h"

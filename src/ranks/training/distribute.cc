@@ -1,4 +1,4 @@
-// Work for ranks that are free: rank 0 distributes it in a thread beside its own work.
+// Distributes work to free ranks: rank 0 does this in a thread next to its own work.
 #include <array>
 #include <chrono>
 #include <exception>
@@ -50,7 +50,7 @@ class Leader {
   }
 
  private:
-  // What throws stops all.
+  // An exception stops all.
   template <class Call>
   void guarded(const Call& call) {
     try {

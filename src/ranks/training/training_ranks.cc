@@ -1,4 +1,4 @@
-// What training asks of a group, in messages of a communicator.
+// Implements a training's group with messages of a communicator.
 #include <cstdio>
 #include <string>
 #include <utility>

@@ -15,7 +15,7 @@ namespace {
 // Rows from `first` up to the last position that there is.
 std::int64_t max_rows(std::int64_t first) noexcept { return kMaxPosition - first + 1; }
 
-// Where there is not enough memory for doubling, the requested rows may still fit.
+// If there is not enough memory for doubling, the requested rows may still fit.
 template <Floating T>
 Tensor<T> rows_between(std::int64_t needed, std::int64_t wished, std::int64_t width) {
   if (wished > needed) {

@@ -28,7 +28,7 @@ struct Sample {
   double weight;
 };
 
-// What one place of an axis is made of.
+// The samples of one place of an axis.
 using Samples = std::vector<Sample>;
 
 void add(Samples& samples, std::int64_t index, double weight, std::int64_t size) {

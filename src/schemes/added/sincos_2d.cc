@@ -1,4 +1,4 @@
-// Image positions: a sinusoidal table of the rows beside one of the columns.
+// Makes image positions: a sinusoidal table of the rows and one of the columns, side by side.
 #include "sextant/schemes/added/sincos_2d.h"
 
 #include <cmath>

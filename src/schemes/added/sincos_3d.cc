@@ -49,7 +49,7 @@ inline constexpr auto kFields<FrameGrid> = std::tuple{
 
 namespace {
 
-// One axis and where its table stands; columns beyond `width` are cut off.
+// One axis and the place of its table; columns beyond `width` are cut off.
 struct Block {
   std::int64_t axis;
   std::int64_t begin;

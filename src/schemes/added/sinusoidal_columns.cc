@@ -23,7 +23,7 @@ Counts counts_of(const Sinusoidal& options) noexcept {
     case OddWidth::zero_column:
       return {half, half, options.width - 1};
     case OddWidth::round_up:
-      // The column cut off is the last: a cosine, but for cos_first a sine.
+      // The column cut off is the last: a cosine, or a sine for cos_first.
       if (options.layout == SinusoidalLayout::cos_first) return {half, half + 1, options.width + 1};
       return {half + 1, half, options.width + 1};
     default:

@@ -1,5 +1,5 @@
-// What each column of a sinusoidal table shows: the options resolved to frequencies and a map of
-// columns.
+// Determines the contents of each column of a sinusoidal table: resolves the options to frequencies
+// and a map of columns.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace sextant {
 
-// Throws Error when an option is out of its range, whatever the rows.
+// Throws Error if an option is out of its range, for any rows.
 void check_sinusoidal(const Sinusoidal& options);
 
 // The rule for the last column of an odd width, the default resolved.

@@ -13,7 +13,7 @@
 namespace sextant {
 namespace {
 
-struct CopeSizes {  // what the shape of the table says
+struct CopeSizes {  // sizes from the shape of the table
   std::int64_t npos = 64;
 };
 

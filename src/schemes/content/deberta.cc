@@ -43,7 +43,7 @@ void check_options(const Deberta& options) {
 
 std::int64_t row_of(std::int64_t distance, const Deberta& options) {
   const std::int64_t s = deberta_span(options), middle = options.position_buckets / 2;
-  // Beyond the last position all are alike, and its bucket is out of the table's range.
+  // All distances beyond the last position are equal, and their bucket is out of the table's range.
   const std::int64_t d = std::clamp(distance, -options.max_position, options.max_position);
   const std::int64_t size = std::abs(d);
   std::int64_t bucket = size;

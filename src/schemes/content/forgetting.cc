@@ -52,7 +52,7 @@ class ForgettingTerm final : public ScoreTerm {
                                               f_.shape().to_string());
     }
     if (call.sees_future_keys) {
-      throw Error("forgetting", "must go with causal attention: gates forget what was before");
+      throw Error("forgetting", "must go with causal attention: gates forget earlier tokens");
     }
   }
 

@@ -44,7 +44,7 @@ std::shared_ptr<const ScoreTerm> relative_term(RelativeVectors vectors);
 Tensor<double> take_gradient(std::string_view scheme, View<const double> gradient, std::int64_t& at,
                              const Shape& shape);
 // A copy of a table [rows, head_dim] or [heads, rows, head_dim] as [heads or 1, rows, head_dim].
-// Throws Error(scheme.name) unless it is one with so many rows, and finite.
+// Throws Error(scheme.name) unless it has one of these shapes and is finite.
 Tensor<double> table_of(std::string_view scheme, std::string_view name, View<const double> table,
                         std::int64_t rows);
 // The head_dim of a request; throws Error(scheme.head_dim) unless it is at least 1.

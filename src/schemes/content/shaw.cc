@@ -11,7 +11,7 @@
 namespace sextant {
 namespace {
 
-struct ShawTables {  // what the shapes of the weights say
+struct ShawTables {  // sizes from the shapes of the weights
   bool values = true;
   bool per_head = false;
 };

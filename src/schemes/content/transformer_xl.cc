@@ -17,7 +17,7 @@
 namespace sextant {
 namespace {
 
-struct TransformerXlSizes {  // what the shapes of the weights say
+struct TransformerXlSizes {  // sizes from the shapes of the weights
   std::optional<std::int64_t> width{};
 };
 constexpr IntegerRange kWidth{2, 1 << 20, 2};
@@ -80,7 +80,7 @@ void check(const TransformerXl& options, const TransformerXlWeights& weights) {
   }
 }
 
-// R of the distances query - key that rows stand for: row n is key - query = n - rows / 2.
+// Returns R of the distances query - key of the rows: row n is key - query = n - rows / 2.
 Tensor<double> sinusoids(const TransformerXl& options, std::int64_t width, std::int64_t rows) {
   std::vector<std::int64_t> distances(static_cast<std::size_t>(rows));
   for (std::int64_t n = 0; n < rows; ++n) distances[static_cast<std::size_t>(n)] = rows / 2 - n;

@@ -1,4 +1,4 @@
-// What biases by distance share: how long a table is, and its checks.
+// Implements what biases by distance share: the length of a table, and its checks.
 #include "schemes/distance/distances.h"
 
 #include <string>
@@ -23,7 +23,7 @@ std::int64_t distances_of(std::string_view scheme, const SchemeRequest& request)
   check_one_id(request, scheme);
   if (request.positions.empty()) return 1;
   const auto [min, max] = std::minmax_element(request.positions.begin(), request.positions.end());
-  // In unsigned arithmetic: ids may lie 2^64 - 1 apart.
+  // In unsigned arithmetic, because ids may be 2^64 - 1 apart.
   const std::uint64_t span = static_cast<std::uint64_t>(*max) - static_cast<std::uint64_t>(*min);
   if (span >= static_cast<std::uint64_t>(kMaxLength)) {
     throw Error(where(scheme, "positions"), "must lie less than 2^28 apart, got " +

@@ -1,4 +1,4 @@
-// What the two KERPLE kernels share: their weights and limits, sizes and initial values.
+// Implements what the two KERPLE kernels share: their weights and limits, sizes and initial values.
 #pragma once
 
 #include <algorithm>
@@ -42,7 +42,7 @@ KerpleWeights kerple_backward(std::string_view scheme, const KerpleWeights& weig
     const auto h = static_cast<std::size_t>(head);
     const double p = std::clamp(weights.p[h], kMinKerple, max_p);
     const double a = std::max(weights.a[h], kMinKerple);
-    for (std::int64_t d = 1; d < length; ++d) {  // the bias of distance 0 is 0 whatever p and a
+    for (std::int64_t d = 1; d < length; ++d) {  // the bias of distance 0 is 0 for all p and a
       const double g = gradient(head, length - 1 + d) + gradient(head, length - 1 - d);
       const auto [of_p, of_a] = partials(static_cast<double>(d), p, a);
       sums.p[h] += g * of_p;

@@ -18,7 +18,7 @@ inline constexpr auto kWeights<TisaWeights> =
                weight(&TisaWeights::offsets, "offsets", "[heads, kernels]",
                       "centres of the bells; initially normal, deviation 5")};
 
-// What the shapes of the weights say.
+// Sizes from the shapes of the weights.
 namespace {
 
 struct TisaSizes {

@@ -22,7 +22,8 @@ inline void check_id(std::string_view where, std::int64_t id) {
   throw Error(where, "must keep ids within +-2^53, got " + std::to_string(id));
 }
 
-// Of counts of 0 or more; too many become more than any count may be.
+// Multiplies counts of 0 or more; a product that is too large becomes larger than any allowed
+// count.
 inline std::int64_t checked_product(std::int64_t a, std::int64_t b) noexcept {
   return a != 0 && b > kMaxIds / a ? kMaxIds + 1 : a * b;
 }

@@ -108,7 +108,7 @@ std::vector<std::int64_t> random_positions(std::int64_t length, std::int64_t max
                 "must be at least the length, " + std::to_string(length) +
                     ", and at most 2^53, got " + std::to_string(max_length));
   }
-  // Floyd's sampling (Bentley and Floyd 1987): one draw per id, whatever `max_length` is.
+  // Floyd's sampling (Bentley and Floyd 1987): one draw per id, for any `max_length`.
   NumpyRandom random(seed);
   std::unordered_set<std::int64_t> chosen;
   for (std::int64_t last = max_length - length; last < max_length; ++last) {

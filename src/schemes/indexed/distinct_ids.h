@@ -11,7 +11,7 @@
 namespace sextant {
 
 struct DistinctIds {
-  std::vector<std::int64_t> list;  // sorted; empty when all from `first` on are taken
+  std::vector<std::int64_t> list;  // sorted; empty if all from `first` on are included
   std::int64_t first = 0;
   std::int64_t count = 0;
 

@@ -12,7 +12,7 @@
 namespace sextant {
 namespace {
 
-struct FireSizes {  // what the shapes of the weights say
+struct FireSizes {  // sizes from the shapes of the weights
   std::int64_t hidden = 32;
 };
 

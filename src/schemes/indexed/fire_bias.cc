@@ -29,7 +29,7 @@ FireBias::FireBias(const Fire& options, const FireWeights& weights, PositionRuns
   threshold_ = std::abs(multiplied);
   threshold_by_multiplier_ = std::copysign(options.threshold, multiplied);
   threshold_scale_ = 1 / (fire_psi(c_, threshold_) + epsilon_);
-  // No ids lie further apart, and no scale is larger.
+  // No ids are further apart, and no scale is larger.
   const double largest_x = fire_psi(c_, 0x1p54) * threshold_scale_;
   if (!(network_.largest(largest_x) <= static_cast<double>(std::numeric_limits<float>::max()))) {
     throw Error("fire.w2", "must make biases within float32 with w1, b1 and b2");

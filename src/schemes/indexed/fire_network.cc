@@ -52,7 +52,7 @@ FireNetwork::FireNetwork(const FireWeights& weights) {
 
 bool FireNetwork::active(double w1, double b1, std::int64_t piece) const noexcept {
   const double kink = kink_of(w1, b1);
-  // The piece begins at `from`, one of the kinks or 0: it lies as a whole on one side of any kink.
+  // The piece begins at `from`, one of the kinks or 0: it is as a whole on one side of any kink.
   const double from = piece == 0 ? 0 : kinks_[static_cast<std::size_t>(piece - 1)];
   if (w1 > 0) return kink <= from;
   if (w1 < 0) return kink > from;

@@ -74,8 +74,8 @@ GridBias::GridBias(const Grid& grid, PositionRuns ids, View<const double> table,
   }
 }
 
-// Row by row of the grid: within one, keys' columns ascend and offsets fall by one. Ids that a tile
-// brings along may lie outside the grid where nobody sees the pair.
+// Goes row by row of the grid: within one, keys' columns ascend and offsets fall by one. Ids in a
+// tile may be outside the grid if the pair is not visible.
 template <class Piece, class Hide>
 void GridBias::for_each_piece(const ScoreRect& tile, std::int64_t row_stride, Piece piece,
                               Hide hide) const noexcept {

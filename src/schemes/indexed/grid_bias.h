@@ -30,9 +30,9 @@ struct Grid {
 
 inline constexpr IntegerRange kGridSide{1, 1 << 28};  // rows or columns
 
-// The grid that a scheme's `rows` and `columns` ask for, both in kGridSide; unset: the smallest
-// that holds all ids, square when both are. Throws Error("scheme.positions") when an id lies
-// outside, Error("scheme.heads"), and Error("scheme.rows") unless heads x offsets is at most 2^31.
+// Returns the grid of a scheme's `rows` and `columns`, both in kGridSide; unset: the smallest that
+// holds all ids, square if both are unset. Throws Error("scheme.positions") if an id is outside,
+// Error("scheme.heads"), and Error("scheme.rows") unless heads x offsets is at most 2^31.
 Grid grid_of(std::string_view scheme, std::optional<std::int64_t> rows,
              std::optional<std::int64_t> columns, const PositionRuns& ids, std::int64_t heads);
 // The same for the ids 0 .. cells - 1.
@@ -81,8 +81,8 @@ class GridBias final : public ScoreTerm {
   bool learns_;
 };
 
-// The gradient of a table [offsets, heads] from what attention_backward() sums, [1, heads x
-// offsets]; throws Error("scheme.gradient") for another shape.
+// Returns the gradient of a table [offsets, heads] from the sums of attention_backward(), [1, heads
+// x offsets]; throws Error("scheme.gradient") for another shape.
 Tensor<double> grid_gradient(std::string_view scheme, const Grid& grid, std::int64_t heads,
                              View<const double> gradient);
 

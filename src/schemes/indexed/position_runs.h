@@ -24,7 +24,8 @@ class PositionRuns {
 
   std::string_view scheme() const noexcept { return scheme_; }
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(ids_.size()); }
-  // Of a token 0 .. size() - 1: its id, and the first token after it whose id is not the next one.
+  // Return the id of a token 0 .. size() - 1, and the first token after it whose id is not the next
+  // one.
   std::int64_t id(std::int64_t token) const noexcept {
     return ids_[static_cast<std::size_t>(token)];
   }
@@ -34,8 +35,8 @@ class PositionRuns {
   std::int64_t min() const noexcept { return min_; }  // 0 without tokens
   std::int64_t max() const noexcept { return max_; }
 
-  // Throws Error("scheme.positions") where a call without ids of its own has a query that sees
-  // keys, or a key that is seen, beyond the list.
+  // Throws Error("scheme.positions") if a call without its own ids has a query that sees keys, or a
+  // visible key, beyond the list.
   void check(const CallExtents& call) const;
   // Throws Error("scheme") unless a call has the heads that a bias was made for.
   void check_heads(const CallExtents& call, std::int64_t heads) const;
@@ -46,8 +47,8 @@ class PositionRuns {
   std::int64_t min_ = 0, max_ = 0;
 };
 
-// Throws Error("scheme.list") unless a list of so many tokens has one for every query that sees
-// keys, and every key that is seen.
+// Throws Error("scheme.list") unless a list with this number of tokens has one for every query that
+// sees keys, and every visible key.
 void check_tokens(std::string_view scheme, std::string_view list, std::int64_t tokens,
                   const CallExtents& call);
 

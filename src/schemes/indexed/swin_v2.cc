@@ -14,7 +14,7 @@
 namespace sextant {
 namespace {
 
-struct SwinV2Sizes {  // what the shapes of the weights say
+struct SwinV2Sizes {  // sizes from the shapes of the weights
   std::int64_t hidden = 512;
 };
 constexpr IntegerRange kPretrained{2, 1 << 28};
@@ -69,7 +69,7 @@ double before_relu(const SwinV2Weights& weights, std::int64_t unit, double down,
          weights.b1(unit);
 }
 
-// What the network puts out for each head, before the sigmoid.
+// Returns the output of the network for each head, before the sigmoid.
 double output(const SwinV2Weights& weights, std::int64_t head, const std::vector<double>& hidden) {
   double sum = 0;
   for (std::size_t unit = 0; unit < hidden.size(); ++unit) {

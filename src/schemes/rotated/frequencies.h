@@ -20,8 +20,8 @@ std::vector<WideFloat> geometric_frequencies(const WideFloat& log_base, std::int
                                              std::int64_t step, std::int64_t denominator,
                                              std::int64_t count);
 
-// float(base)^float(numerator / denominator), each step rounded to float32: what frameworks take
-// the reciprocals of; for numerators 0, 2, ... 2 (count - 1).
+// Returns float(base)^float(numerator / denominator), each step rounded to float32, for numerators
+// 0, 2, ... 2 (count - 1): frameworks take the reciprocals of these.
 std::vector<float> framework_powers(double base, std::int64_t denominator, std::int64_t count);
 
 }  // namespace sextant

@@ -25,7 +25,7 @@ std::string_view name_in(const Alternative& alternative) {
       alternative);
 }
 
-// What errors name: the scheme of the list that has these options.
+// Returns the name in errors: the scheme of the list that has these options.
 std::string_view scheme_of(const Rotary& options) {
   const std::string_view scaling = name_in(options.scaling), axes = name_in(options.axes);
   return !scaling.empty() ? scaling : !axes.empty() ? axes : "rotary";
@@ -33,7 +33,7 @@ std::string_view scheme_of(const Rotary& options) {
 
 const AxialAxes* axial_of(const Rotary& options) { return std::get_if<AxialAxes>(&options.axes); }
 
-// Of ids [rows, axes], 1: one id a row, and texts of this length.
+// Returns the rotation for ids [rows, axes], 1: one id per row, and texts of this length.
 Rotation rotation_of(const Rotary& options, std::int64_t axes, std::int64_t length) {
   Rotation rotation = rotation_from(scheme_of(options), options);
   check_fields(rotation.scheme, options.query_scale);

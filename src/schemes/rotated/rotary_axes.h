@@ -22,8 +22,8 @@ using SetFrequencies = std::function<void(Rotation&)>;
 void set_axes(Rotation& rotation, const AxialAxes& axial, std::int64_t axes,
               const SetFrequencies& set);
 
-// Ids [tokens, 2 or 3] as what frequencies are multiplied by, and frequencies to match: whole
-// numbers also where coordinates are fractions.
+// Converts ids [tokens, 2 or 3] into coordinates, and the frequencies to match: they are whole
+// numbers also if coordinates are fractions.
 Tensor<std::int64_t> coordinates_of(Rotation& rotation, const AxialAxes& axial,
                                     View<const std::int64_t> ids);
 

@@ -96,7 +96,7 @@ Dims sizes_of(const AxialAxes& options, View<const std::int64_t> ids) {
   return sizes;
 }
 
-// What is wrong with options that exclude each other.
+// Refuses options that exclude each other.
 void check(const Rotation& rotation, const AxialAxes& options) {
   check_fields(rotation.scheme, options);
   if (options.coordinates != AxialCoordinates::centered) return;

@@ -91,7 +91,7 @@ void fill_as_frameworks(std::span<const double> x, std::span<const double> y,
   }
 }
 
-// Two axes: the sum of both angles has more bits than a frequency of its own would.
+// Two axes: the sum of both angles has more bits than a single frequency would have.
 template <Floating T>
 void fill_plane(std::span<const double> x, std::span<const double> y, View<const std::int64_t> ids,
                 T* cos, T* sin, int threads) {

@@ -1,4 +1,4 @@
-// Proportional RoPE: the slow pairs stand still.
+// Implements proportional RoPE: the slow pairs are not rotated.
 #include "sextant/schemes/rotated/rotary_proportional.h"
 
 #include <cmath>

@@ -45,7 +45,7 @@ void set_frequencies(Rotation& rotation) {
   set_framework(rotation, rotation.base);
 }
 
-// What exactness needs of the frequencies, and no NaN of a float32 one.
+// Checks that frequencies allow exact tables, and that no float32 one is NaN.
 void check_frequencies(const Rotation& rotation) {
   for (const WideFloat& frequency : rotation.frequencies) {
     if (frequency.is_negative() || frequency.exponent() > kernels::Turns::kMaxExponent) {

@@ -1,4 +1,4 @@
-// What a rotation is before it becomes a table: which channels turn, and how fast each pair does.
+// Describes a rotation before it becomes a table: its channels, and the frequency of each pair.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace sextant {
 
 struct Rotation {
-  std::string_view scheme;  // what errors name
+  std::string_view scheme;  // the name in errors
   double base = 1;
   std::int64_t dim = 0;  // rotated channels
   std::int64_t first_channel = 0;
@@ -25,7 +25,7 @@ struct Rotation {
   Precision precision = Precision::exact;
   int threads = 0;
   std::vector<WideFloat> frequencies;  // radians per position of each pair, 0 .. 2^64
-  std::vector<float> framework;        // what float32 frameworks compute for them
+  std::vector<float> framework;        // the values of float32 frameworks for them
   double amplitude = 1;                // multiplies cosines and sines; finite
   // Several ids a row: the axis of each pair, 0 .. axes - 1. Empty: every pair is of the only axis.
   std::vector<std::int32_t> axis_of_pair;
@@ -61,8 +61,8 @@ void set_frequencies(Rotation& rotation);
 void check_frequencies(const Rotation& rotation);
 RotationFrequencies frequencies_of(const Rotation& rotation);
 
-// Each changes the frequencies for a text of `length` tokens; its file has the formula. Options as
-// checked by their fields; throws Error for what depends on the rotation or on two options.
+// Each function changes the frequencies for a text of `length` tokens; its file has the formula.
+// Fields have checked the options; throws Error for conditions on the rotation or on two options.
 inline void scale(Rotation&, const std::monostate&, std::int64_t /*length*/) {}
 void scale(Rotation& rotation, const LinearScaling& scaling, std::int64_t length);
 void scale(Rotation& rotation, const NtkScaling& scaling, std::int64_t length);
@@ -80,8 +80,8 @@ double stretched_base(std::string_view scheme, double base, std::int64_t dim, do
 // Lengths in tokens.
 inline constexpr IntegerRange kLengths{1, kMaxPosition};
 
-// Of a text with these ids, that scalings depend on: the largest + 1. Ids may be out of range
-// still.
+// Returns the length of a text with these ids, on which scalings depend: the largest + 1. Ids may
+// still be out of range.
 inline std::int64_t length_of(std::span<const std::int64_t> ids) noexcept {
   std::int64_t last = -1;
   for (const std::int64_t id : ids) last = std::max(last, id);

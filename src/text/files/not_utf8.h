@@ -1,4 +1,4 @@
-// What check_utf8() throws, for texts that are checked in pieces.
+// Makes the error of check_utf8(), for texts that are checked in pieces.
 #pragma once
 
 #include <cstdint>

@@ -15,8 +15,8 @@ enum class LongLines { whole, split };
 
 class TextFile {
  public:
-  // Reads all of it once. Throws Error as load_texts() does, but for large files. What is no
-  // regular file (a pipe) is kept in memory, up to 1 GiB.
+  // Reads the whole file once. Throws Error as load_texts() does, except for large files. A file
+  // that is not regular (a pipe) is kept in memory, up to 1 GiB.
   explicit TextFile(std::string path);
 
   const std::string& path() const noexcept { return path_; }

@@ -71,7 +71,7 @@ TokenArray ends_of(const TensorFile& mapped, std::size_t tokens, const std::stri
   for (std::size_t i = 0; i < ends.size(); ++i) {
     if (ends[i] < before) {
       throw Error(path, "must have 'document_ends' of 0 or more that ascend, got " +
-                            std::to_string(ends[i]) + " behind " + std::to_string(before) +
+                            std::to_string(ends[i]) + " after " + std::to_string(before) +
                             " at place " + std::to_string(i));
     }
     before = ends[i];

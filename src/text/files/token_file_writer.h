@@ -13,7 +13,7 @@ namespace sextant::text {
 
 class TokenFileWriter {
  public:
-  // Into an open file, of which at most `documents` ends are told; ids are below `vocabulary`.
+  // Writes into an open file, with at most `documents` ends; ids are below `vocabulary`.
   TokenFileWriter(int descriptor, std::string path, std::int64_t vocabulary,
                   std::uint64_t documents);
 
@@ -21,7 +21,7 @@ class TokenFileWriter {
   void add(std::span<const std::int64_t> ids);
   void end_document();
   std::uint64_t count() const noexcept { return count_; }  // of tokens so far
-  // The header; `described` says what it tells of the tokens.
+  // Writes the header; `described` has the fields for the tokens.
   void finish(const TokenFile& described);
 
  private:

@@ -33,7 +33,7 @@ void check_text(std::string_view text, const char* where) {
   check_utf8(text, where);
 }
 
-// The code point at `at` of valid UTF-8; moves `at` behind it.
+// Returns the code point at `at` of valid UTF-8; moves `at` after it.
 UChar32 next(std::string_view text, std::size_t& at) {
   const auto* bytes = reinterpret_cast<const std::uint8_t*>(text.data());
   UChar32 c = 0;
@@ -172,7 +172,7 @@ std::vector<std::string> split_words(std::string_view text) {
   static const Iterator prototype = make_words();
   std::vector<std::string> words;
   for_each_part(*prototype, text, [&](std::string_view part, int status) {
-    // What the rules call no word is punctuation, a symbol, an emoji or nothing to see.
+    // Parts that are no words by the rules are punctuation, symbols, emoji or invisible.
     const bool is_word = status >= UBRK_WORD_NONE_LIMIT;
     if (is_word || !shows_nothing(part)) words.emplace_back(trim(part));
   });

@@ -1,6 +1,6 @@
-// Skip-gram with negative sampling (Mikolov et al. 2013) by the fastText library, without its
-// sub-words. Words go in as numbers: whatever they hold, none can look like white space, a label or
-// the library's sign for the end of a sentence.
+// Trains skip-gram with negative sampling (Mikolov et al. 2013) by the fastText library, without
+// its sub-words. Words are passed as numbers, so none can look like white space, a label or the
+// library's sign for the end of a sentence.
 #include <fasttext/fasttext.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// What both users of the SentencePiece library need: its silence and its complaints.
+// Provides what both users of the SentencePiece library need: it silences the library and converts
+// its errors.
 #pragma once
 
 #include <sentencepiece_processor.h>
@@ -7,8 +8,8 @@
 
 namespace sextant::text {
 
-// The library writes its progress to stderr unless told not to, for the whole process. The first
-// call tells it; later ones cost nothing.
+// The library writes its progress to stderr by default, for the whole process. The first call
+// switches that off; later ones cost nothing.
 void silence_sentencepiece();
 
 // The library's complaint without its file, line and condition.

@@ -1,5 +1,5 @@
 // Walks the protocol buffer of a model (sentencepiece_model.proto) field by field. Version 0.1.97
-// of the library was read and fuzzed for what it leaves unchecked; each check says what it is for.
+// of the library was read and fuzzed for missing checks; each check here names its purpose.
 #include "text/libraries/subword_model.h"
 
 #include <algorithm>

@@ -7,9 +7,9 @@
 
 namespace sextant::text {
 
-// The bytes of a model that the library can load without reading outside its tables, printing or
-// ending the process; the model's self-test is left out, because failing it prints. Throws Error
-// naming `where` for anything else.
+// Returns the bytes of a model that the library can load without reading outside its tables,
+// printing or ending the process; the model's self-test is skipped, because a failure prints.
+// Throws an Error with `where` for anything else.
 std::string checked_model(std::string_view bytes, std::string_view where);
 
 // The two halves of a normalisation table: a double-array trie of little-endian 32-bit units and

@@ -23,8 +23,8 @@ namespace {
 // to 18 characters of one.
 constexpr std::size_t kLongestWord = 2000;  // bytes
 
-// What the trainer's normalisation cannot drop; a line without any would be empty behind it, which
-// it does not survive. U+2581 and U+FFFD count as spaces there.
+// Returns whether the trainer's normalisation keeps a character; a line without any would become
+// empty, which ends the trainer. U+2581 and U+FFFD count as spaces there.
 bool is_visible(UChar32 c) { return u_isgraph(c) && c != 0x2581 && c != 0xFFFD; }
 
 // Lines with something to see, words cut to kLongestWord.

@@ -1,12 +1,12 @@
-// The rules of UAX #29 for the ends of words, as rules of ICU: ours, because those of ICU change
-// with its version. As in ICU 72, @ is a letter and a colon joins no letters. What changes them
-// changes kWordRules too. Which character is a letter, and the words of the scripts that are split
-// by a dictionary ($dictionary is a name that ICU knows), are still ICU's.
+// Defines the rules of UAX #29 for the ends of words, as rules of ICU: ours, because those of ICU
+// change with its version. As in ICU 72, @ is a letter and a colon joins no letters. A change here
+// must change kWordRules too. The classes of letters, and the words of the scripts that are split
+// by a dictionary ($dictionary is a name in ICU), are still ICU's.
 #pragma once
 
 namespace sextant::text {
 
-// {200} marks what is a word; anything else is a mark, a symbol, an emoji or white space.
+// {200} marks a word; anything else is a mark, a symbol, an emoji or white space.
 inline constexpr const char* kWordBreaks = R"(
 !!chain;
 !!quoted_literals_only;

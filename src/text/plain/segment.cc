@@ -1,4 +1,4 @@
-// What ICU is for, without it: words, characters and lower case of ASCII, and errors.
+// Replaces ICU: words, characters and lower case of ASCII, and errors for other texts.
 #include "sextant/text/segment.h"
 
 #include <algorithm>

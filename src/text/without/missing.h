@@ -1,4 +1,4 @@
-// Errors where a library was left out.
+// Throws errors for a missing library.
 #pragma once
 
 #include <string_view>

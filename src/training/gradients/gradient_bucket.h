@@ -11,8 +11,8 @@
 
 namespace sextant {
 
-// A rank adds what is a whole subtree among its own parts; then each rank gets one slice of all
-// subtrees, adds them up to the root, and gives the sum to all.
+// A rank adds the whole subtrees among its own parts; then each rank gets one slice of all
+// subtrees, adds them up to the root, and sends the sum to all.
 class GradientBucket {
  public:
   // `group`: nullptr where one process makes all parts.
@@ -25,7 +25,7 @@ class GradientBucket {
   // Adds up the own slice and sends the sum if all subtrees of it have arrived; does not wait.
   // Whether that is done, now or before. Ranks do it for their buckets in the same order.
   bool advance();
-  // Waits for what advance() does not wait for.
+  // Waits for the messages that advance() does not wait for.
   void add_up();
   // Waits for the sum, and puts it into the gradients.
   void finish();
@@ -41,7 +41,7 @@ class GradientBucket {
   std::vector<GradientNode> nodes_;                // of the own parts
   std::vector<std::vector<GradientNode>> slices_;  // of each rank's nodes, the own slice
   std::vector<float> sum_;
-  std::unique_ptr<TrainingGroup::Messages> subtrees_, sums_;  // under way
+  std::unique_ptr<TrainingGroup::Messages> subtrees_, sums_;  // pending
 };
 
 }  // namespace sextant

@@ -9,9 +9,8 @@
 
 namespace sextant {
 
-// A backward pass has the gradients of the last layers first. Those that are ready travel and are
-// added up while it goes on with the layers before, in buckets of neighbours: messages of some
-// size.
+// A backward pass has the gradients of the last layers first. Finished ones are sent and added up
+// while it continues with the layers before, in buckets of neighbours: messages of a suitable size.
 class GradientSum {
  public:
   static constexpr std::int64_t kBucket = std::int64_t{1} << 18;  // numbers, about: 1 MiB
@@ -20,10 +19,10 @@ class GradientSum {
   GradientSum(const Parameters<float>& gradients, std::int64_t parts, TrainingGroup* group,
               std::int64_t bucket = kBucket);
 
-  // The gradients from that with this data on (nullptr: all) are those of `part`, one of the own
+  // The gradients from the one with this data on (nullptr: all) are those of `part`, one of the own
   // ones, which come in their order. They are set to zero when they are taken.
   void ready(std::int64_t part, const void* first);
-  // The own parts are made, or will not be: what is missing of them counts as it is.
+  // Closes the own parts: no more gradients will come, and missing ones count as they are.
   void close();
   // Waits for the sums of all ranks, which are in the gradients then. After close().
   void finish();
@@ -39,7 +38,7 @@ class GradientSum {
   };
   std::vector<const void*> data_;  // of each gradient
   std::vector<Bucket> buckets_;    // from the last parameters to the first
-  std::int64_t last_part_ = 0;     // behind the own ones
+  std::int64_t last_part_ = 0;     // after the own ones
 };
 
 }  // namespace sextant

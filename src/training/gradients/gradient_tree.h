@@ -1,5 +1,4 @@
-// The order in which what the parts of a step gave is added up: it depends on the number of parts
-// alone.
+// Defines the order in which the parts of a step are added up, which depends only on their number.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +8,7 @@
 namespace sextant {
 
 // Parts are the leaves of a binary tree: 0 + 1, 2 + 3, ..., then pairs of those, and so on; the
-// last one of an odd count goes up as it is. A node is the sum of parts [first, first + count),
+// last one of an odd count goes up unchanged. A node is the sum of parts [first, first + count),
 // count a power of 2.
 struct GradientNode {
   std::int64_t first = 0, count = 1;
@@ -18,12 +17,13 @@ struct GradientNode {
 
 // Nodes in the order of parts; one that completes a pair is added to its neighbour.
 void push(std::vector<GradientNode>& nodes, GradientNode node);
-// The root of what is left.
+// Returns the root of the remaining nodes.
 std::vector<float> root_of(std::vector<GradientNode> nodes);
 
-// The parts [first, last) of a step that a rank makes: rank r has those from parts r / ranks on.
+// Returns the parts [first, last) of a step that a rank makes: rank r has those from parts r /
+// ranks on.
 std::pair<std::int64_t, std::int64_t> parts_of_rank(std::int64_t parts, int rank, int ranks);
-// What a rank has when all its parts are made, without values.
+// Returns the nodes of a rank after all its parts, without values.
 std::vector<GradientNode> nodes_of_rank(std::int64_t parts, int rank, int ranks);
 
 }  // namespace sextant

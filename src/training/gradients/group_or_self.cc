@@ -1,4 +1,4 @@
-// State and decisions that all of a group must have alike.
+// Shares the state and decisions that must be equal on all ranks of a group.
 #include "training/gradients/group_or_self.h"
 
 #include "core/json/fields_json.h"

@@ -1,4 +1,4 @@
-// What a training asks of a group, or of itself where there is none.
+// Wraps the calls of a training to its group, or to itself if there is none.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ namespace sextant {
 
 class GroupOrSelf {
  public:
-  using Values = std::vector<std::pair<std::string, std::string>>;  // names and what they are
+  using Values = std::vector<std::pair<std::string, std::string>>;  // names and their values
 
   explicit GroupOrSelf(TrainingGroup* group)
       : group_(group != nullptr && group->size() > 1 ? group : nullptr) {}
 
   TrainingGroup* get() const noexcept { return group_; }
   bool is_first() const noexcept { return group_ == nullptr || group_->rank() == 0; }
-  // Of work in `batches` batches: how many parts it has, which of them this rank makes, and what
-  // they are. Where sequences are divided, part p is that of batch p % batches that the ranks with
-  // the (p / batches)-th part of each sequence hold.
+  // For work in `batches` batches: returns the number of parts, and the parts that this rank makes.
+  // If sequences are divided, part p belongs to batch p % batches on the ranks with the (p /
+  // batches)-th part of each sequence.
   std::int64_t parts(std::int64_t batches) const noexcept;
   std::pair<std::int64_t, std::int64_t> own_parts(std::int64_t batches) const;  // [first, last)
   ContextParallel* context_parallel() const noexcept {
@@ -39,17 +39,17 @@ class GroupOrSelf {
   std::function<double()> clock(std::function<double()> own) const;
   bool distribute(std::int64_t count, const TrainingGroup::Work& work) const;
 
-  // Throws on all where what results or the loop depend on differs: options, shapes, and the
-  // instruction set, whose last bits would let the weights drift apart.
+  // Throws on all ranks if values differ on which results or the loop depend: options, shapes, and
+  // the instruction set, whose last bits would make the weights differ.
   void check_same(const TrainerOptions& options, const Parameters<float>& parameters) const;
   void check_same(const std::function<Values()>& values) const;
   void check_same_step(std::int64_t targets, std::int64_t batches) const;
   void check_same_validation(std::int64_t batches) const;
-  // What the first one has.
+  // Copies the data of the first rank.
   void broadcast(const Parameters<float>& parameters, AdamW& optimiser, TrainingState& state) const;
   void broadcast_number(std::int64_t& number) const;
   void broadcast_text(std::string& text) const;
-  // The sum of what the parts gave, of which each rank has its own: batch by batch.
+  // Returns the sum over the parts, of which each rank has its own: batch by batch.
   LossSum add_up(std::vector<LossSum> losses, std::int64_t batches) const;
 
  private:

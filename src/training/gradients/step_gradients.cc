@@ -12,7 +12,7 @@
 namespace sextant {
 namespace {
 
-// Of dropout: a function of all bits of both.
+// The seed of dropout: a function of all bits of both.
 std::uint64_t step_seed(std::uint64_t seed, std::int64_t step) {
   return splitmix64(splitmix64(splitmix64(seed, 0) ^ static_cast<std::uint64_t>(step), 0), 0);
 }
@@ -65,7 +65,7 @@ LossSum sum_gradients(TrainingTask& task, std::int64_t step, const TrainerOption
         try {
           make_parts(task, step, scale, options, group, memory, &gradients, losses);
         } catch (...) {
-          gradients.close();  // others wait for what is missing
+          gradients.close();  // others wait for the missing parts
           throw;
         }
       });

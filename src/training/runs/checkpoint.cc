@@ -92,7 +92,7 @@ std::vector<fs::path> missing_folders(const std::string& path) {
   return missing;
 }
 
-// Whether a new run may take the place of what is in the folder: nothing that can go on.
+// Checks that a new run may replace the files in the folder: there is no run that could be resumed.
 void check_free(const std::string& path) {
   const std::vector<std::string> names = names_in(path);
   const bool described = std::ranges::find(names, "run.json") != names.end();
@@ -198,7 +198,7 @@ std::string RunFolder::folder_of(std::int64_t step) const {
   return path_ + "/" + name_of_step(step);
 }
 
-// What the last checkpoint says, without a best one that is gone.
+// Returns the state of the last checkpoint, without a best one that is missing.
 TrainingState RunFolder::last_state() const {
   TrainingState state = read_state(folder_of(*last_));
   std::error_code none;
@@ -228,7 +228,7 @@ void RunFolder::remove_all_but(std::int64_t last, std::int64_t best) const {
   for (const std::string& name : names_in(path_)) {
     const auto step = step_of(name);
     if (!step || *step == last || *step == best) continue;
-    // Under the temporary name first: what has its own name is complete.
+    // Under the temporary name first: a checkpoint with its final name is complete.
     const std::string temporary = path_ + "/" + name + std::string(kTemporary);
     rename_folder(path_ + "/" + name, temporary);
     remove_folder(temporary);

@@ -103,7 +103,7 @@ void remove_folder(const std::string& path) noexcept {
   try {
     std::error_code problem;
     std::filesystem::remove_all(path, problem);
-  } catch (const std::exception&) {  // no memory: what is left goes another time
+  } catch (const std::exception&) {  // no memory: the rest is removed another time
   }
 }
 

@@ -8,13 +8,14 @@ namespace sextant {
 
 // All throw Error(path, reason).
 void make_folder(const std::string& path);  // with its parents; may exist
-void add_folder(const std::string& path);   // without: what is above it is there
+void add_folder(const std::string& path);   // without: its parent folder must exist
 void sync_file(const std::string& path);    // the bytes of a file
 void sync_folder(const std::string& path);  // the names in a folder
 void rename_folder(const std::string& from, const std::string& to);
-// path leads to `target`, a name beside it, and led to the old one until now. Uses path + ".tmp".
+// Makes path a link to `target`, a name in the same folder, instead of the old one. Uses path +
+// ".tmp".
 void replace_link(const std::string& path, const std::string& target);
-// What is left of a folder goes, as far as possible.
+// Removes the rest of a folder, as far as possible.
 void remove_folder(const std::string& path) noexcept;
 
 // Holds a folder against other processes, until it is destroyed or the process ends. Throws Error
@@ -26,8 +27,9 @@ class FolderLock {
   FolderLock& operator=(FolderLock&&) = delete;
   ~FolderLock();
 
-  // Where the folder is now: `path` while it leads there, else, of a folder that was moved or is
-  // seen from another working directory, what the system calls it. Throws Error where it is gone.
+  // Returns the current path of the folder: `path` while it leads there, else, for a folder that
+  // was moved or is seen from another working directory, the system's path. Throws Error if it was
+  // removed.
   std::string find(const std::string& path) const;
 
  private:

@@ -22,7 +22,7 @@ namespace {
   throw Error(path, "cannot be written: " + std::generic_category().message(reason));
 }
 
-// Of those in the first bytes of the file.
+// Returns the checksum of the lines in the first bytes of the file.
 std::string checksum_of_lines(const std::string& path, std::int64_t bytes) {
   std::string checksum;
   if (bytes == 0) return checksum;

@@ -50,7 +50,7 @@ Json parse_run(const std::string& path, const std::string& text) {
   return json;
 }
 
-// What run.json keeps.
+// Checks the values for run.json.
 void check_kept(const TrainerOptions& options) {
   check_fields("trainer", options);
   Json::parse_object(options.settings, "trainer.settings", kSettings);

@@ -1,4 +1,4 @@
-// run.json: what the numbers of a run depend on.
+// Reads and writes run.json: the settings that the numbers of a run depend on.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace sextant {
 
-// Throws Error("trainer.OPTION", ...) for what is out of range.
+// Throws Error("trainer.OPTION", ...) for values out of range.
 void check_options(const TrainerOptions& options);
 
 std::string describe_run(const TrainerOptions& options);

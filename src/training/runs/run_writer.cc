@@ -1,4 +1,4 @@
-// What is written is always the state between two steps.
+// The written state is always the one between two steps.
 #include "training/runs/run_writer.h"
 
 #include "training/runs/run_description.h"

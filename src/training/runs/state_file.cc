@@ -1,4 +1,4 @@
-// JSON with a checksum of its own, so that no damaged byte goes unseen.
+// Writes JSON with a checksum of itself, so that a damaged byte is found.
 #include "training/runs/state_file.h"
 
 #include <filesystem>

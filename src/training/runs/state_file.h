@@ -1,4 +1,4 @@
-// training.json: where a training is, and checksums of the files beside it.
+// Reads and writes training.json: the state of a training, and checksums of the files next to it.
 #pragma once
 
 #include <string>

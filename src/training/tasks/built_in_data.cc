@@ -13,7 +13,7 @@ namespace {
 
 constexpr LetterTask kLetterTasks[] = {LetterTask::copy, LetterTask::reverse, LetterTask::sort};
 
-// draw(held_out, count, seed): each purpose has a seed of its own.
+// draw(held_out, count, seed): each purpose has its own seed.
 BuiltInData drawn(std::uint64_t seed,
                   const std::function<SentencePairs(bool, std::int64_t, std::uint32_t)>& draw) {
   const auto stream = [seed](std::uint64_t i) { return static_cast<std::uint32_t>(3 * seed + i); };

@@ -1,4 +1,4 @@
-// Data is the same whenever a run goes on.
+// Checks that the data of a resumed run is unchanged.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sextant {
 
-// Compares what a file holds with what it held when the run began, or keeps it.
+// Compares the contents of a file with those when the run began, or stores them.
 inline void check_data(DataFile& file, const std::string& found) {
   if (!file.checksum.empty() && file.checksum != found) {
     throw Error(file.path, "must be the same as at the start of the run, but has changed");

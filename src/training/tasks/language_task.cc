@@ -44,11 +44,11 @@ std::size_t next_end(const TokenArray& ends, std::int64_t place) {
   return first;
 }
 
-// Hidden tokens need one that stands for them.
+// Hidden tokens need a token that replaces them.
 TextModel with_mask(TextModel model) {
   if (model.config.kind == ModelKind::causal || model.tokenizer.special().mask >= 0) return model;
   throw Error("language_task.tokenizer",
-              "must have a token for what is hidden, [MASK] or <mask>, to train a masked model");
+              "must have a mask token, [MASK] or <mask>, to train a masked model");
 }
 
 }  // namespace
@@ -108,7 +108,7 @@ TokenBatch LanguageTask::batch_of(const TokenArray& text, std::size_t place,
   return batch;
 }
 
-// Of those that batch_of() compares with the probability.
+// Returns the smallest of the draws that batch_of() compares with the probability.
 double LanguageTask::smallest_draw(std::span<const Sequence> sequences) const {
   double smallest = 1;
   for (const auto& [begin, key] : sequences) {

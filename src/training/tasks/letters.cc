@@ -1,4 +1,4 @@
-// Letters drawn at random, and what a task makes of them.
+// Draws letters at random, and computes the answers of a task.
 #include "sextant/training/tasks/letters.h"
 
 #include <algorithm>

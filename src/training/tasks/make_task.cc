@@ -1,4 +1,4 @@
-// The data of each task, split into what is trained on and what is held out.
+// Reads the data of each task, divided into training and held-out data.
 #include "sextant/training/tasks/make_task.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::string read_data(DataFile& file) {
   return bytes;
 }
 
-// Of the file, or of the checksums of several.
+// Returns the checksum of the file, or of the checksums of several.
 std::string checksum_of_weights(const ModelFolder& folder) {
   std::string sums;
   const TensorFile weights = folder.open_weights();
@@ -43,7 +43,7 @@ std::string checksum_of_weights(const ModelFolder& folder) {
   return weights.files().size() == 1 ? sums : checksum_of(sums);
 }
 
-// What a run goes on from: its own last checkpoint, or another model where nothing is saved yet.
+// The start of a run: its own last checkpoint, or another model if nothing is saved yet.
 struct InitialWeights {
   std::optional<ModelFolder> folder;
   bool is_resumed = false;
@@ -120,7 +120,7 @@ void load_position_table(TrainingPlan& plan, const InitialWeights& initial) {
   scheme->parameters["file"] = file.path;
 }
 
-// Of lists of tokens, with their lengths.
+// Returns the checksum of lists of tokens, with their lengths.
 std::string checksum_of_tokens(std::span<const std::vector<std::int64_t>> lists) {
   std::string sums;
   for (const std::vector<std::int64_t>& list : lists) {
@@ -136,7 +136,7 @@ TaskOptions task_options(const TrainingPlan& plan) {
   return options;
 }
 
-// The model to go on from, or none.
+// Returns the model to start from, or none.
 template <class Model>
 std::optional<Model> initial_model(const InitialWeights& initial, const TrainingPlan& plan) {
   if (!initial.folder) return std::nullopt;

@@ -16,8 +16,8 @@ inline constexpr const char* kSteps = "The steps";
 inline constexpr const char* kPairTasks = "translate dates copy reverse sort";
 inline constexpr const char* kTextTasks = "lm mlm";
 
-// Names that lists of fields do not give, and what follows from other options. All other rows of
-// the lists are options as they are.
+// Names that differ from the lists of fields, and defaults that follow from other options. All
+// other rows of the lists are options unchanged.
 inline const std::vector<Wording> kModelWords = {
     {.field = "kind", .hidden = true},
     {.field = "vocabulary", .hidden = true},

@@ -1,4 +1,4 @@
-// The lists of what tasks are asked for: keys of run.json's settings, options of `sextant train`.
+// Lists the options of tasks: keys of run.json's settings, options of `sextant train`.
 #pragma once
 
 #include "sextant/training/tasks/text_data.h"
@@ -54,7 +54,7 @@ inline constexpr auto kFields<EpochOptions> =
                field(&EpochOptions::checkpoint_epochs, "checkpoint_epochs", kEpochs,
                      "epochs between checkpoints; 0: as those in steps")};
 
-// What results depend on beside the seed, which a run has for itself: in run.json.
+// The settings in run.json that results depend on, without the seed, which belongs to the run.
 inline constexpr auto kTaskFields = std::tuple{
     field(&TaskOptions::length, "length", kBatches,
           "tokens per sequence; longer sides of pairs are cut"),

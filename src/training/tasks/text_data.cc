@@ -99,7 +99,7 @@ SentencePairs hold_out(SentencePairs& pairs, double part) {
   const auto count = static_cast<std::int64_t>(pairs.source.size());
   const auto wanted = std::max<std::int64_t>(
       1, static_cast<std::int64_t>(std::llround(static_cast<double>(count) * part)));
-  Epochs order(count, 0);  // of their own, whatever the seed of the run
+  Epochs order(count, 0);  // a separate order, for any seed of the run
   std::vector<bool> held(pairs.source.size());
   for (std::int64_t i = 0; i < wanted; ++i) held[static_cast<std::size_t>(order(i))] = true;
   SentencePairs rest, held_out;

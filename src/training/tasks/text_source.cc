@@ -23,7 +23,7 @@ constexpr std::uint64_t kWindow = std::uint64_t{1} << 16;
 // SplitTexts::add().
 std::uint64_t split_of(const TextFile& file, double held_out) {
   const auto at = static_cast<std::uint64_t>(static_cast<double>(file.size()) * (1 - held_out));
-  std::uint64_t inside = 0;  // bytes of the character that `at` lies in
+  std::uint64_t inside = 0;  // bytes of the character around `at`
   for (std::uint64_t begin = at; begin < file.size(); begin += kWindow) {
     std::uint64_t line = 0;
     file.read(begin, std::min(begin + kWindow, file.size()), LongLines::whole,
@@ -92,7 +92,7 @@ class Documents {
 
   DocumentUnit unit_;
   const TextSource::Visitor& visitor_;
-  std::string text_;    // of the document, what was not told yet
+  std::string text_;    // the part of the document that was not passed on yet
   bool begun_ = false;  // it has a line
 };
 

@@ -1,4 +1,4 @@
-// The texts of a run, in pieces: what is learned from, then what is held out.
+// Reads the texts of a run, in pieces: training data, then held-out data.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class TextSource {
   // has changed since the run began.
   TextSource(TrainingSettings& settings, text::LongLines lines);
 
-  // What is told of a part of the data, in order. Texts that are none of documents have no end.
+  // Receives a part of the data, in order. Texts that are no documents have no end.
   struct Visitor {
     std::function<void(std::string_view)> text;  // pieces as TokenizerTrainer::add() wants them
     std::function<void()> end_document, end_text;

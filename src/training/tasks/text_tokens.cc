@@ -1,4 +1,4 @@
-// Tokens are written as the text is read; what is read back is the file.
+// Writes tokens while the text is read; later the file is read.
 #include "training/tasks/text_tokens.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ namespace fs = std::filesystem;
 std::string data_folder(const std::string& run) { return run + "/data"; }
 std::string tokens_path(const std::string& run) { return data_folder(run) + "/tokens.safetensors"; }
 
-// What the tokens of texts depend on, the tokenizer aside.
+// Returns what the tokens of texts depend on, besides the tokenizer.
 std::string source_of(const TrainingSettings& settings) {
   Json json = Json::array();
   for (const DataFile& file : settings.files) json.push_back(file.checksum);
@@ -71,7 +71,7 @@ class NewData {
   std::vector<fs::path> made_;  // deepest first
 };
 
-// Tokens that fit the texts and the tokenizer (none: that beside them), or nothing.
+// Returns tokens that fit the texts and the tokenizer (none: the one in their folder), or nothing.
 std::optional<TextTokens> find_tokens(const std::string& run, const std::string& source,
                                       const std::optional<Tokenizer>& tokenizer) {
   if (run.empty() || !exists(tokens_path(run))) return std::nullopt;
@@ -82,7 +82,7 @@ std::optional<TextTokens> find_tokens(const std::string& run, const std::string&
         found.file.tokenizer == found.tokenizer.checksum()) {
       return found;
     }
-  } catch (const Error&) {  // damaged: they are made anew
+  } catch (const Error&) {  // damaged: they are made again
   }
   return std::nullopt;
 }
@@ -174,7 +174,7 @@ text::LongLines lines_for(TokenizerKind kind) {
   return kind == TokenizerKind::subword ? text::LongLines::whole : text::LongLines::split;
 }
 
-// Tokens that were made elsewhere. Where they do not say it, the end is held out, from a document's
+// Reads tokens that were made elsewhere. By default the end is held out, from a document's
 // beginning on.
 TextTokens tokens_from_file(TrainingSettings& settings, const std::optional<Tokenizer>& given) {
   DataFile& data = settings.files.front();
@@ -182,7 +182,7 @@ TextTokens tokens_from_file(TrainingSettings& settings, const std::optional<Toke
   if (!given && !exists(folder + "/tokenizer.json")) {
     throw Error(
         "train.tokenizer-from",
-        "must be given for tokens without their tokenizer.json beside them, for " + data.path);
+        "must be given for tokens without a tokenizer.json in their folder, for " + data.path);
   }
   TextTokens found{given ? *given : Tokenizer::load(folder), {}};
   found.file = load_token_file(data.path, found.tokenizer.size());

@@ -14,15 +14,15 @@ namespace sextant {
 struct TextTokens {
   Tokenizer tokenizer;
   TokenFile file;  // `training` is set
-  // Of a run that is new: takes what was written back unless the run has a checkpoint by then.
+  // For a new run: removes the written files unless the run has a checkpoint by then.
   std::shared_ptr<const void> kept{};
 };
 
-// Of settings.files, texts or a file of tokens, by a tokenizer that is there, or the one that their
-// training part makes. In plan.trainer.folder the tokens and the tokenizer are looked for in
-// FOLDER/data, and written there by the first of a group. `resumed`: a run goes on, whose texts may
-// be gone if its tokens are there. Throws Error as TextSource, load_token_file(), and for tokens of
-// another tokenizer.
+// Returns tokens of settings.files, texts or a file of tokens, by an existing tokenizer, or one
+// trained on their training part. With plan.trainer.folder the tokens and the tokenizer are in
+// FOLDER/data, and the first rank of a group writes them there. `resumed`: the texts of a resumed
+// run may be missing if its tokens exist. Throws Error as TextSource, load_token_file(), and for
+// tokens of another tokenizer.
 TextTokens text_tokens(TrainingPlan& plan, const std::optional<Tokenizer>& tokenizer, bool resumed);
 
 }  // namespace sextant

@@ -55,7 +55,7 @@ constexpr std::string_view kRequiredOptions[] = {
     "minimum_count",    "vocabulary_size", "steps",           "minutes",    "patience",
     "validate_every",   "checkpoint_every"};
 
-// What follows the warm-up depends on whether the number of steps is known.
+// The decay after the warm-up depends on whether the number of steps is known.
 void complete_schedule(TrainingPlan& plan) {
   TrainerOptions& trainer = plan.trainer;
   const ScheduleOverrides& chosen = plan.chosen;
@@ -155,7 +155,7 @@ void fill_defaults(TrainingPlan& plan, const ScheduleOverrides& chosen) {
   }
   model.seed = static_cast<std::uint32_t>(plan.trainer.seed);
   if (!model.pre_norm && !model.output_norm) model.final_norm = false;
-  // A translation may be longer than its source; a language model knows what it was trained on.
+  // A translation may be longer than its source; a language model has its trained length.
   model.length = settings.is_pairs() ? 2 * settings.task.length + 16 : settings.task.length;
   plan.chosen = chosen;
   if (plan.epochs.epochs > 0) return;  // count_epochs() does it
@@ -219,7 +219,7 @@ std::string format_settings(const TrainingPlan& plan) {
   write_fields(json, settings.tokenizer, kTokenizerSettings);
   write_fields(json, plan.trainer, kLimitFields);
   json["model"] = Json::parse(format_config(settings.model));
-  json["model"].erase("format");  // run.json has a number of its own
+  json["model"].erase("format");  // run.json has its own number
   return json.dump();
 }
 

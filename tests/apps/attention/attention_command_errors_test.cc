@@ -108,9 +108,9 @@ TEST_F(AttentionRefusals, OptionsThatExcludeEachOther) {
   refused("--q @q --k @k --v @v -o - --explain", 2,
           "[attention.output] must be a file with --explain, which prints to stdout");
   refused("--q @q --k @k --v @v -o - --log-sum-exp -", 2,
-          "[attention.output] must be a file of its own, got - for --log-sum-exp too");
+          "[attention.output] must be a separate file, got - for --log-sum-exp too");
   wrong_line("--log-sum-exp " + folder_ / "." + "/out.npy",
-             "[attention.output] must be a file of its own, got @out for --log-sum-exp too");
+             "[attention.output] must be a separate file, got @out for --log-sum-exp too");
 }
 
 TEST_F(AttentionRefusals, EndingsOfOtherFormats) {

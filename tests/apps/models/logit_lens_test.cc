@@ -126,7 +126,7 @@ TEST(AttendCommand, ShowsAllHeadsByWhatTheyLookAt) {
     EXPECT_TRUE(json["heads"][0].contains(key)) << key;
   }
   EXPECT_THAT(sextant(command).out, HasSubstr("layer  head"));
-  EXPECT_THAT(sextant(command + " --format svg").out, HasSubstr("heads by what they look at"));
+  EXPECT_THAT(sextant(command + " --format svg").out, HasSubstr("heads by their roles"));
   EXPECT_THAT(sextant(command + " --layer 0").err, HasSubstr("[attend.layer]"));
   EXPECT_THAT(sextant(command + " --format npy").err, HasSubstr("[attend.overview]"));
   EXPECT_THAT(sextant("attend abc --overview").err, HasSubstr("[attend.model]"));

@@ -299,7 +299,7 @@ TEST_F(AttentionBackwardErrors, Overlap) {
   const std::array<std::int64_t, 4> strides{0, 280, 8, 1};
   gradients.k = View<float>(dk.data(), k.shape(), strides);
   EXPECT_EQ(message(),
-            "[attention_backward.gradients.k] must have an element of its own for every result, "
+            "[attention_backward.gradients.k] must have a separate element for every result, "
             "got stride 0 at axis 0");
   gradients.k = dk;
   // What is written last, and what is no array of q's shape.

@@ -131,13 +131,13 @@ TEST_F(AttentionErrors, AnOutputWhoseElementsCoincide) {
   const View<float> same(out.data(), Shape{2, 4, 3, 6}, strides);
   EXPECT_EQ(
       refusal_of(same),
-      "[attention.out] must have an element of its own for every result, got stride 0 at axis 0");
+      "[attention.out] must have a separate element for every result, got stride 0 at axis 0");
 }
 
 TEST_F(AttentionErrors, AnOutputWhoseRowsOverlap) {
   const std::array<std::int64_t, 4> strides{72, 18, 5, 1};
   EXPECT_EQ(refusal_of(View<float>(out.data(), Shape{2, 4, 3, 6}, strides)),
-            "[attention.out] must have an element of its own for every result, got stride 5 at "
+            "[attention.out] must have a separate element for every result, got stride 5 at "
             "axis 2");
 }
 

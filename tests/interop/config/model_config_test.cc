@@ -472,7 +472,7 @@ TEST(ModelConfig, RefusesContradictions) {
   expect_refused(llama(R"("rope_theta":5,"rope_parameters":{"rope_theta":6})"),
                  "rope_parameters.rope_theta must be the same as rope_theta, 5, got 6");
   expect_refused(llama(R"("rope_scaling":{"type":"linear","factor":2},"rope_parameters":{})"),
-                 "rope_scaling must not be given beside rope_parameters with other values");
+                 "rope_scaling must not be given with rope_parameters of other values");
   expect_refused(llama(R"("n_head":3)"),
                  "n_head must be the same as num_attention_heads, 2, got 3");
   expect_refused(llama(R"("num_key_value_heads":3)"),
@@ -481,7 +481,7 @@ TEST(ModelConfig, RefusesContradictions) {
                  "layer_types must not have sliding_attention where no sliding_window is in use");
   expect_refused(llama(R"("layer_types":[])"), "layer_types must name all 1 layers, got 0");
   expect_refused(R"({"model_type":"gemma3","rope_theta":3,"text_config":)" + llama("") + "}",
-                 "rope_theta must repeat what is read from the other keys, 10000, got 3");
+                 "rope_theta must repeat the value of the other keys, 10000, got 3");
   expect_refused(
       R"({"model_type":"x","rope_theta":3,"text_config":)" + llama(R"("rope_theta":4)") + "}",
       "rope_theta must be the same as in text_config");

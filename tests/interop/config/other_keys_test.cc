@@ -93,7 +93,7 @@ TEST(OtherKeys, RefusesContradictionsByName) {
     const char *type, *keys, *key, *what;
   } cases[] = {
       {"gemma2", R"("sliding_window_size":2048)", "sliding_window_size",
-       "must repeat what is read from the other keys, 4096, got 2048"},
+       "must repeat the value of the other keys, 4096, got 2048"},
       {"gemma2", R"("sliding_window_size":0)", "sliding_window_size", "4096, got 0"},
       {"stablelm", R"("rotary_scaling_factor":2.0)", "rotary_scaling_factor", "1, got 2"},
       {"stablelm", R"("rope_pct":0.5)", "rope_pct", "0.25, got 0.5"},
@@ -167,7 +167,7 @@ TEST(OtherKeys, HoldsBesideTheTextModelToo) {
   EXPECT_THAT([&] { read(R"("rope_theta":5,)"); },
               ThrowsMessage<Error>("[c] rope_theta must be the same as in text_config"));
   EXPECT_THAT([&] { read(R"("window_size":5,)"); },
-              ThrowsMessage<Error>("[c] window_size must repeat what is read from the other keys, "
+              ThrowsMessage<Error>("[c] window_size must repeat the value of the other keys, "
                                    "4096, got 5"));
   EXPECT_THAT([&] { read(R"("rope_scaling":{"type":"linear","factor":2},)"); },
               ThrowsMessage<Error>(HasSubstr("rope_scaling is about positions, but is not in "

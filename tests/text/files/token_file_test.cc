@@ -129,8 +129,8 @@ TEST_F(TokenFiles, WhatOthersWriteIsLookedAt) {
   };
   EXPECT_EQ(with_ends({3, 5}), "no error");
   EXPECT_EQ(with_ends({}), "no error");
-  EXPECT_THAT(with_ends({3, 2, 5}), HasSubstr("that ascend, got 2 behind 3 at place 1"));
-  EXPECT_THAT(with_ends({-1, 5}), HasSubstr("got -1 behind 0"));
+  EXPECT_THAT(with_ends({3, 2, 5}), HasSubstr("that ascend, got 2 after 3 at place 1"));
+  EXPECT_THAT(with_ends({-1, 5}), HasSubstr("got -1 after 0"));
   EXPECT_THAT(with_ends({3}), HasSubstr("must have the number of tokens, 5, as the last"));
   EXPECT_THAT(with_ends({3, 6}), HasSubstr("got 6"));
   EXPECT_THAT(

@@ -1,4 +1,4 @@
-// What the program computes for the lesson: all steps of attention of a sentence, and what their rotations and addresses are made of.
+// The program's numbers for the lesson: all steps of attention of a sentence, and the angles of rotations and addresses.
 'use strict';
 
 (() => {
@@ -6,7 +6,7 @@
   const kWidth = 8, kHeads = 2, kSeed = 9;
   const answers = new Map();
 
-  // The JSON of a command, which is asked for once.
+  // The JSON of a command, which runs only once.
   explorer.ask = (...args) => {
     const name = args.join('\n');
     if (!answers.has(name)) {
@@ -32,14 +32,14 @@
     return {...steps, kind, frequencies: table.inv_freq, rotation: table.values};
   };
 
-  // The results that ship: a file of the page's data.
+  // The included results: a file of the page's data.
   explorer.lengths_data = async () => {
     const bytes = Uint8Array.from(atob(globalThis.sextant_data['extrapolation/results.json']), (one) => one.charCodeAt(0));
     return JSON.parse(await new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'))).text());
   };
 
-  // The toy model of `compare --lab`, whose steps begin with scores and values.
+  // The toy model of `compare --lab`; its steps begin with scores and values.
   explorer.toy_steps = ({tokens, scores, weights, values, output}) => ({queries: tokens, keys: tokens, kind: 'none',
-    leaf: 'The toy model makes its scores and values by three matrices, as step 5 explains: its width is 3, its seed 2311.',
+    leaf: 'Three matrices of the toy model compute its scores and values, as step 5 explains. Its width is 3, its seed 2311.',
     steps: {scores: [scores.map((row) => row.map((value) => value < -1e38 ? null : value))], weights: [weights], v: [values], mixed: [output]}});
 })();

@@ -1,4 +1,4 @@
-// Small pictures of the lesson, narrow enough for a phone: clocks, curves with words on them, vectors as bars, lines by length.
+// Draws small pictures of the lesson, narrow enough for a phone: clocks, curves with words on them, vectors as bars, lines by length.
 'use strict';
 
 (() => {
@@ -13,7 +13,7 @@
   };
   const canvas = (high, label) => shape('svg', {viewBox: `0 0 ${kWide} ${high}`, class: 'drawing', role: 'img', 'aria-label': label});
 
-  // A hand per pair of channels, sine to the right and cosine upwards, so that it begins at 12 and turns as a clock does.
+  // Each pair of channels is a hand: sine to the right, cosine upwards, so that it starts at 12 and turns clockwise.
   explorer.draw_clocks = (words, table, hides) => {
     const pairs = table[0].length / 2, step = 52, left = 78, svg = canvas(step * words.length + 22, 'Clock hands of each place');
     for (let pair = 0; pair < pairs; ++pair) svg.append(shape('text', {x: left + 32 + pair * 65, y: 14, 'text-anchor': 'middle', class: 'quiet'}, `clock ${pair + 1}`));
@@ -30,7 +30,7 @@
     return svg;
   };
 
-  // Columns of a table by position, each in a panel; the words stand on the first positions.
+  // Draws columns of a table by position, each in a panel, with the words at the first positions.
   explorer.draw_curves = (words, table, columns, hides) => {
     const high = 84, svg = canvas(high * columns.length + 16, `Channels ${columns.join(', ')} by place, with the words on them`);
     const x = (row) => 16 + row * (kWide - 32) / (table.length - 1);
@@ -46,7 +46,7 @@
     return svg;
   };
 
-  // A pair of channels as an arrow, and turned.
+  // Draws pairs of channels as arrows, before and after a rotation.
   explorer.draw_turns = (pairs) => {
     const svg = canvas(164, 'A query before and after its rotation'), step = kWide / pairs.length;
     pairs.forEach(({before, after, titles}, i) => {
@@ -58,7 +58,7 @@
     return svg;
   };
 
-  // Channels of two vectors as pairs of bars on both sides of zero; of `hides` only the first.
+  // Draws the channels of two vectors as pairs of bars on both sides of zero; with `hides` only the first vector.
   explorer.draw_vectors = (names, vectors, {hides = false, most = 8} = {}) => {
     const count = Math.min(most, vectors[0].length), step = 30, largest = Math.max(...vectors.flatMap((one) => one.slice(0, count).map(Math.abs)));
     const svg = canvas(step * count + 24, `The first ${count} channels of the output of ${names.join(' and of ')}`), zero = 190, unit = 100 / largest;
@@ -77,7 +77,7 @@
     return svg;
   };
 
-  // Lines of {title, values} by length; a value may be missing.
+  // Draws lines of {title, values} by length; a value may be missing.
   explorer.draw_lines = (lengths, series, shown) => {
     const high = 250, all = series.flatMap(({values}) => values).filter((value) => value !== null), least = Math.floor(Math.min(...all)) - 1, most = Math.ceil(Math.max(...all)) + 1;
     const svg = canvas(high, 'Perplexity by length'), x = (i) => 30 + i * 205 / (lengths.length - 1), y = (value) => high - 34 - (value - least) * (high - 50) / (most - least);
@@ -86,7 +86,7 @@
     svg.append(shape('text', {x: 135, y: high - 3, 'text-anchor': 'middle', class: 'small quiet'}, 'length of the text in characters'));
     const ends = series.map(({title, values}, i) => ({title, i, values: values.slice(0, shown).map((value, at) => ({value, at})).filter(({value}) => value !== null)}));
     const beside = x(shown - 1) + 18;
-    let below = -Infinity;  // names are moved apart
+    let below = -Infinity;  // names must not overlap
     for (const one of [...ends].sort((a, b) => y(a.values.at(-1).value) - y(b.values.at(-1).value))) {
       const {value, at} = one.values.at(-1), height = Math.max(y(value), below + 14);
       below = height;

@@ -1,4 +1,4 @@
-// The line of the formula that a number belongs to, in MathML.
+// The formula of a number in MathML.
 'use strict';
 
 (() => {
@@ -34,7 +34,7 @@
       '<mo>)</mo></mrow>' + o('⁢') + i('V'),
   };
 
-  // A line by its name, of the key's vector in place of the query's on request; null where there is none.
+  // Returns a formula by its name, null if there is none; `of_key` writes k in place of q.
   explorer.formula = (name, of_key = false) => {
     if (!kLines[name]) return null;
     const template = document.createElement('template');

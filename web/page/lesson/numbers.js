@@ -1,13 +1,13 @@
-// Tables of numbers that can be chosen: a click, or the arrow keys and Enter.
+// Tables of numbers that are chosen by a click, or by the arrow keys and Enter.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer, {make} = explorer;
 
-  // A number with few digits, all of them in its value: what is read aloud and compared is the program's.
+  // Writes a number with few digits; the attribute of the cell has all of them.
   explorer.short = (value, digits = 2) => value === null ? '−∞' : value.toFixed(digits).replace(/^-(0\.?0*)$/, '$1').replace('-', '−');
 
-  // Of values with many digits: four, or as a power of ten.
+  // Writes a value with four digits, or as a power of ten.
   explorer.digits = (value) => value === null ? '−∞'
     : (value !== 0 && (Math.abs(value) < 1e-4 || Math.abs(value) >= 1e5) ? value.toExponential(3) : value.toFixed(4)).replaceAll('-', '−');
 
@@ -17,8 +17,8 @@
     return `background: rgb(var(${value < 0 && !of_weights ? '--cold' : '--warm'}) / ${part.toFixed(3)})`;
   }
 
-  // `values` is [rows][columns]; a cell that `hides` is a question mark. pick() is called by a choice, with the place in the steps
-  // that where(row, column) gives.
+  // `values` is [rows][columns]; a cell for which `hides` is true shows a question mark. A choice calls pick() with the place in
+  // the steps that where(row, column) returns.
   explorer.grid = ({label, name, rows, columns, values, head = null, hides = () => false, where = (row, column) => ({step: name, head, row, column}),
     of_weights = false, digits = 2, pick}) => {
     const largest = Math.max(1e-12, ...values.flat().map((value) => Math.abs(value ?? 0)));

@@ -1,4 +1,4 @@
-// The pictures of the last five steps: one weight, the output, masks and heads, a trained model, lengths.
+// Makes the pictures of the last five steps: one weight, the output, masks and heads, a trained model, lengths.
 'use strict';
 
 (() => {
@@ -34,7 +34,7 @@
     async masks_and_heads({shown, unfold, scheme, choice}) {
       const mask = choice('mask', ['no mask', 'causal mask'], shown ? 1 : 0), all = await explorer.lesson_steps(scheme, sentence, shown && mask.at === 1);
       unfold.of(all, shown ? {step: 'weights', head: 0, row: 0, column: 0} : null);
-      return {elements: [shown && mask.buttons, ...[0, 1].map((head) => explorer.grid({label: `Weights of head ${head}: a row per word that looks, a column per word it sees`, name: 'weights', head, rows: words, columns: words,
+      return {elements: [shown && mask.buttons, ...[0, 1].map((head) => explorer.grid({label: `Weights of head ${head}: a row per query, a column per key`, name: 'weights', head, rows: words, columns: words,
         values: all.steps.weights[head], of_weights: true, pick: unfold.pick}))]};
     },
 
@@ -43,18 +43,18 @@
         explorer.ask('translate', '--model', 'shipped', '--without-positions', '--json', '--', date)]);
       const digit = choice('digit', maps.queries.map((token) => token === '<eos>' ? 'end' : token), 6), head = choice('of_head', maps.weights.map((_, i) => `head ${i}`), 3);
       const weights = maps.weights[head.at][digit.at];
-      return {elements: [make('p', {class: 'written'}, `${date} → ${written.translations[0].text}`), make('p', {class: 'note'}, 'What it writes; choose a character:'), digit.buttons,
-        shown && head.buttons, make('p', {class: 'letters', 'aria-label': 'What it reads, tinted by weight'}, ...maps.keys.map((token, i) => make('span', {class: 'tint', title: shown ? `${token}: ${weights[i]}` : 'not shown yet',
+      return {elements: [make('p', {class: 'written'}, `${date} → ${written.translations[0].text}`), make('p', {class: 'note'}, 'The output of the model; choose a character:'), digit.buttons,
+        shown && head.buttons, make('p', {class: 'letters', 'aria-label': 'The input of the model, tinted by weight'}, ...maps.keys.map((token, i) => make('span', {class: 'tint', title: shown ? `${token}: ${weights[i]}` : 'not shown yet',
           'data-value': shown ? weights[i] : null, style: `--weight:${shown ? weights[i].toFixed(4) : 0}`}, token))),
-        make('p', {class: 'note'}, shown ? `The darker a letter, the larger its weight for '${maps.queries[digit.at]}'. Without its positions the same model writes '${without.translations[0].text}': it was trained with them, so this breaks it; step 10 has a model that was trained without.`
-          : 'Its letters will be tinted by their weights.')]};
+        make('p', {class: 'note'}, shown ? `The darker a letter, the larger its weight for '${maps.queries[digit.at]}'. Without its positions the same model writes '${without.translations[0].text}': it was trained with them, so removing them breaks it. Step 10 has a model that was trained without positions.`
+          : 'The answer shows the weights of the letters.')]};
     },
 
     async length({shown}) {
       const results = await explorer.lengths_data(), titles = Object.fromEntries((await explorer.schemes()).map(({name, title}) => [name, title]));
       const series = results.rows.map(({label, segments}) => ({title: label === 'none' ? 'none' : titles[label] ?? label, values: segments.map(({perplexity}) => perplexity)}));
-      const guide = [['The text is as long as in training', 'rotary, which most models of today use'], ['Longer texts than in training', 'ALiBi; rotary scaled by YaRN or NTK'],
-        ['Length is fixed, images or short texts', 'learned or sinusoidal'], ['A model of sets, where order means nothing', 'none']];
+      const guide = [['The text is as long as in training', 'rotary, as most current models'], ['Longer texts than in training', 'ALiBi, or rotary scaled by YaRN or NTK'],
+        ['The length is fixed: images or short texts', 'learned or sinusoidal'], ['A model of sets, in which the order has no meaning', 'none']];
       return {elements: [explorer.draw_lines(results.lengths, series, shown ? 4 : 1), shown && make('table', {class: 'guide'}, make('caption', {}, 'Which encoding?'),
         make('tbody', {}, ...guide.map(([when, what]) => make('tr', {}, make('th', {scope: 'row'}, when), make('td', {}, what)))))]};
     },

@@ -1,10 +1,10 @@
-// A question to be answered before the picture shows it.
+// A question that the reader answers before the picture shows the answer.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer, {make} = explorer;
 
-  // `said` is the option that was chosen before, or null; tell(option) is called by a choice. `more` stands behind the reason.
+  // `said` is the option that was chosen before, or null; a choice calls tell(option). `more` follows the reason.
   explorer.question = ({question, options, right, reason, more = ''}, said, tell) => {
     const answer = make('p', {class: 'answer', role: 'status'});
     const buttons = options.map((text, i) => make('button', {type: 'button', 'aria-pressed': 'false', onclick: () => {

@@ -1,17 +1,17 @@
-// What a number of `attend --step all --json` is made of: the numbers of the steps before it, down to the weights.
+// The arithmetic of a number of `attend --step all --json`: the numbers of the steps before it, down to the weights.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer;
 
-  // Where a number is in the steps; of tables without heads `head` is null.
+  // The place of a number in the steps; in a table without heads `head` is null.
   const value_of = ({steps}, {step, head, row, column}) => (head === null ? steps[step] : steps[step][head])[row][column];
   explorer.value_of = value_of;
 
   const word = (list, row) => `'${list[row]}'`;
   const kOfKeys = /^(k|v|rotated_k)$/;
 
-  // What the number is, in words: "q of 'cat', head 0, channel 2".
+  // The name of the number: "q of 'cat', head 0, channel 2".
   explorer.name_of_number = ({queries, keys}, {step, head, row, column}) => {
     const of_head = head === null ? '' : `, head ${head}`;
     if (step.startsWith('w_')) return `W_${step.slice(2)}, row ${row}, column ${column}`;
@@ -22,7 +22,7 @@
     return `${names[step] ?? step} of ${word(kOfKeys.test(step) ? keys : queries, row)}, place ${row}${of_head}, channel ${column}`;
   };
 
-  // A sum of products of two numbers each, which are somewhere in the steps.
+  // A sum of products of two numbers of the steps.
   const products = (all, pairs) => {
     const values = pairs.map(([a, b]) => value_of(all, a) * value_of(all, b));
     return {lines: pairs.map(([a, b], at) => [a, '×', b, '=', values[at]]), sum: values.reduce((total, one) => total + one, 0)};
@@ -31,7 +31,7 @@
   const ref = (step, head, row, column) => ({step, head, row, column});
   const range = (count, make) => Array.from({length: count}, (_, i) => make(i));
 
-  // {formula, of_key, says, lines}: a line is a list of texts, numbers, and places of other numbers.
+  // Returns {formula, of_key, says, lines}: a line is a list of texts, numbers, and places of other numbers.
   explorer.terms_of = (all, {step, head, row, column}) => {
     const {steps} = all, width = steps.inputs?.[0].length, from_words = all.leaf ?? '';
     const heads = steps.q?.length ?? 1, dim = steps.v[0][0].length;
@@ -43,18 +43,18 @@
     const turned = (from, side) => {
       const half = dim / 2, pair = column % half, [cosine, sine] = all.rotation[row][pair];
       const first = ref(from, head, row, pair), second = ref(from, head, row, pair + half), is_first = column < half;
-      const angle = `place ${row} turns this pair by ${explorer.digits(row * all.frequencies[pair])} radians: its cosine is ${explorer.digits(cosine)}, its sine ${explorer.digits(sine)}`;
+      const angle = `Place ${row} rotates this pair by ${explorer.digits(row * all.frequencies[pair])} radians. The cosine of this angle is ${explorer.digits(cosine)}, its sine ${explorer.digits(sine)}.`;
       const [a, b] = [value_of(all, first), value_of(all, second)];
       return {formula: is_first ? 'rotated_first' : 'rotated_second', of_key: side === 'k', says: angle, lines: is_first
-        ? [[first, '×', cosine, '=', a * cosine], [second, '×', sine, '=', b * sine, ', taken off'], ['difference', '=', a * cosine - b * sine]]
+        ? [[first, '×', cosine, '=', a * cosine], [second, '×', sine, '=', b * sine, ', subtracted'], ['difference', '=', a * cosine - b * sine]]
         : [[second, '×', cosine, '=', b * cosine], [first, '×', sine, '=', a * sine], ['sum', '=', b * cosine + a * sine]]};
     };
     const is_turned = all.kind === 'rotated';
 
     switch (step) {
-      case 'embeddings': return {formula: step, says: 'A number of the table of words, one of its weights: drawn from the word and the seed here, found by training in a model.', lines: []};
+      case 'embeddings': return {formula: step, says: 'This is a number of the table of words. Here it is drawn from the word and the seed; in a trained model, training determines it.', lines: []};
       case 'w_q': case 'w_k': case 'w_v': case 'w_out':
-        return {says: 'A weight of the model: drawn at random from the seed here, found by training in a model.', lines: []};
+        return {says: 'This is a weight of the model. Here it is drawn at random from the seed; in a trained model, training determines it.', lines: []};
       case 'positions': {
         if (all.kind !== 'added') return {formula: step, says: 'This scheme adds nothing to the vectors of words.', lines: []};
         const pair = Math.floor(column / 2), name = column % 2 === 0 ? 'sin' : 'cos', angle = row * all.frequencies[pair];
@@ -75,7 +75,7 @@
       case 'biased': {
         const score = ref('scores', head, row, column), before = value_of(all, score), after = value_of(all, ref(step, head, row, column));
         if (after === null) return {formula: step, says: 'The mask hides this pair: its score counts as minus infinity.', lines: [[score, '→', null]]};
-        return {formula: step, lines: [[score, '+', after - before, ' that the distance adds']]};
+        return {formula: step, lines: [[score, '+', after - before, ' from the distance']]};
       }
       case 'weights': {
         const row_of = range(steps.weights[head][row].length, (j) => ref(steps.biased ? 'biased' : 'scores', head, row, j));

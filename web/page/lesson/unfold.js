@@ -1,12 +1,12 @@
-// A number, unfolded: its arithmetic, each part of which unfolds in turn, and the line of the formula.
+// Unfolds a number: shows its formula and its arithmetic, in which each part can be unfolded.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer, {make} = explorer;
 
-  // `data()` gives the steps that the numbers are of.
+  // `data()` returns the steps of the numbers.
   explorer.unfolding = (data) => {
-    const place = make('section', {class: 'unfolded', 'aria-live': 'polite', 'aria-label': 'The number that was chosen'});
+    const place = make('section', {class: 'unfolded', 'aria-live': 'polite', 'aria-label': 'The chosen number'});
     const home = make('div', {class: 'beside-picture'});
     let trail = [];
 
@@ -22,16 +22,16 @@
       const title = make('h4', {tabindex: -1}, explorer.name_of_number(all, at));
       const back = trail.length > 1 && make('button', {type: 'button', class: 'back', onclick: () => show(trail.slice(0, -1))}, `Back to ${explorer.name_of_number(all, trail.at(-2))}`);
       const inside = place.contains(document.activeElement);
-      place.replaceChildren(title, make('p', {class: 'exact'}, '= ', make('output', {'data-value': JSON.stringify(value)}, value === null ? 'minus infinity: hidden' : String(value))),
+      place.replaceChildren(title, make('p', {class: 'exact'}, '= ', make('output', {'data-value': JSON.stringify(value)}, value === null ? 'minus infinity (hidden)' : String(value))),
         ...[formula && explorer.formula(formula, of_key), says && make('p', {}, says),
           lines.length > 0 && make('ul', {class: 'lines'}, ...lines.map((line) => make('li', {}, ...line.flatMap((one, i) => i > 0 ? [' ', piece(one)] : [piece(one)])))),
           back].filter(Boolean));
       place.dataset.step = at.step;
-      if (inside) title.focus();  // the button that was pressed is gone
+      if (inside) title.focus();  // the pressed button was removed
     }
-    const hint = () => make('p', {class: 'note'}, 'Choose any number, by a click or with the arrow keys and Enter, to see what it is made of.');
+    const hint = () => make('p', {class: 'note'}, 'Choose any number, by a click or with the arrow keys and Enter, to see how it is computed.');
     place.append(hint());
-    // Beside the picture where there is room, else below the table of the number, which is what the reader looks at.
+    // Its place is next to the picture if there is room, else below the table of the number.
     function stand() {
       const table = document.querySelector('.numbers [aria-selected]')?.closest('figure');
       if (table && (matchMedia('(max-width: 60rem)').matches || table.closest('.flow'))) table.after(place);

@@ -1,4 +1,4 @@
-// Attention, step by step: words, vectors, q k v, scores, masks, softmax, output, as the program computes them.
+// Attention, step by step: shows words, vectors, q k v, scores, masks, softmax and output as the program computes them.
 'use strict';
 
 (() => {
@@ -23,7 +23,7 @@
         return explorer.step_names(two_texts()).includes(name) ? name : 'weights';
       };
 
-      // The command that makes what is shown; `more` goes in front of the text.
+      // The command that makes the shown picture; `more` is inserted before the text.
       function args(...more) {
         const result = ['attend', '--scheme', scheme().name, ...explorer.parameter_args(scheme()), '--split', 'spaces', ...controls.options.args()];
         if (state.get('head') !== '') result.push('--head', state.get('head'));
@@ -45,7 +45,7 @@
 
       async function describe(cell) {
         const table = await numbers_of_step();
-        if (table === null) return `row ${cell.row}, column ${cell.column}: exact numbers are read of up to ${kMostNumbers} words`;
+        if (table === null) return `row ${cell.row}, column ${cell.column}: exact numbers are shown for at most ${kMostNumbers} words`;
         const of_keys = /^key_|^[kv]$|^rotated_k$/.test(step()), pairs = table.values.length > 0 && /scores|from_positions|capped|biased|weights/.test(step());
         const head = state.get('head') === '' && Array.isArray(table.values[0][0]) ? `head ${cell.panel}, ` : '';
         const value = explorer.number_at(table.values, cell);
@@ -91,7 +91,7 @@
         const [answer, all] = await Promise.all([
           step() === 'tokens' ? {code: 0, files: {}} : explorer.engine.run(args(...drawn(), ...explorer.narrow_args(), '-o', '/picture.svg'), {read: ['/picture.svg'], key: 'attention picture'}),
           wants_small ? explorer.engine.run(args('--step', 'all', '--json'), {key: 'attention numbers'}) : null]);
-        if (mine !== asked) return;  // something newer was asked for
+        if (mine !== asked) return;  // a newer call has replaced this one
         picture.removeAttribute('aria-busy');
         numbers = null;
         small = all?.code === 0 ? JSON.parse(all.out) : null;
@@ -104,7 +104,7 @@
         if (step() === 'tokens') show_words();
         else explorer.show_svg(picture, answer.files['/picture.svg']);
         row.show({chosen: step(), two_texts: two_texts(), about: about(), all: small, tokens: count});
-        says.textContent = step() === 'tokens' ? `${count} tokens, counted from 0: attention itself never sees these numbers.`
+        says.textContent = step() === 'tokens' ? `${count} tokens, counted from 0. Attention itself does not see these numbers.`
           : small === null ? '' : small.meanings[step()].replace(/^[a-z](?=[a-z]| )/, (letter) => step().length === 1 || step().startsWith('rotated') ? letter : letter.toUpperCase()) + '.';
         words.show(step() === 'weights' && small !== null ? {queries: small.queries, keys: small.keys, weights: small.steps.weights} : null);
         maps.again();
@@ -115,7 +115,7 @@
       const text_change = () => { state.set({hide: null}); controls.draw(); draw(); };
       place.replaceChildren(
         explorer.text_field({name: 'text', label: 'Text', start: kStart, most: kMost}, text_change),
-        explorer.text_field({name: 'second', label: 'Second text', start: '', most: kMost, help: 'Empty: the text looks at itself. With one, its words are the keys.'}, text_change),
+        explorer.text_field({name: 'second', label: 'Second text', start: '', most: kMost, help: 'If it is empty, the text attends to itself. Otherwise its words are the keys.'}, text_change),
         explorer.field('Positions', explorer.scheme_select(list, ['none', 'added', 'rotated', 'distance_bias', 'indexed_bias', 'content'], scheme().name, (value) => {
           state.set({scheme: value === 'sinusoidal' ? null : value});
           explorer.forget_parameters();
@@ -124,7 +124,7 @@
         }), '', 'scheme'),
         make('details', {open: controls.options.given().length > 0}, make('summary', {}, 'Options: mask, window, temperature, softcap, sinks, heads'), controls.place),
         row.row, says, words.place, picture, reading,
-        make('p', {class: 'note'}, 'Random weights: the pattern shows what positions do, not what words mean. Click a pair of words in scores, mask or weights to hide it (with keys: arrows, then Enter).'), exports);
+        make('p', {class: 'note'}, 'The weights are random: the pattern shows what positions do, not what words mean. Click a pair of words in scores, mask or weights to hide it (with keys: arrows, then Enter).'), exports);
       controls.draw();
       draw();
     },

@@ -1,4 +1,4 @@
-// The choices of the attention view, the words with their weights, and the lines of code that do the same.
+// The controls of the attention view, the words with their weights, and the code that does the same.
 'use strict';
 
 (() => {
@@ -33,7 +33,7 @@
     return {place, draw: draw_options, options};
   };
 
-  // A sentence whose words are chosen to see their weights; the mean of the heads.
+  // A sentence in which the reader chooses a word to see its weights, the mean of the heads.
   explorer.weighted_words = () => {
     const place = make('div', {class: 'tinted', role: 'group', 'aria-label': 'Words: choose one to see its weights'});
     const says = make('p', {class: 'reading', role: 'status'});
@@ -55,7 +55,7 @@
       place.replaceChildren(
         line(queries, 'word ', (token, i) => make('button', {type: 'button', 'aria-pressed': String(i === row),
           onclick: () => choose(i, true), onpointerenter: () => choose(i, false)}, token)),
-        line(keys, 'looks at ', (token, key) => make('span', {class: 'tint', style: `--weight:${mean[key].toFixed(4)}`, title: mean[key].toFixed(4)}, token)), says);
+        line(keys, 'attends to ', (token, key) => make('span', {class: 'tint', style: `--weight:${mean[key].toFixed(4)}`, title: mean[key].toFixed(4)}, token)), says);
     }
     return {place, show};
   };

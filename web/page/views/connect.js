@@ -1,4 +1,4 @@
-// Lines with arrows between boxes that the page's style has laid out: from left to right, or from top to bottom on a narrow screen.
+// Draws arrows between boxes that the style sheet has placed: from left to right, or from top to bottom on a narrow screen.
 'use strict';
 
 (() => {
@@ -11,7 +11,7 @@
     return element;
   };
 
-  // `edges` are pairs of names, box(name) is an element inside `place`. A line over more than five boxes' lengths goes around them.
+  // `edges` are pairs of names, box(name) is an element inside `place`. An arrow longer than five boxes goes around them.
   explorer.connect = (place, edges, box) => {
     place.querySelector(':scope > svg')?.remove();
     const frame = place.getBoundingClientRect();

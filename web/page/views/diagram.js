@@ -1,11 +1,11 @@
-// Where a model's positions act, drawn from what `sextant info --model` says: beside the embedding, or inside every block.
+// Draws where a model's positions act, from the output of `sextant info --model`: at the embedding, or inside every block.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer, {make} = explorer;
   const kSvg = 'http://www.w3.org/2000/svg';
   const kWide = 210, kHigh = 30, kGap = 14, kInner = 4;
-  const kActs = {rotated: 'turn q and k', distance_bias: 'are added to the scores', indexed_bias: 'are added to the scores', content: 'add terms to the scores'};
+  const kActs = {rotated: 'rotate q and k', distance_bias: 'are added to the scores', indexed_bias: 'are added to the scores', content: 'add terms to the scores'};
 
   const shape = (name, attributes, text = '') => {
     const element = document.createElementNS(kSvg, name);
@@ -14,7 +14,7 @@
     return element;
   };
 
-  // One stack, upwards from its tokens: [lines of boxes], those with positions marked. A box has those `inside` it below its name.
+  // One stack, upwards from its tokens: [lines of boxes], with marked positions. A box shows its `inside` below its name.
   function boxes_of(info, {layers, tokens, cross, out}) {
     const inside = info.schemes.filter((one) => kActs[one.kind]), beside = info.schemes.filter((one) => one.kind === 'added');
     const around = (text) => info.config.pre_norm === false ? `${text}, add, norm` : `norm, ${text}, add`;
@@ -31,7 +31,7 @@
 
   const box_height = (box) => kHigh + (box.inside || []).length * (kHigh + kInner);
 
-  // Gives the stack's top, and the middle of its cross attention, where what the encoder made comes in.
+  // Returns the top of the stack and the middle of its cross attention, where the output of the encoder enters.
   function draw_stack(svg, boxes, left, bottom, off) {
     let y = bottom, cross = bottom;
     const put = (box, x, wide) => {
@@ -73,11 +73,11 @@
   const height_of = (boxes) => boxes.reduce(
     (sum, box) => sum + kGap + (box.block ? box.boxes.reduce((all, one) => all + box_height(one) + 4, 12) : kHigh), 0);
 
-  // "Rotary positions turn q and k inside every block."
+  // "Rotary positions rotate q and k inside every block."
   explorer.where_positions_act = (info) => {
     const titles = (kind) => info.schemes.filter(kind).map((one) => one.title);
     const beside = titles((one) => one.kind === 'added'), inside = info.schemes.filter((one) => kActs[one.kind]);
-    const says = [...(beside.length ? [`${beside.join(' and ')}: added to the embeddings, once, below the first block`] : []),
+    const says = [...(beside.length ? [`${beside.join(' and ')}: added once to the embeddings, below the first block`] : []),
       ...inside.map((one) => `${one.title}: inside every block, where they ${kActs[one.kind]}`)];
     return says.length === 0 ? 'This model has no positions.' : `Its positions are ${says.join('; and ')}.`;
   };

@@ -1,4 +1,4 @@
-// Train short, test long: the curves of `sextant extrapolate`, of the results that ship or of a file of the reader's.
+// Train short, test long: shows the curves of `sextant extrapolate`, of the included results or of the reader's file.
 'use strict';
 
 (() => {
@@ -25,7 +25,7 @@
         if (mine !== asked) return '';
         picture.removeAttribute('aria-busy');
         if (drawn.code !== 0) return explorer.problem(drawn).replace('/results.json', shown);
-        which.textContent = own === null ? 'The results that ship with this page: characters of Shakespeare\'s plays.' : `The results of ${own.name}.`;
+        which.textContent = own === null ? 'The results included in this page: characters of Shakespeare\'s plays.' : `The results of ${own.name}.`;
         explorer.show_svg(picture, drawn.files['/lengths.svg']);
         table.textContent = numbers.out;
         explorer.show_exports(exports, {name: 'extrapolation', picture, csv: async () => (await ask(['--format', 'csv'])).out,
@@ -35,7 +35,7 @@
         return '';
       }
 
-      const load = explorer.drop_place({label: 'Results of your own', accept: '.json,application/json',
+      const load = explorer.drop_place({label: 'Your own results', accept: '.json,application/json',
         help: 'Drop the results.json that `sextant extrapolate` wrote, or choose it.',
         take: async ([[name, file]]) => {
           if (file.size > kMostBytes) return `It must be at most ${kMostBytes / 1e6} MB, got ${(file.size / 1e6).toFixed(0)} MB.`;
@@ -47,8 +47,8 @@
         }});
 
       place.replaceChildren(
-        make('p', {}, 'Small language models, one per scheme, were trained on texts of one length and tested on longer ones. A scheme that only knows the positions it was trained on gets lost; one that adds a number per distance goes on.'),
-        make('p', {class: 'note'}, 'Lower is better. In segments, longer ones have more context; in sliding windows every token has about the full context, so a line that stays flat means that nothing is lost, and a line that falls that more context is used.'),
+        make('p', {}, 'Small language models, one per scheme, were trained on texts of one length and tested on longer ones. A scheme that depends on the positions of its training fails beyond them; one that adds a number per distance still works.'),
+        make('p', {class: 'note'}, 'Lower is better. Longer segments have more context. In sliding windows every token has about the full context: a flat line means that nothing is lost, and a falling line means that the model uses more context.'),
         which, picture,
         explorer.field('A token is a', explorer.select(kTokens.map((name) => [name, name]), token(), (value) => {
           state.set({token: value === 'character' ? null : value});

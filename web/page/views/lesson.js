@@ -3,15 +3,15 @@
 
 (() => {
   const explorer = globalThis.explorer, {make, state} = explorer, {steps} = globalThis.sextant_lesson;
-  const kIntroduction = 'Ten steps, a quarter of an hour. All numbers are computed here, and each can be chosen. The model is small and its weights are random: they show how attention works, not what words mean.';
+  const kIntroduction = 'The lesson has ten steps and takes a quarter of an hour. The page computes all numbers, and each can be chosen. The model is small and its weights are random: they show how attention works, not what words mean.';
   const kSchemes = ['sinusoidal', 'rotary', 'alibi', 'none'], kWithScheme = ['projections', 'weight', 'output', 'masks_and_heads'];
-  const kMore = {order: ['order', 'Swap words of your own sentence'], addresses: ['positions', 'All schemes and their parameters'], output: ['attention', 'Every step with your own sentence'],
-    trained: ['model', 'Trained models, or a model folder of your own'], length: ['lengths', 'Results of your own']};
+  const kMore = {order: ['order', 'Swap words in your own sentence'], addresses: ['positions', 'All schemes and their parameters'], output: ['attention', 'Every step with your own sentence'],
+    trained: ['model', 'Other trained models, or your own model folder'], length: ['lengths', 'Show your own results']};
 
   const number = () => Math.min(Math.max(Number.parseInt(state.get('lesson', '1'), 10) || 1, 1), steps.length);
   const answers = () => steps.map((_, i) => /^\d$/.test(state.get('answers').split('.')[i] ?? '') ? Number(state.get('answers').split('.')[i]) : null);
 
-  // Buttons of which one is chosen; the choice is in the address.
+  // Buttons, one of which is chosen; the address holds the choice.
   const choice = (redraw) => (name, options, start) => {
     const saved = Number.parseInt(state.get(name), 10), at = saved >= 0 && saved < options.length ? saved : start;
     return {at, buttons: make('div', {class: 'row choice', role: 'group', 'aria-label': name.replace('_', ' ')}, ...options.map((text, i) => make('button', {type: 'button', 'aria-pressed': String(i === at), onclick: () => {
@@ -37,7 +37,7 @@
         });
       }
 
-      // `focus` names what has the focus when the picture is new.
+      // `focus` is the selector of the element that gets the focus in the new picture.
       async function draw(focus = '') {
         const mine = ++asked, at = number(), step = steps[at - 1], said = answers()[at - 1];
         const scheme = kSchemes.includes(state.get('scheme')) ? state.get('scheme') : 'sinusoidal';

@@ -1,4 +1,4 @@
-// Trained models: what they write, what else could have come, what each layer guesses, where they look, and what is left
+// Trained models: shows their output, the alternatives at each token, the guesses of each layer, the attention, and the output
 // without positions.
 'use strict';
 
@@ -27,7 +27,7 @@
       const bad = (words) => make('p', {class: 'verdict bad', role: 'alert'}, words);
       const looks = explorer.model_looks(() => ({name: name(), off: off(), info, found, at: at(), text: text(), options: generation.values()}));
 
-      // One of the written tokens: what else could have come, and what each layer would have said.
+      // A written token: the alternatives to it and the guess of each layer.
       function choose(i, focus = true) {
         state.set({at: i === 0 ? null : i});
         tokens.replaceChildren(explorer.token_row(found.written, i, choose));
@@ -62,7 +62,7 @@
         const wrote = (label, result) => make('p', {class: 'translation'}, make('span', {class: 'label'}, label),
           make('output', {class: pairs() ? 'written' : 'written long'}, pairs() ? result.said : result.prompt, pairs() ? null : make('b', {}, result.said)),
           result.sure === undefined ? null : explorer.sure(result));
-        said.replaceChildren(...before ? [wrote('Without positions ', now), wrote('With them ', before)] : [wrote(pairs() ? 'It writes ' : 'It goes on ', now)]);
+        said.replaceChildren(...before ? [wrote('Without positions ', now), wrote('With positions ', before)] : [wrote(pairs() ? 'It writes ' : 'It continues ', now)]);
         choose(at(), false);
       }, 200);
 
@@ -103,8 +103,8 @@
           draw_model();
         })));
       }
-      const load = explorer.drop_place({label: 'A model folder of your own', folder: true,
-        help: `Drop the folder of a run of \`sextant train\` here, or choose it, or one with config.json, model.safetensors and tokenizer.json. It stays on your computer. ${explorer.kOpens}`,
+      const load = explorer.drop_place({label: 'Your own model folder', folder: true,
+        help: `Drop or choose the folder of a run of \`sextant train\`, or a folder with config.json, model.safetensors and tokenizer.json. It stays on your computer. ${explorer.kOpens}`,
         take: async (files) => {
           const problem = await explorer.load_model_folder(files);
           if (problem !== '') return problem;
@@ -116,7 +116,7 @@
 
       draw_choice();
       place.replaceChildren(
-        make('p', {}, 'These weights are not random: they were learned. See what a model writes, what else could have come, what each layer would have said, and where it looked. Then take its positions away.'),
+        make('p', {}, 'These weights are not random: they were learned. See the output of a model, the alternatives at each token, the guess of each layer, and the attention. Then switch its positions off.'),
         which, field('Positions', select([['', 'on'], ['yes', 'off: the same weights without positions']], state.get('off'), set('off', '', draw_model))), controls,
         said, tokens, chosen, looks.place, make('h3', {}, 'Where its positions act'), about, load);
       await draw_model();

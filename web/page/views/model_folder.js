@@ -1,4 +1,4 @@
-// A model folder that a reader brings, and the lines of Python and C++ that use a model.
+// Opens the reader's model folder, and makes the Python and C++ code that uses a model.
 'use strict';
 
 (() => {
@@ -6,13 +6,13 @@
   const kMostBytes = 5e8;
   const kWanted = /^(?!.*\boptimiser\.safetensors$).*\.(json|safetensors|model)$/;
   const kCheckpoint = /^(|.*\/)checkpoint-(\d{9,})\/training\.json$/;
-  // The program says the same beside what `sextant train` saved (explorer_line() in train_report.cc).
+  // `sextant train` prints the same sentence after it has saved a model (explorer_line() in train_report.cc).
   explorer.kOpens = 'The explorer opens causal models and translators of characters, or of words between white space (--no-split-punctuation).';
 
   const kOther = /masked|ICU|SentencePiece/;
 
-  // The folder of the model among [path, File] pairs, '' or with a slash at its end; null: none. In a run's folder `best` and `last` are links, which browsers
-  // leave out: the last checkpoint says which one is the best.
+  // Finds the folder of the model among [path, File] pairs: '' or a path with a slash at its end, null if there is none. In a run's folder `best` and `last`
+  // are links, which browsers omit, but the last checkpoint names the best one.
   explorer.model_base = async (files) => {
     const has = (base) => files.some(([path]) => path === base + 'config.json');
     const depth = (path) => path.split('/').length;
@@ -30,14 +30,14 @@
     return bases[0];
   };
 
-  // The files, without the folders that all of them share. A promise of what is wrong, or ''.
+  // Takes the files, without the folders that all of them share. Returns a promise of an error text, or ''.
   explorer.load_model_folder = async (files) => {
     const wanted = files.filter(([path]) => kWanted.test(path));
     const base = await explorer.model_base(wanted);
     if (base === null) {
       return wanted.some(([path]) => /(^|\/)run\.json$/.test(path))
-        ? 'It is the folder of a run, whose models this browser does not list, because best and last are links: drop the folder here, or choose a checkpoint folder in it.'
-        : 'It must have a config.json, a model.safetensors and a tokenizer.json.';
+        ? 'This is the folder of a run. The browser does not list its models, because best and last are links: drop the folder here, or choose a checkpoint folder in it.'
+        : 'The folder must have a config.json, a model.safetensors and a tokenizer.json.';
     }
     const inside = wanted.filter(([path]) => path.startsWith(base));
     const bytes = inside.reduce((sum, [, file]) => sum + file.size, 0);
@@ -54,7 +54,7 @@
 
   explorer.model_code = (name, info, text, options, off) => {
     const quoted = JSON.stringify(text), path = JSON.stringify(models.shown(name)), shipped = name === 'shipped';
-    if (off) return {};  // the command shows it
+    if (off) return {};  // only the command can do it
     if (info.config.kind === 'translator') {
       return {
         python: `import sextant\nmodel = ${shipped ? 'sextant.shipped()' : `sextant.load(${path})`}\nprint(model.translate(${quoted}))`,

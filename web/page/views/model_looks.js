@@ -1,16 +1,16 @@
-// Where a trained model looks: the map of a part, a layer and a head, with what is below every picture.
+// Shows the attention of a trained model: the map of a part, a layer and a head, with the buttons and code below it.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer, {make, state, models} = explorer;
-  const kParts = {cross: 'cross: what was written looks at what was read', copy: 'copy: the source tokens that may be copied',
-    encoder: 'encoder: what is read looks at itself', decoder: 'decoder: what is written looks at what was written', self: 'self: the text looks at itself'};
+  const kParts = {cross: 'cross: from the output to the input', copy: 'copy: the source tokens that may be copied',
+    encoder: 'encoder: within the input', decoder: 'decoder: within the output', self: 'self: within the text'};
   const kLooked = 48;  // characters of a language model's text in a map
 
   const parts_of = ({config}) => config.kind !== 'translator' ? ['self'] : ['cross', ...config.pointer ? ['copy'] : [], 'encoder', 'decoder'];
 
-  // `shown()` is what the view shows: {name, off, info, found, at, text, options}. A language model's
-  // map is of the text up to the chosen token.
+  // `shown()` returns the state of the view: {name, off, info, found, at, text, options}. The map of a language model
+  // is for the text up to the chosen token.
   explorer.model_looks = (shown) => {
     const {field, select} = explorer;
     const controls = make('div', {class: 'parameters'}), picture = explorer.picture_place('Attention; arrow keys read its cells');

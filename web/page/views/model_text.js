@@ -1,5 +1,5 @@
-// What a trained model makes of a text, step by step: for translators the translation, for language models what comes next.
-// explorer.model_text.KIND(...) answers {said, written, layers, first, attend, command} or {problem}.
+// Runs a trained model on a text, step by step: a translator translates it, a language model continues it.
+// explorer.model_text.KIND(...) returns {said, written, layers, first, attend, command} or {problem}.
 'use strict';
 
 (() => {
@@ -9,14 +9,14 @@
   const without = (off) => off ? ['--without-positions'] : [];
   const line = (name, folder, off, command, ...more) => [command, '--model', folder ? models.folder(name) : models.shown(name), ...without(off), ...more];
 
-  // logit-lens --json as layers: [{name, guesses: of each token that is read}].
+  // The output of logit-lens --json as layers: [{name, guesses: one list per token of the input}].
   async function guesses(name, off, texts) {
     const answer = await models.run(name, line(name, true, off, 'logit-lens', '--json', '--top-k', kGuesses, '--', ...texts));
     return answer.code === 0 ? JSON.parse(answer.out) : {problem: explorer.problem(answer)};
   }
 
   explorer.model_text = {
-    // Of translators: `text` is the source.
+    // For translators `text` is the source.
     async translator({name, off, text}) {
       const answer = await models.run(name, line(name, true, off, 'translate', '--json', '--', text));
       if (answer.code !== 0) return {problem: explorer.problem(answer)};
@@ -32,7 +32,7 @@
       };
     },
 
-    // Of language models: `text` is the prompt; options are {max-tokens, temperature, top-k, seed}.
+    // For language models `text` is the prompt; options are {max-tokens, temperature, top-k, seed}.
     async causal({name, off, text, options}) {
       const given = Object.entries(options).flatMap(([option, value]) => ['--' + option, value]);
       const answer = await models.run(name, line(name, true, off, 'generate', ...given, '--alternatives', kGuesses, '--json', `--prompt=${text}`));
@@ -41,9 +41,9 @@
       const guess = await guesses(name, off, [whole]);
       const rows = guess.problem ? 0 : guess.tokens.length;
       return {
-        said: made.text, layers: guess.problem ? [] : guess.layers, layers_problem: guess.problem && `of more than ${kMostTokens} tokens no layers are shown`,
+        said: made.text, layers: guess.problem ? [] : guess.layers, layers_problem: guess.problem && `layers are shown for at most ${kMostTokens} tokens`,
         first: rows - made.tokens.length - 1, written: made.steps, prompt: text,
-        // What is looked at up to a token: its own text and what is before it.
+        // The attention up to a token is that of its own text and the text before it.
         attend_to: (i) => [text + made.tokens.slice(0, i).join('')],
         command: line(name, false, off, 'generate', ...given, `--prompt=${text}`),
         lens_command: line(name, false, off, 'logit-lens', '--top-k', kGuesses, '--', whole),

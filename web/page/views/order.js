@@ -1,11 +1,11 @@
-// Does order matter? The same words in two orders, with and without positions.
+// Does order matter? Compares the same words in two orders, with and without positions.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer, {make, state} = explorer;
   const kStart = 'the dog chased the cat and the cat ran away', kMost = 128, kMostBars = 24;
 
-  // A distance over a length, in per cent.
+  // A distance divided by a length, in per cent.
   const number = (value) => value < 1e-5 ? `${(100 * value).toExponential(1)} %` : `${(100 * value).toPrecision(2)} %`;
   const is_same = (order) => order.every((from, to) => from === to);
 
@@ -17,7 +17,7 @@
 
       const verdict = make('p', {class: 'verdict', role: 'status'}), why = make('p', {class: 'why'});
       const effects = make('div', {class: 'columns'}), sums = make('div', {class: 'columns'}), columns = make('div', {class: 'columns'}), exports = make('div', {class: 'exports'});
-      const pictures = ['without positions', 'with positions'].map((name) => explorer.picture_place('What the last word gets, ' + name));
+      const pictures = ['without positions', 'with positions'].map((name) => explorer.picture_place('The sum of the last word, ' + name));
       sums.append(...pictures);
       const chips = explorer.word_chips((changed, done) => {
         order = [...changed];
@@ -29,7 +29,7 @@
       const args = (name, ...more) => ['compare', '--scheme', name, ...(name === 'none' ? [] : explorer.parameter_args(scheme())), '--split', 'spaces',
         ...more, '--', ...texts()];
 
-      // The verdict follows a dragged word; pictures and bars wait until it has its place.
+      // The verdict follows a dragged word; pictures and bars wait until the word is dropped.
       async function compare(done = true) {
         const mine = ++asked, names = ['none', scheme().name];
         const wanted = ['same', 'last_differs', 'largest_difference', 'distance', 'why', 'first.tokens', 'first.last.weights', 'first.last.output', 'second.tokens',
@@ -72,16 +72,16 @@
         verdict.dataset.having = placed.largest_difference;
         why.textContent = placed.last_differs
           ? 'The output of a word depends on the word itself, with or without positions.'
-          : 'The last word adds up all words, each by its weight. In the pictures a step is a word: a sum ends at the same point in whatever ' +
-            'order its steps are made. Only what depends on the place, added to a word, turned into it or put onto its score, changes the steps themselves.' +
+          : 'The output of the last word is the sum of all words, each times its weight. In the pictures each step is a word: the sum ends at the same point ' +
+            'in any order of the steps. Positions change the steps themselves: they are added to a word, rotate its vectors or change its score.' +
             (placed.why ? ` Here ${placed.why}.` : '');
       }
 
-      // What the last word gets, channel by channel.
+      // The output of the last word, channel by channel.
       const outputs = ({first, second, same}) => [explorer.draw_vectors(['first sentence', 'second'], [first.last.output, second.last.output]),
-        make('p', {class: 'note'}, `The output of the last word: ${same ? 'identical' : 'different'}, here in 8 of 64 channels.`)];
+        make('p', {class: 'note'}, `The output of the last word is ${same ? 'identical' : 'different'}; the picture shows 8 of 64 channels.`)];
 
-      // What the last word looks at, a bar per word; the mean of the heads.
+      // The weights of the last word, a bar per word, the mean of the heads.
       const bars = ({first, second}) => [[first, 'first sentence'], [second, 'second sentence']].map(([side, title]) => {
         const heads = side.last.weights, mean = side.tokens.map((_, key) => heads.reduce((sum, head) => sum + head[key], 0) / heads.length);
         const shown = mean.map((weight, key) => ({weight, key})).sort((a, b) => b.weight - a.weight).slice(0, kMostBars).sort((a, b) => a.key - b.key);
@@ -105,7 +105,7 @@
           pictures.forEach((one) => one.replaceChildren());
           why.textContent = '';
           verdict.classList.add('bad');
-          return verdict.textContent = 'Type a sentence: it must have at least one word.';
+          return verdict.textContent = 'Type a sentence of at least one word.';
         }
         const saved = state.get('order').split('.').map(Number);
         order = [...saved].sort((a, b) => a - b).every((value, i) => value === i) && saved.length === words.length ? saved : explorer.first_swap(words);
@@ -133,7 +133,7 @@
         }), '', 'scheme'),
         make('details', {}, make('summary', {}, 'Parameters'), parameters),
         verdict, effects, why, sums, columns,
-        make('p', {class: 'note'}, 'Random weights, seed 7: they show what positions do, not what words mean. A bar is the mean of four heads for the last token; the walks show two of its 64 channels. The distance of two outputs is the length of their difference over the longer one\'s length.'),
+        make('p', {class: 'note'}, 'The weights are random (seed 7): they show what positions do, not what words mean. A bar is the mean of four heads for the last token; the walks show two of its 64 channels. The distance of two outputs is the length of their difference divided by the length of the longer one.'),
         exports, explorer.toy_model(scheme));
       read(state.get('text', kStart));
     },

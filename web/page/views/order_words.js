@@ -5,14 +5,14 @@
   const explorer = globalThis.explorer, {make} = explorer;
   const kFar = 6;  // pixels before a press becomes a drag
 
-  // A full stop at the end, so that the last word, whose output is compared, may stay where it is.
+  // Adds a full stop, so that the last token, whose output is compared, is not a word to move.
   explorer.sentence_of = (text, most) => {
-    const words = explorer.words_of(text.toLowerCase(), most);  // a moved word keeps no capital
+    const words = explorer.words_of(text.toLowerCase(), most);  // a moved word must not keep its capital
     if (words.length > 0 && /[\p{L}\p{N}]$/u.test(words.at(-1))) words.push('.');
     return words;
   };
 
-  // Two words that read naturally when swapped: behind articles, else two long ones, else any two.
+  // Finds two words that read naturally when swapped: after articles, else two long ones, else any two.
   explorer.first_swap = (words) => {
     const movable = words.slice(0, -1), order = words.map((_, i) => i);
     const rules = [(_, i) => /^(the|a|an)$/.test(words[i - 1]), (word) => word.length > 3, () => true];
@@ -26,10 +26,10 @@
     return order;
   };
 
-  // `words` are drawn in `order`, a list of their indices; `moved(order, done)` is called while a word is
-  // dragged and, with done, when it has its place.
+  // Draws `words` in `order`, a list of their indices. Calls `moved(order, done)` while a word is dragged,
+  // and with done = true when it is dropped.
   explorer.word_chips = (moved) => {
-    const chips = make('ol', {class: 'chips', 'aria-label': 'The words of the second sentence, in its order'});
+    const chips = make('ol', {class: 'chips', 'aria-label': 'The words of the second sentence, in their order'});
     let words = [], order = [], chosen = null, drag = null, dragged = -1e9;
 
     function move(from, to, done) {
@@ -60,7 +60,7 @@
       const chip = event.target.closest('button');
       if (chip && event.button === 0) drag = {chip, x: event.clientX, y: event.clientY, begun: false};
     });
-    // Of pointer moves one per frame is enough.
+    // One pointer move per frame is enough.
     let last = null;
     function follow() {
       const event = last;
@@ -76,7 +76,7 @@
       if (below) move(place_of(drag.chip), place_of(below), false);
     }
     chips.addEventListener('pointermove', (event) => {
-      if (event.buttons === 0) drag = null;  // it was let go elsewhere
+      if (event.buttons === 0) drag = null;  // the button was released outside
       if (drag === null) return;
       if (last === null) requestAnimationFrame(follow);
       last = event;

@@ -1,4 +1,4 @@
-// Positions: the tables of schemes as pictures, up to four side by side.
+// Positions: draws the tables of up to four schemes side by side.
 'use strict';
 
 (() => {
@@ -40,7 +40,7 @@
         if (does.some((one) => one.endsWith('_bias'))) result.push('--heads', size('heads'));
         return result;
       }
-      // The command of a slot; kinds that draw all schemes together have one.
+      // The command of a slot; kinds that draw all schemes together have one command.
       function args(slot) {
         const plot = ['plot', kind() === 'at-work' ? 'offset-matrix' : kind()];
         if (kTogether.includes(kind())) {
@@ -49,7 +49,7 @@
         }
         return [...plot, '--scheme', scheme_at(slot).name, ...explorer.parameter_args(scheme_at(slot), prefix_of(slot)), ...sizes_of([scheme_at(slot).kind])];
       }
-      // Others than the first may have no such picture: they are left out.
+      // Schemes after the first that have no such picture are omitted.
       const drawn_slots = () => kTogether.includes(kind()) ? [0] : slots().filter((slot) =>
         kOfSinusoidal.includes(kind()) ? scheme_at(slot).name === 'sinusoidal' : !kOfAdded.includes(kind()) || scheme_at(slot).kind === 'added');
 
@@ -61,14 +61,14 @@
         numbers = [];
         reading.textContent = says.textContent = '';
         if (kind() === 'difference' && slots().length < 2) {
-          pictures[0].replaceChildren(make('p', {class: 'verdict bad', role: 'alert'}, 'Choose a second scheme beside the first.'));
+          pictures[0].replaceChildren(make('p', {class: 'verdict bad', role: 'alert'}, 'Choose a second scheme next to the first.'));
           return exports.replaceChildren();
         }
         await Promise.all(drawn.map(async (slot) => {
           const picture = pictures[slot];
           picture.setAttribute('aria-busy', 'true');
           const answer = await explorer.engine.run([...args(slot), '-o', `/picture${slot}.svg`], {read: [`/picture${slot}.svg`], key: 'positions ' + slot});
-          if (mine !== asked) return;  // something newer was asked for
+          if (mine !== asked) return;  // a newer call has replaced this one
           picture.removeAttribute('aria-busy');
           if (answer.code !== 0) explorer.show_problem(answer, picture);
           else explorer.show_svg(picture, answer.files[`/picture${slot}.svg`]);

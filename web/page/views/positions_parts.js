@@ -1,10 +1,10 @@
-// Parts of the view of positions: a scheme with its parameters, sizes, examples, differences, lines of code.
+// Parts of the view of positions: schemes with their parameters, sizes, examples, differences, code.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer, {make, state} = explorer;
 
-  // One scheme to draw: which one, and its parameters.
+  // The controls of one scheme to draw and of its parameters.
   explorer.scheme_slot = ({list, slot, scheme, name, prefix}, draw, chosen) => {
     const kinds = ['added', 'rotated', 'distance_bias', 'indexed_bias'];
     const select = explorer.scheme_select(list, kinds, scheme?.name ?? '', (value) => {
@@ -14,12 +14,12 @@
     });
     if (slot > 0) select.prepend(make('option', {value: '', selected: scheme === undefined}, 'none'));
     const fields = scheme ? explorer.parameter_fields(scheme, draw, {prefix}) : [];
-    return make('div', {class: 'slot'}, explorer.field(slot === 0 ? 'Scheme' : 'Beside it', select),
+    return make('div', {class: 'slot'}, explorer.field(slot === 0 ? 'Scheme' : 'Next to it', select),
       fields.length === 0 ? null : make('details', {},
         make('summary', {}, ['Parameters of ' + scheme.title, ...explorer.given_parameters(scheme, prefix).map(([one, value]) => `${one.name} = ${value}`)].join(', ')), make('div', {class: 'parameters'}, ...fields)));
   };
 
-  // A number, and a slider for those that are worth sliding.
+  // A field for a number, with a slider if the range is small enough.
   explorer.size_field = ({name, label, value, range, help, slider}, change) => {
     const field = explorer.field(label, explorer.number(value, range, (text) => {
       if (slide) slide.value = text;
@@ -33,7 +33,7 @@
     return field;
   };
 
-  // Fast, slower and slow waves, sine and cosine; rows near and far, as the program's own choice is.
+  // The same choice as the program's defaults: fast, slower and slow waves, sine and cosine; near and far rows.
   explorer.some_columns = (width) => {
     const step = 2 * Math.max(1, Math.round(width / 10));
     return [0, 1, step, step + 1, 2 * step, 2 * step + 1].filter((column) => column < Math.max(width, 1));
@@ -42,7 +42,7 @@
 
   const kExamples = {
     'Angles in float32 at position 1,000,000': 'plot=difference&beside1=sinusoidal&p1.precision=framework&first=1000000',
-    'The doubled exponent beside the formula': 'beside1=sinusoidal&p1.exponent=doubled',
+    'The doubled exponent and the formula': 'beside1=sinusoidal&p1.exponent=doubled',
     'The offset matrix at work': 'plot=at-work&shift=5&position=1000000&width=32',
     'Where dynamic NTK starts to differ from rotary': 'scheme=rotary&plot=difference&beside1=rotary_dynamic_ntk&p1.max_length=64&length=65&width=32',
     'Four ways to fade with distance': 'scheme=alibi&plot=distance&beside1=t5&beside2=kerple_log&beside3=sandwich&length=128',
@@ -50,8 +50,8 @@
   explorer.position_examples = () => make('p', {class: 'examples'}, 'Try: ', ...Object.entries(kExamples).flatMap(([title, fragment]) =>
     [make('a', {href: '#view=positions&' + fragment}, title), ' ']));
 
-  // How far two tables are apart, and the first length at which they are: found by halving, so of tables
-  // that differ from some length on.
+  // Says how far two tables differ, and the first length at which they do. Bisection finds it, for tables that
+  // differ from some length on.
   explorer.tell_difference = async ({args, first, says, is_new, most}) => {
     const largest_at = async (length) => {
       const line = [...args];

@@ -1,4 +1,4 @@
-// The steps of attention as they follow from each other: boxes with small pictures, and lines between them. One is shown large.
+// The steps of attention and their order: boxes with small pictures and arrows between them. One step is shown large.
 'use strict';
 
 (() => {
@@ -12,7 +12,7 @@
   const kColors = [[178, 24, 43], [33, 102, 172]];  // above and below zero, as in the pictures
   const kSide = 56;
 
-  // Stage and lanes of a box: lane 1 is that of positions, then q, k and v.
+  // The stage and lanes of a box: lane 1 is for positions, then q, k and v.
   const kShared = {q: [4, 2], k: [4, 3], v: [4, 4], rotated_q: [5, 2], rotated_k: [5, 3], scores: [6, 2, 4], from_positions: [7, 1], capped: [7, 2, 4],
     biased: [8, 2, 4], weights: [9, 2, 4], mixed: [10, 2, 5], output: [11, 2, 5], residual: [12, 2, 5]};
   const kOneText = {tokens: [1, 2, 5], embeddings: [2, 2, 5], positions: [2, 1], inputs: [3, 2, 5], ...kShared};
@@ -21,7 +21,7 @@
     'q rotated_q', 'k rotated_k', 'rotated_q scores', 'rotated_k scores', 'scores capped', 'capped biased', 'biased weights', 'weights mixed', 'v mixed', 'mixed output',
     'output residual', 'inputs residual'];
 
-  // Steps that leave everything as it was for these choices are shown as such.
+  // Steps that change nothing with these choices are marked.
   function idle(step, {kind, softcap, masks}) {
     if (/positions$|inputs$/.test(step) && step !== 'from_positions') return kind !== 'added';
     if (step.startsWith('rotated')) return kind !== 'rotated';
@@ -30,11 +30,11 @@
     if (step === 'biased') return !masks && !kind.endsWith('_bias');
     return false;
   }
-  // Where positions act.
+  // The steps at which positions act.
   const acts = (step, {kind}) => ({added: /^(key_)?positions$/, rotated: /^rotated/, distance_bias: /^from_positions$/, indexed_bias: /^from_positions$/,
     content: /^from_positions$/}[kind] ?? /^$/).test(step);
 
-  // A flow that explains leaves out what is no step here.
+  // The flow of the lesson omits boxes that are not steps of this model.
   const left_out = (name, {kind}) => name === 'capped' || name === 'from_positions' && !/bias|content/.test(kind);
 
   explorer.step_names = (two_texts) => Object.keys(kTitles).filter((name) => name !== 'residual' && (two_texts || !name.startsWith('key_')));
@@ -54,7 +54,7 @@
     context.putImageData(image, 0, 0);
   }
 
-  // `choose(name)` is called by a click. A `whole` flow ends in the sum with the input, which a layer has and this small model has not.
+  // A click calls `choose(name)`. A `whole` flow ends in the sum with the input, which this small model does not have.
   explorer.step_row = (choose, {whole = false} = {}) => {
     const row = make('div', {class: 'steps', role: 'group', 'aria-label': 'Steps of attention: choose one to see it large'});
     let edges = [];
@@ -62,7 +62,7 @@
     new ResizeObserver(lines).observe(row);
     return {
       row,
-      // `all` is what `attend --step all --json` gives, or null for texts that are too long for small pictures.
+      // `all` is the output of `attend --step all --json`, or null for texts that are too long for small pictures.
       show({chosen, two_texts, about, all, tokens}) {
         const places = two_texts ? kTwoTexts : kOneText, names = Object.keys(kTitles).filter((name) => places[name] && (whole ? !left_out(name, about) : name !== 'residual'));
         const focus = row.contains(document.activeElement) ? document.activeElement.dataset.step : null, from = two_texts ? 'key_inputs' : 'inputs';

@@ -1,4 +1,4 @@
-// The toy model of the teaching documents: six words, width 3, every digit.
+// Shows the toy model of the teaching documents with every digit: six words, width 3.
 'use strict';
 
 (() => {
@@ -8,7 +8,7 @@
 
   explorer.toy_model = () => {
     const digits = make('pre', {tabindex: 0, id: 'toy', 'aria-label': 'Digits of the toy model'}), command = make('pre', {tabindex: 0, 'aria-label': 'Command'});
-    const positions = explorer.select([['none', 'none: the model of the documents'], ['sinusoidal', 'sinusoidal'], ['rotary', 'rotary'], ['alibi', 'ALiBi']], state.get('toy', 'none'), (value) => {
+    const positions = explorer.select([['none', 'none, as in the documents'], ['sinusoidal', 'sinusoidal'], ['rotary', 'rotary'], ['alibi', 'ALiBi']], state.get('toy', 'none'), (value) => {
       state.set({toy: value === 'none' ? null : value});
       draw();
     });
@@ -25,7 +25,7 @@
       fields.forEach((field) => explorer.say_beside(field, ''));
       const texts = Object.keys(kTexts).map((name) => state.get(name, kTexts[name]));
       const unknown = texts.map((text) => text.split(/\s+/).find((word) => word !== '' && !kWords.includes(word)));
-      unknown.forEach((word, i) => word !== undefined && explorer.say_beside(fields[i], `The toy model knows ${kWords.join(' ')} and not '${word}'.`));
+      unknown.forEach((word, i) => word !== undefined && explorer.say_beside(fields[i], `The toy model knows ${kWords.join(' ')}, but not '${word}'.`));
       const answer = await explorer.engine.run(args(), {key: 'toy'});
       if (answer.stale) return;
       digits.textContent = answer.code === 0 ? answer.out : explorer.problem(answer);
@@ -34,7 +34,7 @@
 
     const names = ['toy', 'toy1', 'toy2'];
     const details = make('details', {ontoggle: () => details.open && draw()}, make('summary', {}, 'The toy model of the documents: every digit'),
-      make('p', {class: 'note'}, `Words ${kWords.join(' ')}, width 3 (12 with positions), seed 2311. Without positions both orders have the same weights, in another order, and the same output.`),
+      make('p', {class: 'note'}, `Words ${kWords.join(' ')}, width 3 (12 with positions), seed 2311. Without positions both sentences have the same weights in a different order, and the same output.`),
       make('div', {class: 'parameters'}, ...fields, explorer.field('Positions', positions)), digits, command);
     details.open = names.some(state.has);
     return details;

@@ -1,12 +1,12 @@
-// Training in the page: a small translator learns a task with one scheme, or two race, each in a worker of its own. What it
-// costs, what it writes and where it looks are shown as it learns.
+// Training in the page: a small translator learns a task with one scheme, or two schemes race, each in its own worker. The view
+// shows the losses, the output and the attention during the training.
 'use strict';
 
 (() => {
   const explorer = globalThis.explorer, {make, state} = explorer;
-  const kTasks = {copy: ['copy: write the letters again', 'dbcaf'], reverse: ['reverse: write them backwards', 'dbcaf'],
+  const kTasks = {copy: ['copy: write the same letters', 'dbcaf'], reverse: ['reverse: write them backwards', 'dbcaf'],
     sort: ['sort: write them in order', 'dbcaf'], dates: ['dates: "3 March 1999" is 1999-03-03', '3 March 1999']};
-  const kParts = {cross: 'cross: what is written looks at what is read', encoder: 'encoder: what is read looks at itself', decoder: 'decoder: what is written looks at what was written'};
+  const kParts = {cross: 'cross: from the output to the input', encoder: 'encoder: within the input', decoder: 'decoder: within the output'};
   const kStart = {task: 'reverse', a: 'none', b: 'rotary', steps: '1200', 'batch-size': '24', rate: '0.01', width: '32', layers: '1', seed: '0', part: 'cross'};
   const settings = explorer.command_options('train', ['steps', 'batch-size', 'width', 'layers', 'rate', 'seed'], kStart);
   const kOften = 50;  // steps between two checkpoints, whose maps are shown
@@ -36,7 +36,7 @@
             explorer.command_text(['plot', 'losses', ...begun.map((run) => 'race/' + run.scheme), '-o', 'losses.svg'])].join('\n'), calls: begun.map((run) => command(run.scheme, 'race/' + run.scheme))}});
       }, 250);
 
-      // What the model of the last checkpoint writes, and where it looks.
+      // Shows the output and the attention of the model of the last checkpoint.
       async function look(run) {
         if (run.files === null) return;
         const name = 'trained-' + run.scheme;
@@ -109,7 +109,7 @@
       const kinds = ['none', 'added', 'rotated', 'distance_bias', 'indexed_bias', 'content'];
       const learns = list.filter((one) => one.name !== 'forgetting');
       const rival = explorer.scheme_select(learns, kinds, value('b'), set('b'));
-      rival.prepend(make('option', {value: '', selected: value('b') === ''}, 'nobody: train one'));
+      rival.prepend(make('option', {value: '', selected: value('b') === ''}, 'none: train one scheme'));
       if (value('b') === '') rival.value = '';
       controls.append(
         field('Task', select(Object.entries(kTasks).map(([name, [text]]) => [name, text]), value('task'), set('task', () => {
@@ -118,11 +118,11 @@
         field('Positions', explorer.scheme_select(learns, kinds, value('a'), set('a')), '', 'scheme'), field('Race against', rival), ...settings.fields(() => {}));
 
       place.replaceChildren(
-        make('p', {}, 'A small encoder and decoder learn a task, here and now, in workers beside the page; nothing leaves your computer. Copying and reversing need to know what stands where; sorting does not.'),
+        make('p', {}, 'A small encoder and decoder learn a task in workers of this page; no data leaves your computer. Copying and reversing need the places of the letters; sorting does not.'),
         controls, make('div', {class: 'row'}, start, stop), verdict, losses,
-        make('div', {class: 'parameters'}, field('Try it on', input, 'what the last checkpoint makes of it'),
+        make('div', {class: 'parameters'}, field('Try it on', input, 'the last checkpoint translates it'),
           field('Attention', select(Object.entries(kParts), value('part'), set('part', () => runs.forEach(look))))), race, exports);
-      // Another view does not stop what it does not show, but a new start here would: the workers end with the view.
+      // The workers end with the view, because a hidden training would go on until the next start.
       new MutationObserver((_, observer) => {
         if (place.isConnected || !start.disabled) return;
         observer.disconnect();

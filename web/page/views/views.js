@@ -1,4 +1,4 @@
-// The views by name, in the order of their tabs: each has a title and show(place).
+// The views by name, in the order of their tabs; each has a title and show(place).
 'use strict';
 
 globalThis.explorer.views = {};

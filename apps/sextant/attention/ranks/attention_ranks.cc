@@ -1,5 +1,5 @@
-// `sextant attention --ranks` under mpirun: every process reads its part of q, k, v, the gradient
-// and the mask, and the whole of what is small.
+// Implements `sextant attention --ranks` under mpirun: every process reads its part of q, k, v, the
+// gradient and the mask, and the whole of small inputs.
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -38,7 +38,7 @@ ranks::Options options_of(const RanksChoice& choice) {
           .reproducible = choice.reproducible};
 }
 
-// Shapes of what comes in parts, and the other inputs.
+// Opens the divided inputs by their shapes, and reads the others.
 AttentionArrays open_inputs(const AttentionCommand& command, PartFiles& files) {
   AttentionArrays arrays;
   for (const auto& [name, path] : command.inputs) {
@@ -166,7 +166,7 @@ class RanksRun {
     if (command_.wants("dmask") && mask_has_rows_) {
       save<Wide>("dmask", dmask, *q_layout_, dmask.rank() - 2);
     }
-    ranks::run_or_fail_on_all(comm_, [&] {  // what all ranks have, one writes
+    ranks::run_or_fail_on_all(comm_, [&] {  // one rank writes data that all ranks have
       if (comm_.rank() != 0) return;
       const auto whole = [&](const char* name, const Tensor<Wide>& values) {
         if (command_.wants(name)) save_npy<Wide>(command_.outputs.at(name), values);
@@ -228,13 +228,13 @@ DType type_of(const Communicator& comm, const AttentionCommand& command) {
   return dtype;
 }
 
-// What tells two files apart without reading all of them: the size, and all bytes or the first and
-// last MiB.
+// Returns a sample that distinguishes two files without reading all of them: the size, and all
+// bytes or the first and last MiB.
 std::string sample_of(const std::string& path) {
   constexpr std::uintmax_t kWhole = 16 << 20, kPart = 1 << 20;
   std::error_code none;
   const std::uintmax_t size = std::filesystem::file_size(path, none);
-  if (none) return "";  // no regular file; who reads it says what is wrong
+  if (none) return "";  // no regular file; its reader reports the error
   std::ifstream file(path, std::ios::binary);
   std::string bytes(size <= kWhole ? size : 2 * kPart, '\0');
   const std::size_t first = size <= kWhole ? bytes.size() : kPart;

@@ -1,4 +1,4 @@
-// A table of positions that grows on demand, for any number of concurrent readers.
+// Holds a table of positions that grows on demand, for any number of concurrent readers.
 #pragma once
 
 #include <cstdint>
@@ -9,18 +9,18 @@
 
 namespace sextant {
 
-// Rows 0 .. n-1 of a sinusoidal table, computed on demand and only once. All members may
-// be called from any thread.
+// Rows 0 .. n-1 of a sinusoidal table, computed on demand and only once. Any thread may call all
+// members.
 template <Floating T = float>
 class PositionTable {
  public:
-  // `options.length` rows are made at once (0 is fine).
+  // Makes `options.length` rows at once (0 is allowed).
   explicit PositionTable(Sinusoidal options);
 
-  // At least `length` rows; grows (doubling) when there are fewer. Earlier results stay valid and
-  // unchanged.
+  // Returns at least `length` rows; grows (doubling) if there are fewer. Earlier results stay valid
+  // and unchanged.
   std::shared_ptr<const Tensor<T>> rows(std::int64_t length);
-  std::int64_t length() const;  // rows computed so far
+  std::int64_t length() const;  // returns the number of rows computed so far
   const Sinusoidal& options() const noexcept { return options_; }
 
  private:

@@ -1,4 +1,5 @@
-// Sines and cosines of a frame, a row and a column: positions of video patches and of voxels.
+// Computes sines and cosines of a frame, a row and a column: positions of video patches and of
+// voxels.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +21,24 @@ enum class Sincos3dForm {
 };
 
 struct Sincos3d {
-  std::int64_t width = 0;  // as the form allows, up to 2^30
+  std::int64_t width = 0;  // depends on the form, up to 2^30
   Sincos3dForm form = Sincos3dForm::multidim;
   double base = 10000;  // > 0, finite
   int threads = 0;      // 0 .. kMaxThreads; 0: default_threads(); the result does not depend on it
 };
 
-// Of positions [patches, 3], frame, row and column: [patches, width], as exact as sinusoidal().
-// Forms as in diffusers' get_3d_sincos_pos_embed, tensor2tensor's add_timing_signal_nd (Vaswani et
-// al. 2018, 1803.07416) and tatp22/multidim-positional-encoding. Throws Error when an option is out
-// of its range, positions are not triples, or one is beyond +-2^53.
+// Returns [patches, width] for positions [patches, 3], frame, row and column, as exact as
+// sinusoidal(). The forms are those of diffusers' get_3d_sincos_pos_embed, tensor2tensor's
+// add_timing_signal_nd (Vaswani et al. 2018, 1803.07416) and tatp22/multidim-positional-encoding.
+// Throws Error if an option is out of its range, positions are not triples, or one is beyond
+// +-2^53.
 template <Floating T = float>
 Tensor<T> sincos_3d(const Sincos3d& options, std::span<const std::int64_t> positions);
-// The same between patches: frame, row and column may be any real numbers.
+// Returns the same for real coordinates.
 template <Floating T = float>
 Tensor<T> sincos_3d(const Sincos3d& options, std::span<const double> positions);
 
-// "multidim", "diffusers", "tensor2tensor".
+// Returns "multidim", "diffusers", "tensor2tensor".
 std::string_view name_of(Sincos3dForm) noexcept;
 
 }  // namespace sextant

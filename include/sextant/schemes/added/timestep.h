@@ -1,5 +1,4 @@
-// The embedding of a diffusion model's time (Ho et al. 2020, 2006.11239): sines and cosines of a
-// real number.
+// Embeds a diffusion model's time (Ho et al. 2020, 2006.11239): sines and cosines of a real number.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +13,20 @@ namespace sextant {
 // half - 1, half = floor(width / 2). The defaults are those of diffusers' get_timestep_embedding;
 // Stable Diffusion has flip_sin_to_cos and a shift of 0.
 struct Timestep {
-  std::int64_t width = 0;           // 2 .. 2^30; of an odd width the last column is zero
+  std::int64_t width = 0;           // 2 .. 2^30; if it is odd, the last column is zero
   bool flip_sin_to_cos = false;     // all cosines first, instead of all sines
   double downscale_freq_shift = 1;  // finite, below half
-  double scale = 1;                 // of the time; finite
+  double scale = 1;                 // factor of the time; finite
   double max_period = 10000;        // > 0, finite
   int threads = 0;  // 0 .. kMaxThreads; 0: default_threads(); the result does not depend on it
 };
 
-// [times.size(), width], each value within 0.5001 units in the last place of the true one. Times
-// are real, finite, and within +-2^53. Throws Error when an option is out of its range or a
+// Returns [times.size(), width], each value within 0.5001 units in the last place of the exact one.
+// Times are real, finite, and within +-2^53. Throws Error if an option is out of its range or a
 // frequency above 2^64.
 template <Floating T = float>
 Tensor<T> timestep(const Timestep& options, std::span<const double> times);
-// The same for whole times, many times faster.
+// Returns the same for whole times, many times faster.
 template <Floating T = float>
 Tensor<T> timestep(const Timestep& options, std::span<const std::int64_t> times);
 

@@ -1,5 +1,5 @@
-// ALiBi: a score falls by a fixed slope per step of distance (Press et al. 2021, 2108.12409,
-// section 3).
+// Makes ALiBi's bias: a score falls by a fixed slope per step of distance (Press et al. 2021,
+// 2108.12409, section 3).
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sextant {
 
-// How keys in the future are treated; the paper has causal models only.
+// The treatment of keys in the future; the paper has only causal models.
 enum class BiasDirection {
   symmetric,  // -slope * |distance|; only the mask decides whether the future is visible
   causal,     // the future is hidden, -infinity
@@ -22,13 +22,13 @@ struct Alibi {
   double max_bias = 8;  // 0 .. 1000
 };
 
-// values[head, key - query + length - 1], [heads, 2 length - 1]: -slope * |distance| in float64,
-// rounded once. For ids 0 .. length - 1 (or any ids that lie at most length - 1 apart). Throws
-// Error when an option is out of its range, and unless length is in 1 .. 2^28 with at most 2^31
+// Returns values[head, key - query + length - 1], [heads, 2 length - 1]: -slope * |distance| in
+// float64, rounded once, for ids 0 .. length - 1 (or any ids at most length - 1 apart). Throws
+// Error if an option is out of its range, and unless length is in 1 .. 2^28 with at most 2^31
 // numbers in the table.
 DistanceBias alibi(const Alibi& options, std::int64_t length);
 
-// The same as slopes alone: for any distance, one number per head. Also throws Error for
+// Returns only the slopes, for any distance, one number per head. Also throws Error for
 // BiasDirection::causal, which needs a table; a causal call hides the future anyway.
 DistanceBias alibi(const Alibi& options);
 

@@ -1,4 +1,4 @@
-// A number that grows slowly with the position and multiplies queries (Llama 4; Ministral 3).
+// Multiplies queries by a number that grows slowly with the position (Llama 4; Ministral 3).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Linear position interpolation (Chen et al. 2023, 2306.15595; kaiokendev, 2023).
+// Scales rotary positions by linear interpolation (Chen et al. 2023, 2306.15595; kaiokendev, 2023).
 #pragma once
 
 #include <string_view>
@@ -7,8 +7,8 @@ namespace sextant {
 
 // Frequency k is base^(-2k / rotary_dim) / factor.
 struct LinearScaling {
-  static constexpr std::string_view name = "rotary_linear";  // of the scheme
-  double factor = 4;  // > 0, finite; how many times longer than in training
+  static constexpr std::string_view name = "rotary_linear";  // name of the scheme
+  double factor = 4;  // > 0, finite; new length over trained length
 };
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// Llama 3.1's scaling of rotary frequencies (2407.21783; llama-models, apply_scaling).
+// Scales rotary frequencies as Llama 3.1 does (2407.21783; llama-models, apply_scaling).
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 namespace sextant {
 
 // With theta = base^(-2k / rotary_dim) and t = original_length theta / (2 pi) turns over the length
-// of training: theta where t > high, theta / factor where t < low, and between them (1 - u) theta /
+// of training: theta if t > high, theta / factor if t < low, and between them (1 - u) theta /
 // factor + u theta with u = (t - low) / (high - low). low = high is a step: nothing is divided by
 // zero, and t = low = high keeps theta. Llama 3 has the base 500000.
 struct Llama3Scaling {
-  static constexpr std::string_view name = "rotary_llama3";  // of the scheme
+  static constexpr std::string_view name = "rotary_llama3";  // name of the scheme
   double factor = 8;                    // > 0, finite; Llama 3.2 1B and 3B: 32, Llama 4 Scout: 16
   double low_freq_factor = 1;           // > 0; pairs with fewer turns than this are divided
   double high_freq_factor = 4;          // >= low_freq_factor; pairs with more turns are kept

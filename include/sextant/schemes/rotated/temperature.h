@@ -1,5 +1,5 @@
-// Temperature by position (Llama 4): queries are multiplied by a number that grows slowly with the
-// position, keys are not; there is no rotation.
+// Makes a temperature by position (Llama 4): queries are multiplied by a number that grows slowly
+// with the position, keys are not; there is no rotation.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ struct Temperature {
   Precision precision = Precision::exact;
 };
 
-// Row p multiplies all channels of a query by tau(p), see QueryScale: cosines tau, sines 0; the
-// table of keys has cosines 1. Positions 0 .. 2^53. float32 and narrower are within 0.5001 units in
-// the last place, float64 within 2.
+// Return a table whose row p multiplies all channels of a query by tau(p), see QueryScale: cosines
+// tau, sines 0; the table of keys has cosines 1. Positions 0 .. 2^53. float32 and narrower are
+// within 0.5001 units in the last place, float64 within 2.
 template <Floating T = float>
 RotationTable<T> temperature(const Temperature& options, std::int64_t length);
 template <Floating T = float>
 RotationTable<T> temperature(const Temperature& options, std::span<const std::int64_t> positions);
 
-// All zero: no rotation.
+// Returns only zeros: there is no rotation.
 RotationFrequencies rotation_frequencies(const Temperature& options);
 
 }  // namespace sextant

@@ -1,5 +1,5 @@
-// xPos (Sun et al. 2022, 2212.10554): rotary with scores that also decay with the distance, fastest
-// for the fast pairs.
+// Makes xPos (Sun et al. 2022, 2212.10554): rotary with scores that also decay with the distance,
+// fastest for the fast pairs.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +23,12 @@ struct Xpos {
   std::int64_t center = 0;  // within +-2^53; the position with scale 1
 };
 
-// Queries are rotated as by rotary() and multiplied by rho_k(p) = zeta_k^((p - center) /
-// scale_base) with zeta_k = (2k + gamma n) / ((1 + gamma) n), n rotated channels; keys by 1 /
-// rho_k(p), so that the score of a pair holds zeta_k^((p_q - p_k) / scale_base). The table holds
+// Return tables that rotate queries as rotary() does and multiply them by rho_k(p) = zeta_k^((p -
+// center) / scale_base) with zeta_k = (2k + gamma n) / ((1 + gamma) n), n rotated channels; keys by
+// 1 / rho_k(p), so that the score of a pair has zeta_k^((p_q - p_k) / scale_base). The table has
 // rho cos and rho sin, that of keys is in `keys`. float32 and narrower are within 0.5001 units in
-// the last place, float64 within 4. Throws Error when rho or 1 / rho would leave the normal range
-// of T: with the defaults float32 and bfloat16 allow positions within about 35,000 of the center,
+// the last place, float64 within 4. Throw Error if rho or 1 / rho would leave the normal range of
+// T: with the defaults float32 and bfloat16 allow positions within about 35,000 of the center,
 // float16 3,900, float64 280,000. Otherwise errors as rotary().
 template <Floating T = float>
 RotationTable<T> xpos(const Xpos& options, std::int64_t length);
@@ -36,7 +36,7 @@ template <Floating T = float>
 RotationTable<T> xpos(const Xpos& options, std::span<const std::int64_t> positions);
 
 RotationFrequencies rotation_frequencies(const Xpos& options);
-// zeta of each pair.
+// Returns zeta of each pair.
 std::vector<double> xpos_zeta(const Xpos& options);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// More pairs of sentences made of those that are there.
+// Makes more pairs of sentences from given ones.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,17 @@
 
 namespace sextant {
 
-// Data augmentation, where both sides are the same language. Words are separated by white space.
+// Data augmentation for pairs whose sides are in the same language. Words are separated by white
+// space.
 struct PairAugmentation {
-  bool swap = false;  // each pair also in the other direction
+  bool swap = false;  // each pair also in the reverse direction
   // Each target also from its own words in a disturbed order (Lample et al. 2018, 1711.00043,
   // section 2.3): word i goes to place i + 3 u among the others, u uniform in [0, 1), so it moves
-  // by two places at most.
+  // by at most two places.
   bool shuffle = false;
   // Each pair in two more versions. Half of the words that both sides share, except the most
   // common, are replaced on both sides: by a word of the pairs or, most often for names, by the
-  // beginning of one and the end of another. So copying can be learned from the context only. The
+  // beginning of one and the end of another. So copying can only be learned from the context. The
   // swapped and joined pairs and, more rarely, the disturbed ones have such words too.
   bool replace = false;
   // Each pair also joined with the next one: longer texts.
@@ -26,10 +27,10 @@ struct PairAugmentation {
   bool any() const { return swap || shuffle || replace || join; }
 };
 
-// "swap,join": the members by name. Throws Error(where, ...) for another name.
+// Parses "swap,join": the members by name. Throws Error(where, ...) for another name.
 PairAugmentation parse_augmentation(std::string_view text, std::string_view where = "augmentation");
 
-// The pairs, then the added ones; the same for the same seed.
+// Returns the pairs, then the added ones; the result is the same for the same seed.
 SentencePairs augmented(const SentencePairs& pairs, const PairAugmentation& how,
                         std::uint32_t seed);
 

@@ -1,5 +1,5 @@
-// BLEU (Papineni et al. 2002) over a corpus, with the tokens, smoothing and rounding-free sums of
-// sacreBLEU (Post 2018), so that figures can be compared with published ones.
+// Computes BLEU (Papineni et al. 2002) over a corpus, with the tokens, smoothing and rounding-free
+// sums of sacreBLEU (Post 2018), so that figures can be compared with published ones.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ enum class BleuTokens {
 
 // The precision used for an order without a match (Chen and Cherry 2014).
 enum class BleuSmoothing {
-  none,   // 0, and with it the score
+  none,   // 0, so the score is 0
   floor,  // method 1: smoothing_value / total
   add_k,  // method 2: smoothing_value added to matches and totals of orders 2 to 4
   exp     // method 3: 1 / (2^i total) for the i-th such order
@@ -29,9 +29,10 @@ enum class BleuSmoothing {
 struct BleuOptions {
   BleuTokens tokens = BleuTokens::v13a;
   BleuSmoothing smoothing = BleuSmoothing::exp;
-  std::optional<double> smoothing_value = std::nullopt;  // >= 0; floor 0.1, add_k 1, others none
+  // >= 0; defaults: floor 0.1, add_k 1, others none.
+  std::optional<double> smoothing_value = std::nullopt;
   bool lower_case = false;
-  // The mean is over the orders that the hypotheses are long enough for: for single sentences.
+  // The mean is only over orders for which the hypotheses are long enough: for single sentences.
   bool effective_order = false;
 };
 
@@ -46,19 +47,19 @@ struct Bleu {
   std::string signature;               // "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"
 };
 
-// Throws Error for no hypothesis, another number of references, a hypothesis without any, text that
-// is not UTF-8, or a smoothing value out of range.
+// Scores hypotheses. Throws Error for no hypothesis, another number of references, a hypothesis
+// without any, text that is not UTF-8, or a smoothing value out of range.
 Bleu bleu(std::span<const std::string> hypotheses, std::span<const std::string> references,
           const BleuOptions& options = {});
-// Several references each, [hypotheses][any number >= 1].
+// Scores with several references each, [hypotheses][any number >= 1].
 Bleu bleu(std::span<const std::string> hypotheses,
           std::span<const std::vector<std::string>> references, const BleuOptions& options = {});
 
-// "BLEU|nrefs:1|... = 16.3 51.2/22.1/... (BP = 0.987 ratio = 0.987 hyp_len = 1 ref_len = 1)", as
-// sacreBLEU writes it but for its version.
+// Returns "BLEU|nrefs:1|... = 16.3 51.2/22.1/... (BP = 0.987 ratio = 0.987 hyp_len = 1 ref_len =
+// 1)", as sacreBLEU writes it, without its version.
 std::string describe(const Bleu& result);
 
-// The tokens that are compared.
+// Returns the tokens that are compared.
 std::vector<std::string> bleu_tokens(std::string_view text, const BleuOptions& options = {});
 
 }  // namespace sextant

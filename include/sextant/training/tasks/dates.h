@@ -1,4 +1,4 @@
-// A small translation task: dates as people write them, and the same dates in ISO 8601.
+// Makes the pairs of a small translation task: dates in words, and the same dates in ISO 8601.
 //   "the third of march nineteen ninety-nine" -> "1999-03-03"
 #pragma once
 
@@ -26,17 +26,17 @@ std::int64_t day_number(const Date& date);  // days since 0001-01-01, a Monday
 std::string weekday(const Date& date);      // "Monday" .. "Sunday"
 std::string iso(const Date& date);          // "1999-03-03"
 
-// 1905: "nineteen oh five", 1900: "nineteen hundred", 2005: "two thousand and five",
-// 2010: "twenty ten".
+// Returns "nineteen oh five" for 1905, "nineteen hundred" for 1900, "two thousand and five" for
+// 2005, "twenty ten" for 2010.
 std::string year_in_words(std::int64_t year);
 
-// The date in one of the ways to write it, 0 .. date_formats() - 1; each with day, month and the
-// whole year, so each can be read back. Throws Error for another format.
+// Returns the date in one of the formats 0 .. date_formats() - 1. Each has day, month and the whole
+// year, so each can be read back. Throws Error for another format.
 std::int64_t date_formats();
 std::string date_in_words(const Date& date, std::int64_t format);
 
-// Dates belong to one of two sets by a hash of the date alone: about one in ten is held out. So no
-// held-out date is in the training data, in any format or with any seed.
+// A hash of the date assigns it to one of two sets: about one in ten is held out. So no held-out
+// date is in the training data, in any format or with any seed.
 enum class DateSet { training, held_out };
 DateSet set_of(const Date& date);
 
@@ -48,8 +48,8 @@ struct DateTask {
   std::uint32_t seed = 0;
 };
 
-// Dates and formats drawn at random, the same for the same task. Throws Error for options out of
-// range or years without a date of the set.
+// Returns dates and formats drawn at random, the same for the same task. Throws Error for options
+// out of range or years without a date of the set.
 SentencePairs date_pairs(const DateTask& task = {});
 
 }  // namespace sextant

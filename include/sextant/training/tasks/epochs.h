@@ -1,4 +1,4 @@
-// The order in which data is seen: a function of the seed and the step.
+// Computes the order of the data, a function of the seed and the step.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@ class Epochs {
   Epochs(std::int64_t count, std::uint64_t seed);
 
   std::int64_t count() const noexcept { return count_; }
-  // Item number `place` of the concatenated passes, place >= 0: 0 .. count - 1. Caches the order of
-  // one pass: ascending places are fast.
+  // Returns item number `place` of the concatenated passes, place >= 0: 0 .. count - 1. Caches the
+  // order of one pass: ascending places are fast.
   std::int64_t operator()(std::int64_t place);
 
  private:

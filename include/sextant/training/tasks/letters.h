@@ -1,6 +1,6 @@
-// Small translation tasks on letters: copy them, reverse them, sort them.
+// Makes small translation tasks on letters: copy them, reverse them, sort them.
 //   copy "dbca" -> "dbca", reverse "dbca" -> "acbd", sort "dbca" -> "abcd"
-// Copying and reversing need the order of what is read; sorting does not.
+// Copying and reversing need the order of the input; sorting does not.
 #pragma once
 
 #include <cstdint>
@@ -14,23 +14,23 @@ namespace sextant {
 enum class LetterTask { copy, reverse, sort };
 std::string_view name_of(LetterTask task) noexcept;
 
-// What the task makes of letters.
+// Returns the answer of the task for letters.
 std::string expected_answer(LetterTask task, std::string letters);
 
 struct LetterPairs {
   LetterTask task = LetterTask::copy;
   std::int64_t count = 20000;  // 1 .. 10000000 pairs
-  // Whether the pairs are for the held-out data. A hash of the letters alone says which ones are,
-  // about one in ten: none of them is in the training data, with any seed.
+  // Whether the pairs are for the held-out data. A hash of the letters chooses about one in ten:
+  // none of them is in the training data, with any seed.
   bool held_out = false;
-  std::int64_t letters = 8;   // 2 .. 26: a and those after it
+  std::int64_t letters = 8;   // 2 .. 26: the number of letters, from a on
   std::int64_t shortest = 3;  // letters of a source, 1 .. longest
   std::int64_t longest = 8;   // .. 1000
   std::uint32_t seed = 0;
 };
 
-// Sources drawn at random, each length as often as any other; the same for the same options. Throws
-// Error naming letters.OPTION for options out of range.
+// Returns sources drawn at random, each length as often as any other; the same for the same
+// options. Throws an Error with letters.OPTION for options out of range.
 SentencePairs letter_pairs(const LetterPairs& options);
 
 }  // namespace sextant

@@ -1,4 +1,4 @@
-// Texts and pairs to learn from: split into what is trained on and what is held out, and tokens.
+// Prepares texts and pairs for training: splits training and held-out data, and makes tokens.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace sextant {
 
-// What a text is divided into: <eos> follows each document, and the last documents are held
-// out. Lines that are empty or have white space alone divide paragraphs, lines "<|endoftext|>" what
-// such lines end.
+// The division of a text: <eos> follows each document, and the last documents are held out. Lines
+// that are empty or have only white space divide paragraphs; lines "<|endoftext|>" end the
+// documents of that unit.
 enum class DocumentUnit { none, file, paragraph, line, endoftext };
 std::string_view name_of(DocumentUnit unit) noexcept;
 
-// Writes the tokens of text files, those of all one after the other, into a file that
-// load_token_file() reads. Neither the texts nor the tokens are in memory. Throws Error as
-// load_texts(), but for large files, and when the file cannot be written.
+// Writes the tokens of text files, one file after the other, into a file that load_token_file()
+// reads. Neither the texts nor the tokens are in memory. Throws Error as load_texts(), except for
+// large files, and if the file cannot be written.
 void tokenize_texts(std::span<const std::string> paths, const Tokenizer& tokenizer,
                     DocumentUnit documents, const std::string& output);
 
-// A text as tokens, those of all files one after the other.
+// A text as tokens, one file after the other.
 struct LanguageData {
   Tokenizer tokenizer;
   std::vector<std::int64_t> tokens, held_out;
@@ -34,19 +34,19 @@ struct LanguageData {
 struct SplitTexts {
   std::vector<std::string> train, held_out;
 
-  // Holds out the last part of a text, 0 < part < 1: from a line's beginning on if there is one.
+  // Holds out the last part of a text, 0 < part < 1, from the beginning of a line if there is one.
   void add(std::string_view text, double part);
   LanguageData encode(Tokenizer tokenizer) const;
 };
 
 struct LanguageDataOptions {
-  double held_out = 0.1;  // part at the end of each text, 0 < held_out < 1
-  // Learned from the part that is not held out. 0 sub-words: kSubwords.
+  double held_out = 0.1;  // share of the end of each text, 0 < held_out < 1
+  // Learned from the training part. 0 sub-words: kSubwords.
   TokenizerTraining tokenizer{.kind = TokenizerKind::character};
 };
 inline constexpr std::int64_t kSubwords = 4000, kPairSubwords = 12000;
 
-// Throws Error for files that cannot be read or hold no text, and as Tokenizer::train().
+// Throws Error for files that cannot be read or have no text, and as Tokenizer::train().
 LanguageData load_language_data(std::span<const std::string> paths,
                                 const LanguageDataOptions& options = {});
 LanguageData load_language_data(const std::string& path, const LanguageDataOptions& options = {});
@@ -55,7 +55,7 @@ LanguageData load_language_data(const std::string& path, const LanguageDataOptio
 struct TokenPairs {
   std::vector<std::vector<std::int64_t>> source, target;
 
-  // Pairs of which a side has no token are left out.
+  // Encodes pairs; pairs with a side without tokens are omitted.
   static TokenPairs encode(const SentencePairs& pairs, const Tokenizer& tokenizer);
 };
 
@@ -70,7 +70,7 @@ TranslationData translation_data(const SentencePairs& pairs, const SentencePairs
                                  const TokenizerTraining& tokenizer = {});
 
 struct TranslationDataOptions {
-  double held_out = 0.1;  // part of the pairs, chosen at random, 0 < held_out < 1
+  double held_out = 0.1;  // share of the pairs, chosen at random, 0 < held_out < 1
   PairColumns columns{};
   TokenizerTraining tokenizer{};
 };
@@ -78,7 +78,7 @@ struct TranslationDataOptions {
 TranslationData load_translation_data(const std::string& path,
                                       const TranslationDataOptions& options = {});
 
-// Takes out and returns a part of the pairs, one at least, chosen at random but always alike.
+// Removes and returns a share of the pairs, at least one, chosen at random but always the same.
 SentencePairs hold_out(SentencePairs& pairs, double part);
 
 }  // namespace sextant

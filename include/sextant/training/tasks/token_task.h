@@ -1,4 +1,4 @@
-// What tasks of texts and of pairs are asked for, and what both do.
+// Defines the options that tasks of texts and of pairs share, and their common code.
 #pragma once
 
 #include <algorithm>
@@ -14,21 +14,22 @@ namespace sextant {
 
 struct TaskOptions {
   std::int64_t length = 128;     // tokens of a sequence; longer sides of pairs are cut
-  std::int64_t batch_size = 32;  // sequences or pairs of a step
-  // Micro-batches that a step is made in: less memory, the same sums; at most batch_size.
+  std::int64_t batch_size = 32;  // sequences or pairs per step
+  // Micro-batches per step: less memory, the same sums; at most batch_size.
   std::int64_t accumulation_steps = 1;
-  bool document_mask = false;  // of texts: tokens see those of their own document alone
+  bool document_mask = false;  // for texts: tokens see only tokens of their own document
   double label_smoothing = 0;
-  double mask_probability = 0.15;  // of masked models: the fraction of the tokens to predict
-  double subword_dropout = 0;  // of pairs: the fraction of the sub-words split, on both sides alike
-  std::uint64_t seed = 0;      // of the order
+  double mask_probability = 0.15;  // for masked models: the share of the tokens to predict
+  // For pairs: the share of the sub-words that are split, in the same way on both sides.
+  double subword_dropout = 0;
+  std::uint64_t seed = 0;  // seed of the order
 };
 
 // Trains a LanguageModel on TokenBatches, or a Translator on PairBatches.
 template <template <class> class Model, class Batch>
 class TokenTask : public TrainingTask {
  public:
-  WithTokenizer<Model<float>>& model() noexcept { return model_; }  // as of the last step
+  WithTokenizer<Model<float>>& model() noexcept { return model_; }  // after the last step
 
   Parameters<float> parameters() override { return model_.parameters(); }
   Parameters<float> gradients() override { return gradient_.parameters(); }
@@ -50,14 +51,14 @@ class TokenTask : public TrainingTask {
   }
   void save_model(const std::string& folder) override { model_.save(folder); }
 
-  // One of batches(step) micro-batches.
+  // Makes one of the batches(step) micro-batches.
   virtual Batch training_batch(std::int64_t step, std::int64_t batch) = 0;
 
  protected:
   TokenTask(WithTokenizer<Model<float>> model, const TaskOptions& options)
       : options_(options), model_(std::move(model)), gradient_(zeros_like<Model<float>>(model_)) {}
 
-  // How many sequences or pairs are held out, and `count` of them from `first` on.
+  // Returns the number of held-out sequences or pairs, and `count` of them from `first` on.
   virtual std::int64_t held_out_count() const noexcept = 0;
   virtual Batch held_out_batch(std::int64_t first, std::int64_t count) const = 0;
 

@@ -1,5 +1,5 @@
-// The report's script. Without it everything can be read; it adds a map that answers questions.
-// State is in the address: #positions=rotary&head=2&mask=causal&show=weights&word=3.
+// The report's script adds an interactive map. The page can be read without it.
+// The address holds the state: #positions=rotary&head=2&mask=causal&show=weights&word=3.
 "use strict";
 (() => {
   const make = (tag, attributes = {}, ...children) => {
@@ -13,7 +13,7 @@
     return element && JSON.parse(element.textContent);
   };
 
-  // Two characters of base64 a number in [0, 1].
+  // Two characters of base64 hold a number in [0, 1].
   const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const unpack = text => {
     const numbers = new Float64Array(text.length / 2);
@@ -23,7 +23,7 @@
     return numbers;
   };
 
-  // 33 colours of a scale; black or white on them, whichever has more contrast.
+  // A scale has 33 colours. The text on a colour is black or white, whichever has more contrast.
   const scale = text => t => {
     const at = 6 * Math.round(32 * Math.min(1, Math.max(0, t)));
     return "#" + text.slice(at, at + 6);
@@ -42,7 +42,7 @@
   const quoted = word => "\u2018" + word + "\u2019";
   const largest = (row, count) => [...row.keys()].sort((a, b) => row[b] - row[a]).slice(0, count);
 
-  // Chips: one of several, as radio buttons.
+  // Radio buttons, drawn as chips: one of several values is chosen.
   const chips = (name, legend, values, names, chosen, change) => {
     const set = make("fieldset", {}, make("legend", {}, legend));
     values.forEach((value, i) => {
@@ -188,7 +188,7 @@
       const most = largest(now, 4).filter(key => now[key] >= 0.005)
         .map(key => quoted(data.words[key]) + " " + now[key].toFixed(3));
       const name = data.names[data.schemes.indexOf(state.positions)];
-      says.textContent = quoted(data.words[query]) + " (word " + query + ") looks most at " +
+      says.textContent = quoted(data.words[query]) + " (word " + query + ") attends most to " +
         most.join(", ") + ". " + name[0].toUpperCase() + name.slice(1) + ", " +
         (state.head === "mean" ? "mean of the heads" : "head " + state.head) +
         (state.mask === "causal" ? ", causal mask." : ".");
@@ -209,11 +209,11 @@
           change("positions")),
         chips("head", "Head", heads, heads, state.head, change("head")),
         chips("mask", "Mask", choices.mask, choices.mask, state.mask, change("mask")),
-        chips("show", "Show", choices.show, ["weights", "difference to no positions"], state.show,
+        chips("show", "Show", choices.show, ["weights", "difference from no positions"], state.show,
           change("show")));
       place.replaceChildren(make("h3", {}, "Look at any word"), controls, line, says,
         make("div", {class: "wide", tabindex: "0", role: "region",
-          "aria-label": "Map of all weights, scrolls"}, map));
+          "aria-label": "Map of all weights, scrollable"}, map));
       place.hidden = false;
       draw();
     };
@@ -223,7 +223,7 @@
     addEventListener("resize", () => drawArcs(row(state.positions, state.word)));
   };
 
-  // Characters of a translation: which ones of the source each was written from.
+  // A translation: shows which characters of the source each written character attended to.
   const translated = (place, data) => {
     const weights = unpack(data.weights), n = data.source.length;
     const color = scale(data.colors);
@@ -239,7 +239,7 @@
       source.forEach((element, i) => tint(element, color(row[i])));
       const most = largest(row, 3).map(i => quoted(data.source[i]) + " (character " + (i + 1) +
         ") " + row[i].toFixed(2));
-      says.textContent = "To write " + quoted(data.target[at]) + " it looked most at " +
+      says.textContent = "To write " + quoted(data.target[at]) + ", it attended most to " +
         most.join(", ") + ".";
     };
     const buttons = wordButtons(data.target, pick);

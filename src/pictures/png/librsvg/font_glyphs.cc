@@ -1,4 +1,4 @@
-// Which characters no installed font has: librsvg draws with the fonts that fontconfig knows.
+// Finds characters that no installed font has: librsvg draws with the fonts of fontconfig.
 #include <fontconfig/fontconfig.h>
 
 #include "pictures/png/librsvg/owned.h"

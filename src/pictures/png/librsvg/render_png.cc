@@ -18,7 +18,7 @@ using pictures::Owned;
 
 constexpr double kMaxPixels = 16384;  // per side: a gibibyte of image
 constexpr double kPointsPerPixel = 72.0 / 96;
-constexpr double kImageScale = 4;  // readers of PDF smooth what has few pixels
+constexpr double kImageScale = 4;  // readers of PDF smooth images with few pixels
 
 [[noreturn]] void fail(GError* error) {
   const std::string why = error != nullptr ? error->message : "unknown";

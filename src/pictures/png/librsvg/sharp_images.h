@@ -6,9 +6,9 @@
 
 namespace sextant::pictures {
 
-// The SVG with each of its images enlarged, without smoothing, to as many pixels as it covers at
-// `scale`: librsvg smooths whatever an image asks for, and would mix the colours of neighbouring
-// cells into some that are not on the scale. Larger images stay.
+// Returns the SVG with each of its images enlarged, without smoothing, to as many pixels as it
+// covers at `scale`: librsvg smooths every image, and would mix the colours of neighbouring cells
+// into some that are not on the scale. Larger images are unchanged.
 std::string with_sharp_images(std::string_view svg, double scale);
 
 }  // namespace sextant::pictures

@@ -1,4 +1,4 @@
-// What SVG to PNG and PDF is in a build without librsvg (SEXTANT_PNG=OFF): an error that says so.
+// Replaces SVG to PNG and PDF in a build without librsvg (SEXTANT_PNG=OFF) by an error.
 #include "sextant/core/error.h"
 #include "sextant/pictures/canvas.h"
 

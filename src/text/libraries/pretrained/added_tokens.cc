@@ -39,7 +39,7 @@ AddedTokens::AddedTokens(const Field& field, const VocabularyTable& vocabulary,
     by_id_.emplace(token.id, place);
     tokens_.push_back(std::move(token));
   }
-  // Of several that normalization makes the same, tokenizers finds the first special one.
+  // If normalization makes several equal, tokenizers finds the first special one.
   for (const bool special : {true, false}) {
     for (std::size_t i = 0; i < tokens_.size(); ++i) {
       if (tokens_[i].special != special) continue;

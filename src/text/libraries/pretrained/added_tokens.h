@@ -23,7 +23,8 @@ struct AddedToken {
   bool rstrip = false;
   bool normalized = false;
   bool special = false;
-  std::string decoded = {};  // tokenizers 0.23 decodes what is found normalized as that
+  // Tokenizers 0.23 decodes tokens that were found in normalized text to this.
+  std::string decoded = {};
 };
 
 class AddedTokens {

@@ -45,7 +45,7 @@ void AlignedText::transform(std::span<const Change> changes, std::size_t removed
   std::vector<Origin> origin;
   text.reserve(text_.size());
   origin.reserve(origin_.size());
-  std::size_t from = 0;  // the first byte that no character stands for yet
+  std::size_t from = 0;  // the first byte without a character so far
   const auto skip = [&](std::size_t characters) {
     for (; characters > 0 && from < text_.size(); --characters) next_character(text_, from);
   };

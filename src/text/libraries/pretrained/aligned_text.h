@@ -17,8 +17,8 @@ struct Origin {  // bytes of the given text, [begin, end)
   bool operator==(const Origin&) const = default;
 };
 
-// A character of the changed text. `change` says what it stands for, as in tokenizers: 0 replaces
-// one character, 1 is inserted after the one before it, -n replaces one and removes n after it.
+// A character of the changed text. `change` says what it replaces, as in tokenizers: 0 replaces one
+// character, 1 is inserted after the one before it, -n replaces one and removes n after it.
 struct Change {
   char32_t c = 0;
   int change = 0;

@@ -1,4 +1,5 @@
-// Printable characters of Latin-1 stand for themselves, the others for U+0100 and on in order.
+// Maps bytes to characters: printable ones of Latin-1 to themselves, the others to U+0100 and on in
+// order.
 #include "text/libraries/pretrained/byte_level.h"
 
 #include <array>

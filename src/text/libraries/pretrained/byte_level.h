@@ -10,7 +10,7 @@
 namespace sextant::text {
 
 char32_t byte_character(unsigned char byte);
-// The bytes that these characters stand for; nothing where one of them stands for none.
+// Returns the bytes of these characters; nothing if one of them is no byte.
 std::optional<std::string> bytes_of(std::string_view characters);
 
 // Appends the characters of bytes [begin, end) of `from`.

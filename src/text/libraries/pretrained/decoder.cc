@@ -1,4 +1,4 @@
-// Each type changes the list of tokens; in the end they stand one after the other.
+// Decodes tokens: each type changes the list of tokens, which are joined at the end.
 #include "text/libraries/pretrained/decoder.h"
 
 #include <unicode/unistr.h>

@@ -1,5 +1,4 @@
-// The parts of a tokenizer.json, read strictly: what is not known is refused with its key and
-// value.
+// Reads the parts of a tokenizer.json strictly: unknown ones are refused with their key and value.
 #pragma once
 
 #include <cstdint>
@@ -23,12 +22,12 @@ class Field {
   std::string_view file() const noexcept { return file_; }
   const std::string& place() const noexcept { return place_; }
 
-  // Of objects. A key that is missing is an Error for `[]`.
+  // For objects. A missing key is an Error for `[]`.
   Field operator[](std::string_view key) const;
   bool has(std::string_view key) const;  // there, and not null
   void allow_keys(std::initializer_list<std::string_view> keys) const;
   std::vector<Field> elements() const;  // of an array
-  // Of a long one, without a list of them.
+  // Iterates a long list without copying it.
   template <class Use>
   void each_element(Use use) const {
     check_array();

@@ -24,7 +24,8 @@ std::vector<Stretch> find_characters(std::string_view text,
 
 class Pattern {
  public:
-  // {"String": "..."} or {"Regex": "..."}. Throws Error for what ICU cannot do as Oniguruma does.
+  // Reads {"String": "..."} or {"Regex": "..."}. Throws Error for patterns that ICU cannot match as
+  // Oniguruma does.
   static Pattern read(const Field& field);
   static Pattern regex(std::string_view pattern, const Field& field);
   static Pattern literal(std::string_view text);

@@ -1,5 +1,5 @@
-// What differs: \w and \b (ICU counts joiners as letters), ^ and $ (ends of lines in Oniguruma),
-// the dot (all but \n there).
+// Rewrites the differences: \w and \b (ICU counts joiners as letters), ^ and $ (ends of lines in
+// Oniguruma), the dot (all but \n there).
 #include "text/libraries/pretrained/pattern_syntax.h"
 
 #include "sextant/core/error.h"

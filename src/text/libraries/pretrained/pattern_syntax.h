@@ -8,9 +8,9 @@
 
 namespace sextant::text {
 
-// The same expression for ICU. What both understand in another way and cannot be told apart here
-// is an Error that names it: a possessive {n,m}+, sets with -- or an unescaped [, \h, \K, \G, \R,
-// \X, \O, \N, \y, \Y, references and conditions.
+// Returns the same expression for ICU. Parts that the two libraries read differently and that
+// cannot be rewritten are an Error that names them: a possessive {n,m}+, sets with -- or an
+// unescaped [, \h, \K, \G, \R, \X, \O, \N, \y, \Y, references and conditions.
 std::string icu_pattern(std::string_view pattern, const Field& field);
 
 }  // namespace sextant::text

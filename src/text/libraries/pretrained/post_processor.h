@@ -16,7 +16,7 @@ struct Token {
   std::uint32_t type = 0;
   std::uint32_t begin = 0;  // bytes of the text, [begin, end)
   std::uint32_t end = 0;
-  std::string_view spelled;  // as it stands in the changed text, or in the vocabulary
+  std::string_view spelled;  // its spelling in the changed text, or in the vocabulary
 };
 
 class PostProcessor {

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kGpt2 =
     R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
-// Makes the text anew, part by part; `write` appends what becomes of one.
+// Rebuilds the text, part by part; `write` appends the result of one.
 template <class Write>
 void rewrite(Parts& parts, Write write) {
   AlignedText text;
@@ -41,7 +41,7 @@ void split_by(Parts& parts, const Pattern& pattern, Behavior behavior, bool inve
       parts, [&](std::string_view text) { return finder.find(text); }, behavior, invert);
 }
 
-// Words, and runs of what is neither word nor space: \w+|[^\w\s]+
+// Returns words, and runs of characters that are neither word nor space: \w+|[^\w\s]+
 std::vector<Stretch> words_and_marks(std::string_view text) {
   const auto kind = [](char32_t c) { return is_word(c) ? 1 : is_space(c) ? 0 : 2; };
   std::vector<Stretch> all;

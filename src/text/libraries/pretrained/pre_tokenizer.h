@@ -1,4 +1,4 @@
-// The "pre_tokenizer" of a tokenizer.json: what no token goes across.
+// Runs the "pre_tokenizer" of a tokenizer.json, which divides a text into parts for tokens.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace sextant::text {
 
-// Parts [begin, end) of a text. An added token is a part with its id and stays as it is.
+// Parts [begin, end) of a text. An added token is a part with its id and is unchanged.
 struct Part {
   std::size_t begin = 0;
   std::size_t end = 0;

@@ -1,5 +1,5 @@
-// As tokenizers reads it: a visible character of less than 6 bytes is looked up whole, then each of
-// its code points; the shortest rule counts, whatever follows what it is for.
+// Applies the rules as tokenizers does: a visible character of less than 6 bytes is looked up
+// whole, then each of its code points; the shortest rule counts, also if more text follows its own.
 #include "text/libraries/pretrained/precompiled.h"
 
 #include <unicode/brkiter.h>

@@ -8,8 +8,8 @@
 
 namespace sextant::text {
 
-// Of "precompiled_charsmap", in base64. Throws Error for text that is not, and for a table that
-// leads outside itself.
+// Reads "precompiled_charsmap", in base64. Throws Error for other text, and for a table that points
+// outside itself.
 std::function<void(AlignedText&)> read_precompiled(const Field& field);
 
 }  // namespace sextant::text

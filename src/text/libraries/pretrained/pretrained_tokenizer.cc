@@ -36,7 +36,7 @@ struct PretrainedTokenizer::Impl {
   bool cuts_left = false;
   std::int64_t size = 0;
   std::string json;
-  std::string_view word_mark;  // what tokens begin with that begin a word, or that go on with one
+  std::string_view word_mark;  // prefix of tokens that begin a word, or that continue one
   bool mark_begins = true;
 
   Impl(const Field& file, std::string_view text);
@@ -110,7 +110,7 @@ void PretrainedTokenizer::Impl::read_truncation(const Field& field) {
   field.allow_keys({"direction", "max_length", "strategy", "stride"});
   cuts_left = field.has("direction") && field["direction"].choice({"Right", "Left"}) == 1;
   field["strategy"].choice({"LongestFirst", "OnlyFirst"});
-  field["stride"].number();  // of what is cut off, which encode() does not give
+  field["stride"].number();  // for text that is cut off, which encode() does not return
   max_length = field["max_length"].number();
 }
 

@@ -1,4 +1,4 @@
-// What becomes of the stretches that a splitting finds.
+// Applies the chosen behaviour to the stretches that a splitting finds.
 #pragma once
 
 #include <functional>

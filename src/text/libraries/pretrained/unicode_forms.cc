@@ -44,7 +44,7 @@ std::vector<Form> decomposed(const AlignedText& text, bool compatible) {
   const icu::Normalizer2& forms = normalizer(compatible);
   std::vector<Form> all;
   all.reserve(text.text().size());
-  std::size_t sorted = 0;  // what is before is in its final order
+  std::size_t sorted = 0;  // the text before it is in its final order
   const auto sort = [&] {
     std::stable_sort(
         all.begin() + static_cast<std::ptrdiff_t>(sorted), all.end(),

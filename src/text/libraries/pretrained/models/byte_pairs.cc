@@ -14,7 +14,7 @@ namespace {
 
 struct Merge {
   std::uint32_t rank;
-  std::uint32_t id;  // what it gives
+  std::uint32_t id;  // the resulting id
 };
 
 struct Symbol {
@@ -140,7 +140,7 @@ std::vector<Symbol> BytePairs::symbols_of(std::string_view part) const {
       add_unknown();
       add(*id, bytes);
     } else if (bytes_.has_all(character)) {
-      // As in tokenizers, what is unknown before them comes after them.
+      // As in tokenizers, unknown bytes before them come after them.
       for (const char byte : character) add(bytes_.id(byte), 1);
     } else if (unknown_) {
       if (!fuse_unknown_) add_unknown();

@@ -11,7 +11,7 @@
 namespace sextant::text {
 namespace {
 
-// What a word may have at most: the work is quadratic in it.
+// The largest length of a word: the work is quadratic in it.
 constexpr std::uint32_t kLongestWord = 1000;
 
 [[noreturn]] void no_unknown(std::string_view token) {

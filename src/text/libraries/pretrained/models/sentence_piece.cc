@@ -1,5 +1,5 @@
-// SentencePiece: its library normalises a part and divides it, a vocabulary beside it numbers the
-// pieces. Marian's files are read as this; no tokenizer.json of others has the type.
+// Runs SentencePiece: its library normalises a part and divides it, and a separate vocabulary
+// numbers the pieces. Marian's files are read as this; no tokenizer.json of others has the type.
 #include <sentencepiece_processor.h>
 
 #include <algorithm>

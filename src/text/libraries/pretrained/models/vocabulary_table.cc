@@ -1,4 +1,4 @@
-// Hash tables as large as the file, whatever its ids.
+// Stores vocabularies in hash tables as large as the file, for any ids.
 #include "text/libraries/pretrained/models/vocabulary_table.h"
 
 #include <algorithm>

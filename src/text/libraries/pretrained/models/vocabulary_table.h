@@ -18,8 +18,8 @@ class VocabularyTable {
   VocabularyTable(VocabularyTable&&) = default;
   VocabularyTable& operator=(VocabularyTable&&) = default;
 
-  // Of an object of tokens with their ids, 0 .. 2^31 - 1; there may be holes between them. Throws
-  // Error for an id that two tokens have.
+  // Reads an object of tokens with their ids, 0 .. 2^31 - 1; there may be holes between them.
+  // Throws Error for an id of two tokens.
   static VocabularyTable read(const Field& field);
 
   // Throws Error naming `place` for a token or an id that is there already.
