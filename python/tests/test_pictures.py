@@ -1,6 +1,7 @@
 """Pictures: what is drawn, how a notebook shows it, what is saved, what is refused."""
 
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -239,6 +240,68 @@ def test_a_folder_that_is_not_there(tmp_path):
 def test_mistakes_name_the_argument(call, kind, words):
     with pytest.raises(kind, match=words):
         call()
+
+
+def test_values_and_labels_are_what_is_drawn():
+    masked = np.where(np.tri(3, dtype=bool), WEIGHTS, -np.inf)
+    picture = plot.attention(masked, TOKENS)
+    assert list(picture.values) == ["Head 0", "Head 1"]
+    np.testing.assert_array_equal(picture.values["Head 1"], masked[1])
+    assert picture.labels["Head 0"] == (TOKENS, TOKENS)
+    lines = plot.attention(masked, TOKENS, ["a", "b", "c"], lines=True)
+    np.testing.assert_array_equal(lines.values["Head 1"], np.where(np.isneginf(masked), 0, masked)[1])
+    assert lines.labels["Head 1"] == (TOKENS, ["a", "b", "c"])
+    assert list(plot.attention(WEIGHTS[0], TOKENS).values) == ["Weight"]
+    table = sextant.sinusoidal(20, 8, dtype="float64")
+    heatmap = plot.heatmap(table)
+    np.testing.assert_array_equal(heatmap.values["Value"], table)
+    rows, columns = plot.heatmap("sinusoidal", length=20, width=8, first=-3).labels["Value"]
+    assert rows == [str(i) for i in range(-3, 17)] and columns == [str(i) for i in range(8)]
+    np.testing.assert_array_equal(plot.heatmap(sextant.fire(8, 2)).values["Head 1"], sextant.fire(8, 2).array()[1])
+    waves = plot.sinusoids("sinusoidal", "I am here", columns=[0, 5])
+    np.testing.assert_array_equal(waves.values["Cosine 2"][:, 1], sextant.sinusoidal(len(waves.values["Cosine 2"]), 100, dtype="float64")[:, 5])
+    assert waves.labels["Sine 0"][0][:4] == ["I", "am", "here", "3"] and waves.labels["Sine 0"][1] == ["Index (k)", "y"]
+    distances = plot.distance(["rotary", "alibi"], length=16)
+    assert all(array.shape == (16, 2) and array.dtype == np.float64 for array in distances.values.values())
+    assert distances.values.keys() == distances.labels.keys() and len(distances.values) == 2
+
+
+def test_values_of_every_picture_have_labels_and_survive_a_pickle():
+    for name, drawn in PICTURES.items():
+        picture = drawn()
+        assert picture.values, name
+        again = pickle.loads(pickle.dumps(picture))
+        assert again.labels == picture.labels and again.title == picture.title
+        for key, array in picture.values.items():
+            assert array.ndim == 2 and array.dtype == np.float64 and not array.flags.writeable
+            rows, columns = picture.labels[key]
+            assert array.shape == (len(rows), len(columns)), (name, key)
+            np.testing.assert_array_equal(again.values[key], array)
+    array = plot.heatmap("alibi").values["Bias"]  # alone keeps the numbers alive
+    assert array.sum() < 0
+
+
+def test_charts_below_each_other_have_their_titles_in_the_names():
+    runs = [uneven(), uneven(mean_loss=[3.0, 1.0])]
+    picture = plot.losses(*runs)
+    assert list(picture.values) == ["Held out: run 0", "Held out: run 1", "Training, moving average: run 0", "Training, moving average: run 1"]
+    np.testing.assert_array_equal(picture.values["Training, moving average: run 1"], [[1, 3], [2, 1]])
+    twice = plot.attention(np.stack([WEIGHTS[0]] * 2), TOKENS)
+    assert len(sextant._core.stack_pictures("", [twice, twice]).values) == 4  # a name that is there gets a number
+
+
+def test_matplotlib_is_asked_for_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"Picture.to_matplotlib\(\) needs matplotlib \(pip install matplotlib\)"):
+        plot.heatmap("alibi").to_matplotlib()
+
+
+def test_a_picture_without_numbers_has_none():
+    empty = sextant.Picture("<svg></svg>", 1, 1, "", "")
+    assert empty.values is None and empty.labels is None
+    for charts, kind in ((3, TypeError), ([3], TypeError), ([{}], ValueError), ([{"kind": "maps"}], ValueError)):
+        with pytest.raises(kind, match=r"\[picture.charts"):
+            sextant.Picture("<svg></svg>", 1, 1, "", "", charts)
 
 
 def test_order_shows_with_positions_alone():
