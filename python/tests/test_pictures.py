@@ -1,5 +1,6 @@
 """Pictures: what is drawn, how a notebook shows it, what is saved, what is refused."""
 
+import json
 import os
 import pickle
 import re
@@ -302,6 +303,23 @@ def test_a_picture_without_numbers_has_none():
     for charts, kind in ((3, TypeError), ([3], TypeError), ([{}], ValueError), ([{"kind": "maps"}], ValueError)):
         with pytest.raises(kind, match=r"\[picture.charts"):
             sextant.Picture("<svg></svg>", 1, 1, "", "", charts)
+
+
+def test_schemes_of_other_programs_are_drawn_by_their_names_in_the_file(tmp_path):
+    scores = [{"length": length, "perplexity": 5.0 + length} for length in (8, 16)]
+    row = {"weights": 1, "seconds": 1.0, "validation_loss": 2.0, "segments": scores, "sliding": scores}
+    rows = [{"label": "wobble factor=3", "schemes": [{"scheme": "wobble", "parameters": {"factor": "3"}}], **row},
+            {"label": "alibi", "schemes": [{"scheme": "alibi", "parameters": {}}], **row}]  # fmt: skip
+    results = {"format": 2, "train_length": 8, "steps": 3, "stride": 4, "scored": {"first": 16, "count": 16}, "lengths": [8, 16], "rows": rows}
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    picture = plot.extrapolation(tmp_path / "results.json")
+    assert "wobble factor=3" in text_of(picture) and "ALiBi" in text_of(picture)
+    (segments, *_) = picture.values.items()
+    assert segments[0].endswith("scored: wobble factor=3")
+    np.testing.assert_array_equal(segments[1], [[8, 13], [16, 21]])
+    if PROGRAM:
+        found = subprocess.run([PROGRAM, "plot", "extrapolation", "results.json", "--format", "svg"], cwd=tmp_path, check=True, capture_output=True, text=True)
+        assert found.stdout == picture.svg + "\n"
 
 
 def test_order_shows_with_positions_alone():
