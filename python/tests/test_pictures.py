@@ -361,6 +361,29 @@ def test_a_page_of_the_report(tmp_path):
         page.save(Path("report.svg"))
     with pytest.raises(ValueError, match=r"report.words"):
         sextant.lessons.report("The black cat sat.", words=("dog", "cat"))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match=r"\[report.pictures\] .*file/slides cannot be made"):
+        sextant.lessons.report("The black cat sat.", pictures=tmp_path / "file" / "slides")
+    with pytest.raises(TypeError, match=r"\[report.pictures\] must be a path, got int"):
+        sextant.lessons.report("The black cat sat.", pictures=3)
+
+
+@pytest.mark.skipif(not sextant._core.has_text_libraries(), reason="this build has no ICU")
+def test_the_report_saves_its_pictures_for_slides(tmp_path):
+    if not sextant.can_save_png():
+        with pytest.raises(ValueError, match=r"\[picture.png\] needs librsvg"):
+            sextant.lessons.report("The cat sat.", pictures=tmp_path)
+        return
+    page = sextant.lessons.report("The cat sat.", pictures=tmp_path / "new" / "slides")
+    names = sorted(path.stem for path in (tmp_path / "new" / "slides").glob("*.svg"))
+    assert names and names == sorted(path.stem for path in (tmp_path / "new" / "slides").glob("*.png")) and all(re.match(r"\d+-[a-z]", name) for name in names)
+    for path in (tmp_path / "new" / "slides").glob("*.png"):
+        assert int.from_bytes(path.read_bytes()[16:20], "big") == 1920
+    assert page.html == sextant.lessons.report("The cat sat.").html
+    if PROGRAM:
+        subprocess.run([PROGRAM, "report", "The cat sat.", "--pictures", "slides", "-o", "x.html"], cwd=tmp_path, check=True)
+        for path in (tmp_path / "slides").iterdir():
+            assert path.read_bytes() == (tmp_path / "new" / "slides" / path.name).read_bytes(), path.name
 
 
 def test_tables_show_themselves() -> None:
