@@ -71,11 +71,11 @@ test-torch: build ## sextant.torch with PyTorch and transformers, which it insta
 	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/torch/bin/python -m pytest -q -p no:cacheprovider -rs \
 	  python/tests/test_torch_*.py
 
-test-libraries: build ## arrays of MLX and jax, which it installs in build/libraries (0.5 GB); CI leaves it out
+test-libraries: build ## arrays of MLX and jax, pictures with matplotlib; it installs them in build/libraries (0.5 GB); CI leaves it out
 	@test -x build/libraries/bin/python || $(PYTHON) -m venv build/libraries
 	build/libraries/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt -r python/requirements-libraries.txt
 	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/libraries/bin/python -m pytest -q -p no:cacheprovider -rs \
-	  python/tests/test_other_libraries.py
+	  python/tests/test_other_libraries.py python/tests/test_matplotlib.py
 
 test-models: build ## a real model, all-MiniLM-L6-v2, compared with transformers; installed in build/models (90 MB); CI leaves it out
 	@test -x build/models/bin/python || $(PYTHON) -m venv build/models

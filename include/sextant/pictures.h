@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/pictures/canvas.h"
+#include "sextant/pictures/chart_numbers.h"
 #include "sextant/pictures/charts.h"
 #include "sextant/pictures/color.h"
 #include "sextant/pictures/dot_plot.h"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Sequence
 
 from . import _core
 
@@ -58,8 +58,8 @@ def tokenizer(files: dict[str, bytes]) -> _core.Tokenizer:
         return _core.Tokenizer.load(write_files(files, folder))
 
 
-def picture(svg: str, width: float, height: float, title: str, description: str) -> _core.Picture:
-    return _core.Picture(svg, width, height, title, description)
+def picture(svg: str, width: float, height: float, title: str, description: str, charts: Sequence[dict[str, Any]] = ()) -> _core.Picture:
+    return _core.Picture(svg, width, height, title, description, list(charts))
 
 
 def pretrained_tokenizer(text: str) -> Any:

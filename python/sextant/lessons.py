@@ -6,6 +6,7 @@ They are `sextant attend`, `compare`, `recommend`, `similarity`, `vectors` and `
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Literal, Sequence
 
 from . import _core
@@ -20,7 +21,7 @@ from ._lesson_results import (
     SentenceAttention,
 )
 from ._pictures import strings_of, words_of
-from ._sources import positions_of
+from ._sources import path_of, positions_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -182,23 +183,27 @@ def compare(
     return OrderVerdict(**{**found, "first": SentenceAttention(**found["first"]), "second": SentenceAttention(**found["second"])})
 
 
-def report(text: str, *, words: tuple[str, str] | None = None) -> Page:
+def report(text: str, *, words: tuple[str, str] | None = None, pictures: str | os.PathLike[str] | None = None) -> Page:
     """The report: one page about a text, from its words to attention and the exactness of the tables. It takes seconds.
 
     Args:
         text: of the first sentences up to 72 tokens are drawn
         words: two of its words to compare; they are swapped where both are in these sentences. None: the two longest
+        pictures: a folder, made where it is not there: every picture of the page is saved in it too, as .svg and as .png of 1920
+            pixels' width, for slides; None: nowhere
 
     Returns:
         A Page: save("report.html").
 
     Raises:
-        ValueError: no word, words that are not in the text; or a build without ICU
+        ValueError: no word, words that are not in the text; a folder that cannot be made or written to; or a build without ICU, or
+            for `pictures` without librsvg (sextant.can_save_png())
         TypeError: an argument of another type
     """
     if not isinstance(text, str):
         raise ArgumentTypeError(f"[report.text] must be a str, got {type(text).__name__}")
-    return Page(_core.report(text, strings_of(words, "report.words") if words is not None else []))
+    chosen = strings_of(words, "report.words") if words is not None else []
+    return Page(_core.report(text, chosen, path_of(pictures, "report.pictures") if pictures is not None else ""))
 
 
 def recommend(users: Array, items: Array) -> Recommendation:

@@ -1,6 +1,8 @@
 """Pictures: what is drawn, how a notebook shows it, what is saved, what is refused."""
 
+import json
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -241,6 +243,85 @@ def test_mistakes_name_the_argument(call, kind, words):
         call()
 
 
+def test_values_and_labels_are_what_is_drawn():
+    masked = np.where(np.tri(3, dtype=bool), WEIGHTS, -np.inf)
+    picture = plot.attention(masked, TOKENS)
+    assert list(picture.values) == ["Head 0", "Head 1"]
+    np.testing.assert_array_equal(picture.values["Head 1"], masked[1])
+    assert picture.labels["Head 0"] == (TOKENS, TOKENS)
+    lines = plot.attention(masked, TOKENS, ["a", "b", "c"], lines=True)
+    np.testing.assert_array_equal(lines.values["Head 1"], np.where(np.isneginf(masked), 0, masked)[1])
+    assert lines.labels["Head 1"] == (TOKENS, ["a", "b", "c"])
+    assert list(plot.attention(WEIGHTS[0], TOKENS).values) == ["Weight"]
+    table = sextant.sinusoidal(20, 8, dtype="float64")
+    heatmap = plot.heatmap(table)
+    np.testing.assert_array_equal(heatmap.values["Value"], table)
+    rows, columns = plot.heatmap("sinusoidal", length=20, width=8, first=-3).labels["Value"]
+    assert rows == [str(i) for i in range(-3, 17)] and columns == [str(i) for i in range(8)]
+    np.testing.assert_array_equal(plot.heatmap(sextant.fire(8, 2)).values["Head 1"], sextant.fire(8, 2).array()[1])
+    waves = plot.sinusoids("sinusoidal", "I am here", columns=[0, 5])
+    np.testing.assert_array_equal(waves.values["Cosine 2"][:, 1], sextant.sinusoidal(len(waves.values["Cosine 2"]), 100, dtype="float64")[:, 5])
+    assert waves.labels["Sine 0"][0][:4] == ["I", "am", "here", "3"] and waves.labels["Sine 0"][1] == ["Index (k)", "y"]
+    distances = plot.distance(["rotary", "alibi"], length=16)
+    assert all(array.shape == (16, 2) and array.dtype == np.float64 for array in distances.values.values())
+    assert distances.values.keys() == distances.labels.keys() and len(distances.values) == 2
+
+
+def test_values_of_every_picture_have_labels_and_survive_a_pickle():
+    for name, drawn in PICTURES.items():
+        picture = drawn()
+        assert picture.values, name
+        again = pickle.loads(pickle.dumps(picture))
+        assert again.labels == picture.labels and again.title == picture.title
+        for key, array in picture.values.items():
+            assert array.ndim == 2 and array.dtype == np.float64 and not array.flags.writeable
+            rows, columns = picture.labels[key]
+            assert array.shape == (len(rows), len(columns)), (name, key)
+            np.testing.assert_array_equal(again.values[key], array)
+    array = plot.heatmap("alibi").values["Bias"]  # alone keeps the numbers alive
+    assert array.sum() < 0
+
+
+def test_charts_below_each_other_have_their_titles_in_the_names():
+    runs = [uneven(), uneven(mean_loss=[3.0, 1.0])]
+    picture = plot.losses(*runs)
+    assert list(picture.values) == ["Held out: run 0", "Held out: run 1", "Training, moving average: run 0", "Training, moving average: run 1"]
+    np.testing.assert_array_equal(picture.values["Training, moving average: run 1"], [[1, 3], [2, 1]])
+    twice = plot.attention(np.stack([WEIGHTS[0]] * 2), TOKENS)
+    assert len(sextant._core.stack_pictures("", [twice, twice]).values) == 4  # a name that is there gets a number
+
+
+def test_matplotlib_is_asked_for_where_it_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ImportError, match=r"Picture.to_matplotlib\(\) needs matplotlib \(pip install matplotlib\)"):
+        plot.heatmap("alibi").to_matplotlib()
+
+
+def test_a_picture_without_numbers_has_none():
+    empty = sextant.Picture("<svg></svg>", 1, 1, "", "")
+    assert empty.values is None and empty.labels is None
+    for charts, kind in ((3, TypeError), ([3], TypeError), ([{}], ValueError), ([{"kind": "maps"}], ValueError)):
+        with pytest.raises(kind, match=r"\[picture.charts"):
+            sextant.Picture("<svg></svg>", 1, 1, "", "", charts)
+
+
+def test_schemes_of_other_programs_are_drawn_by_their_names_in_the_file(tmp_path):
+    scores = [{"length": length, "perplexity": 5.0 + length} for length in (8, 16)]
+    row = {"weights": 1, "seconds": 1.0, "validation_loss": 2.0, "segments": scores, "sliding": scores}
+    rows = [{"label": "wobble factor=3", "schemes": [{"scheme": "wobble", "parameters": {"factor": "3"}}], **row},
+            {"label": "alibi", "schemes": [{"scheme": "alibi", "parameters": {}}], **row}]  # fmt: skip
+    results = {"format": 2, "train_length": 8, "steps": 3, "stride": 4, "scored": {"first": 16, "count": 16}, "lengths": [8, 16], "rows": rows}
+    (tmp_path / "results.json").write_text(json.dumps(results))
+    picture = plot.extrapolation(tmp_path / "results.json")
+    assert "wobble factor=3" in text_of(picture) and "ALiBi" in text_of(picture)
+    (segments, *_) = picture.values.items()
+    assert segments[0].endswith("scored: wobble factor=3")
+    np.testing.assert_array_equal(segments[1], [[8, 13], [16, 21]])
+    if PROGRAM:
+        found = subprocess.run([PROGRAM, "plot", "extrapolation", "results.json", "--format", "svg"], cwd=tmp_path, check=True, capture_output=True, text=True)
+        assert found.stdout == picture.svg + "\n"
+
+
 def test_order_shows_with_positions_alone():
     first, second = "the zebra chased the lion .", "the lion chased the zebra ."
     same = sextant.lessons.compare(first, second)
@@ -280,6 +361,29 @@ def test_a_page_of_the_report(tmp_path):
         page.save(Path("report.svg"))
     with pytest.raises(ValueError, match=r"report.words"):
         sextant.lessons.report("The black cat sat.", words=("dog", "cat"))
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ValueError, match=r"\[report.pictures\] .*file/slides cannot be made"):
+        sextant.lessons.report("The black cat sat.", pictures=tmp_path / "file" / "slides")
+    with pytest.raises(TypeError, match=r"\[report.pictures\] must be a path, got int"):
+        sextant.lessons.report("The black cat sat.", pictures=3)
+
+
+@pytest.mark.skipif(not sextant._core.has_text_libraries(), reason="this build has no ICU")
+def test_the_report_saves_its_pictures_for_slides(tmp_path):
+    if not sextant.can_save_png():
+        with pytest.raises(ValueError, match=r"\[picture.png\] needs librsvg"):
+            sextant.lessons.report("The cat sat.", pictures=tmp_path)
+        return
+    page = sextant.lessons.report("The cat sat.", pictures=tmp_path / "new" / "slides")
+    names = sorted(path.stem for path in (tmp_path / "new" / "slides").glob("*.svg"))
+    assert names and names == sorted(path.stem for path in (tmp_path / "new" / "slides").glob("*.png")) and all(re.match(r"\d+-[a-z]", name) for name in names)
+    for path in (tmp_path / "new" / "slides").glob("*.png"):
+        assert int.from_bytes(path.read_bytes()[16:20], "big") == 1920
+    assert page.html == sextant.lessons.report("The cat sat.").html
+    if PROGRAM:
+        subprocess.run([PROGRAM, "report", "The cat sat.", "--pictures", "slides", "-o", "x.html"], cwd=tmp_path, check=True)
+        for path in (tmp_path / "slides").iterdir():
+            assert path.read_bytes() == (tmp_path / "new" / "slides" / path.name).read_bytes(), path.name
 
 
 def test_tables_show_themselves() -> None:

@@ -16,6 +16,17 @@ namespace {
 // A factor of this between the largest and the smallest number needs a logarithmic axis.
 constexpr double kMuch = 3;
 
+// As pictures call it; as the file does where another program knows the scheme and this one does
+// not.
+std::string shown_name(const SchemeScores& scheme) {
+  const auto is_known = [](const SchemeSpec& each) {
+    return std::ranges::any_of(schemes(),
+                               [&](const Scheme* one) { return one->name == each.scheme; });
+  };
+  const bool known = !scheme.schemes.empty() && std::ranges::all_of(scheme.schemes, is_known);
+  return known ? picture_name(scheme.schemes) : scheme.label;
+}
+
 // "Rotary (2 of 3 seeds)" where a number is a mean of fewer seeds than were asked for.
 std::string name_of(const SchemeScores& scheme, const std::vector<SeedScore>& scores,
                     std::int64_t seeds) {
@@ -23,7 +34,7 @@ std::string name_of(const SchemeScores& scheme, const std::vector<SeedScore>& sc
   for (const SeedScore& score : scores) {
     if (score.scored > 0) fewest = std::min(fewest, score.scored);
   }
-  std::string name = scheme.schemes.empty() ? scheme.label : picture_name(scheme.schemes);
+  std::string name = shown_name(scheme);
   if (fewest == seeds) return name;
   return name + " (" + std::to_string(fewest) + " of " + std::to_string(seeds) + " seeds)";
 }

@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 
+#include "pictures/chart_numbers.h"
 #include "pictures/describe.h"
 #include "pictures/layout.h"
 #include "pictures/matrices/words.h"
@@ -153,8 +154,10 @@ Picture draw(const AttentionLines& lines) {
   drawing.text(kMargin, bottom + 16, shorten(note, kNoteSize, width),
                {.size = kNoteSize, .color = kMuted});
   if (!note.empty()) bottom += 24;
-  return drawing.finish(kMargin + width + kMargin, bottom + kMargin - 8, lines.title,
-                        describe(lines, weights, chosen.drawn, chosen.all));
+  Picture picture = drawing.finish(kMargin + width + kMargin, bottom + kMargin - 8, lines.title,
+                                   describe(lines, weights, chosen.drawn, chosen.all));
+  picture.numbers = numbers_of(lines, weights);
+  return picture;
 }
 
 }  // namespace sextant

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <utility>
 
 #include "pictures/describe.h"
 #include "pictures/drawing.h"
@@ -60,6 +61,7 @@ Picture stack(std::string_view title, const std::vector<Picture>& pictures) {
   for (const Picture& picture : pictures) width = std::max(width, picture.width);
   Drawing drawing;
   std::string parts, description;
+  PictureNumbers numbers;
   double y = title.empty() ? 0 : draw_title(drawing, title, kMargin, kMargin, width - 2 * kMargin);
   for (const Picture& picture : pictures) {
     if (!picture.svg.starts_with(kOpening)) {
@@ -68,10 +70,13 @@ Picture stack(std::string_view title, const std::vector<Picture>& pictures) {
     parts += "<svg x=\"0\" y=\"" + number(y) + "\" " +
              with_own_ids(picture.svg, parts).substr(kOpening.size());
     description += (description.empty() ? "" : " ") + picture.description;
+    numbers.insert(numbers.end(), picture.numbers.begin(), picture.numbers.end());
     y += picture.height;
   }
   drawing.raw(parts);
-  return drawing.finish(width, y, title, description);
+  Picture stacked = drawing.finish(width, y, title, description);
+  stacked.numbers = std::move(numbers);
+  return stacked;
 }
 
 }  // namespace sextant

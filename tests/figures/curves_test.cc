@@ -115,6 +115,19 @@ TEST(ExtrapolationChart, IsThatOfTheGolden) {
                                   extrapolation_chart(table, "word"));
 }
 
+// Another version's scheme, or one of another program.
+TEST(ExtrapolationChart, TakesASchemeThatIsNotKnownHereByItsNameInTheFile) {
+  ExtrapolationTable table = table_of(1);
+  table.rows[0].label = "wobble factor=3";
+  table.rows[0].schemes = {{"wobble", {{"factor", "3"}}}};
+  const std::string svg = extrapolation_chart(table, "word").svg;
+  EXPECT_THAT(svg, HasSubstr(">wobble factor=3</text>"));
+  EXPECT_THAT(svg, HasSubstr(">rotary</text>"));
+  table.rows[0].label = "rotary + wobble";
+  table.rows[0].schemes = {{"rotary", {}}, {"wobble", {}}};
+  EXPECT_THAT(extrapolation_chart(table, "word").svg, HasSubstr(">rotary + wobble</text>"));
+}
+
 // A deviation that no axis can show is left out.
 TEST(ExtrapolationChart, SurvivesALossThatExploded) {
   ExtrapolationTable table = table_of(2);

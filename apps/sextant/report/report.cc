@@ -1,9 +1,7 @@
 // `sextant report`: one page: from a sentence to attention.
 #include "sextant/figures/report.h"
 
-#include <cctype>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -11,7 +9,6 @@
 #include "commands.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
-#include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/pictures/canvas.h"
 #include "streams/console.h"
@@ -26,46 +23,6 @@ struct Report {
   std::string path = "report.html", card, pictures;
 };
 
-// Pixels, of a projector. A picture's width is rounded up, so that it is a little less.
-constexpr double kSlideWidth = 1919.99;
-
-// Returns "3-columns-of-sinusoidal-positions": the section and the picture's title.
-std::string file_name(const figures::ReportPicture& made) {
-  std::string name = std::to_string(made.section) + "-";
-  for (const char c : made.picture.title.empty() ? made.heading : made.picture.title) {
-    const auto letter = static_cast<unsigned char>(c);
-    if (std::isalnum(letter) != 0) {
-      name += static_cast<char>(std::tolower(letter));
-    } else if (name.back() != '-') {
-      name += '-';
-    }
-  }
-  return name.substr(0, name.find_last_not_of('-') + 1);
-}
-
-// Saves each picture of the page in the folder, as .svg and as .png of a slide's width.
-class PictureFolder {
- public:
-  explicit PictureFolder(std::string folder) : folder_(std::move(folder)) {
-    std::error_code problem;
-    std::filesystem::create_directories(folder_, problem);
-    if (problem) {
-      throw Error("report.pictures", folder_ + " cannot be made: " + problem.message());
-    }
-  }
-  void save(const figures::ReportPicture& made) {
-    std::string name = file_name(made);
-    if (const int before = names_[name]++; before > 0) name += "-" + std::to_string(before + 1);
-    const std::string path = (std::filesystem::path(folder_) / name).string();
-    save_picture(path + ".svg", made.picture);
-    save_picture(path + ".png", made.picture, kSlideWidth / made.picture.width);
-  }
-
- private:
-  std::string folder_;
-  std::map<std::string, int> names_;
-};
-
 void run(Report& report) {
   const std::string text = report.text.read("report.text");
   const Progress progress("");
@@ -76,12 +33,10 @@ void run(Report& report) {
                               .lexically_proximate(fs::path(report.path).parent_path())
                               .generic_string();
   }
-  std::optional<PictureFolder> pictures;
+  std::optional<figures::ReportFolder> pictures;
   if (!report.pictures.empty()) {
     pictures.emplace(report.pictures);
-    report.options.picture = [&pictures](const figures::ReportPicture& made) {
-      pictures->save(made);
-    };
+    report.options.picture = [&pictures](const auto& made) { pictures->save(made); };
   }
   const std::string page = figures::report_page(text, report.options);
   if (!report.card.empty()) {

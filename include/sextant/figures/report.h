@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +17,20 @@ struct ReportPicture {
   int section = 0;      // number of the section, from 1
   std::string heading;  // heading of the section
   const Picture& picture;
+};
+
+// Saves pictures in a folder, which it makes: each as .svg and as .png of 1920 pixels' width, for
+// slides, "3-columns-of-sinusoidal-positions": the section and what the picture shows.
+class ReportFolder {
+ public:
+  // Throws Error naming report.pictures where the folder cannot be made.
+  explicit ReportFolder(std::string folder);
+  // Throws Error as save_picture(), and so in a build without librsvg.
+  void save(const ReportPicture& made);
+
+ private:
+  std::string folder_;
+  std::map<std::string, int> names_;  // how many pictures have each
 };
 
 struct ReportOptions {

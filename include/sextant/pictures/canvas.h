@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sextant/core/tensor.h"
+#include "sextant/pictures/chart_numbers.h"
 
 namespace sextant {
 
@@ -15,6 +16,7 @@ struct Picture {
   double height = 0;
   std::string title;        // plain text
   std::string description;  // a sentence that describes it, plain text, for screen readers and alt
+  PictureNumbers numbers = {};  // of its charts; empty for a picture without numbers
 };
 
 // Saves by the ending of the path: .svg, .png (through librsvg, `scale` pixels per CSS pixel), .pdf

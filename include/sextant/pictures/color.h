@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace sextant {
 
@@ -12,6 +13,7 @@ struct Rgb {
 };
 
 enum class ColorMap { viridis, diverging, sequential };
+std::string_view name_of(ColorMap map) noexcept;
 
 Rgb color(ColorMap map, double t);                    // t in [0, 1], clamped; NaN is dark grey
 inline constexpr Rgb kHiddenColor = {200, 200, 200};  // the colour of hidden pairs, on every scale

@@ -13,7 +13,8 @@ except ImportError as error:
 
 from . import _batches, _products, nn  # noqa: F401  # rules of the operator
 from ._attention import scaled_dot_product_attention
+from ._flex import flex_attention
 from ._record import AttentionRecord, record
 from ._transformers import patch
 
-__all__ = ["AttentionRecord", "nn", "patch", "record", "scaled_dot_product_attention"]
+__all__ = ["AttentionRecord", "flex_attention", "nn", "patch", "record", "scaled_dot_product_attention"]

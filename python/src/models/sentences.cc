@@ -134,7 +134,7 @@ nb::dict compare(const Words& first, const Words& second, nb::handle positions,
   return result;
 }
 
-std::string report(const std::string& text, const Words& words) {
+std::string report(const std::string& text, const Words& words, const std::string& pictures) {
   figures::ReportOptions options;
   if (!words.empty()) {
     if (words.size() != 2) {
@@ -144,6 +144,11 @@ std::string report(const std::string& text, const Words& words) {
   }
   options.progress = [](std::string_view) { check_signals(); };
   const Unlocked released;
+  std::optional<figures::ReportFolder> folder;
+  if (!pictures.empty()) {
+    folder.emplace(pictures);
+    options.picture = [&folder](const auto& made) { folder->save(made); };
+  }
   return figures::report_page(text, options);
 }
 
@@ -176,7 +181,7 @@ void bind_sentences(nb::module_& module) {
              nb::arg("options"),
              nb::sig("def compare(first: list[str], second: list[str], positions: object, options: "
                      "dict[str, typing.Any]) -> dict[str, typing.Any]"));
-  module.def("report", &report, nb::arg("text"), nb::arg("words"));
+  module.def("report", &report, nb::arg("text"), nb::arg("words"), nb::arg("pictures"));
 }
 
 }  // namespace sextant::python

@@ -8,6 +8,7 @@
 #include "bindings.h"
 #include "copies.h"
 #include "interpreter_lock.h"
+#include "pictures/chart_numbers.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/pictures/page.h"
@@ -31,6 +32,34 @@ constexpr const char* kSaveDoc =
     "    ValueError: another ending, a file that cannot be written, and .png or .pdf in a build "
     "without "
     "librsvg";
+
+constexpr const char* kValuesDoc =
+    "The numbers drawn: read-only float64 arrays by name, or None of a picture without any.\n\n"
+    "A map is one array [rows, columns] per panel, \"Head 0\", with -inf where a pair is hidden. A "
+    "line is an array [points, 2] of x and y, or [points, 4] with the ends of its band. Of several "
+    "charts a name begins with the chart's title. labels has what rows and columns are called.";
+
+constexpr const char* kLabelsDoc =
+    "What the rows and columns of each array of values are called: (rows, columns) by its name, or "
+    "None of a picture without numbers.\n\n"
+    "Tokens or positions of a map, each a str; the points of a line, with its two axes as columns.";
+
+constexpr const char* kMatplotlibDoc =
+    "Draws the numbers with matplotlib, which must be installed, for what this picture cannot be "
+    "part of: a figure of other panels, a paper's style.\n\n"
+    "Lines of attention between words become maps.\n\n"
+    "Args:\n"
+    "    ax: matplotlib's Axes to draw in, or as many of them as there are panels; None: those of "
+    "a "
+    "new figure\n\n"
+    "Returns:\n"
+    "    The Axes, or a list of them where there are several panels\n\n"
+    "Raises:\n"
+    "    ValueError: a picture without numbers, or another number of axes\n"
+    "    TypeError: an `ax` that is none\n"
+    "    ImportError: matplotlib is not installed";
+
+nb::module_ numbers_module() { return nb::module_::import_("sextant._picture_numbers"); }
 
 // With the interpreter's lock.
 void warn_of(const std::string& path, const Picture& picture) {
@@ -56,17 +85,20 @@ void bind_picture(nb::module_& module) {
       .def(
           "__init__",
           [](Picture* self, std::string svg, double width, double height, std::string title,
-             std::string description) {
+             std::string description, nb::handle charts) {
             new (self)
-                Picture{std::move(svg), width, height, std::move(title), std::move(description)};
+                Picture{std::move(svg),     width, height, std::move(title), std::move(description),
+                        charts_from(charts)};
           },
           nb::arg("svg"), nb::arg("width"), nb::arg("height"), nb::arg("title"),
-          nb::arg("description"))
+          nb::arg("description"), nb::arg("charts") = nb::list(),
+          nb::sig("def __init__(self, svg: str, width: float, height: float, title: str, "
+                  "description: str, charts: list[dict[str, typing.Any]] = []) -> None"))
       .def(
           "__reduce__",
           [](const Picture& self) {
             return made_by("picture", self.svg, self.width, self.height, self.title,
-                           self.description);
+                           self.description, chart_dicts(self.numbers));
           },
           nb::sig(kReduceSignature))
       .def_ro("svg", &Picture::svg, "One complete <svg> element.")
@@ -75,6 +107,21 @@ void bind_picture(nb::module_& module) {
       .def_ro("title", &Picture::title)
       .def_ro("description", &Picture::description,
               "A sentence on what it shows: the text for those who do not see it.")
+      .def_prop_ro(
+          "_charts", [](const Picture& self) { return chart_dicts(self.numbers); },
+          nb::sig("def _charts(self) -> list[dict[str, typing.Any]]"), "What each chart draws.")
+      .def_prop_ro(
+          "values", [](nb::handle self) { return numbers_module().attr("values_of")(self); },
+          nb::sig("def values(self) -> dict[str, numpy.typing.NDArray[numpy.float64]] | None"),
+          kValuesDoc)
+      .def_prop_ro(
+          "labels", [](nb::handle self) { return numbers_module().attr("labels_of")(self); },
+          nb::sig("def labels(self) -> dict[str, tuple[list[str], list[str]]] | None"), kLabelsDoc)
+      .def(
+          "to_matplotlib",
+          [](nb::handle self, nb::handle ax) { return numbers_module().attr("draw")(self, ax); },
+          nb::arg("ax").none() = nb::none(),
+          nb::sig("def to_matplotlib(self, ax: typing.Any = None) -> typing.Any"), kMatplotlibDoc)
       .def(
           "save",
           [](const Picture& self, nb::handle path, nb::handle scale) {

@@ -1,6 +1,5 @@
 #include "attention/call/input_arrays.h"
 
-
 namespace sextant::attention_detail {
 namespace {
 

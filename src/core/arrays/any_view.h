@@ -16,10 +16,14 @@ template <class Void, class F>
 decltype(auto) visit_elements(Void* data, DType dtype, const F& f) {
   using std::conditional_t, std::is_const_v;
   switch (dtype) {
-    case DType::float32: return f(static_cast<conditional_t<is_const_v<Void>, const float, float>*>(data));
-    case DType::float16: return f(static_cast<conditional_t<is_const_v<Void>, const float16, float16>*>(data));
-    case DType::bfloat16: return f(static_cast<conditional_t<is_const_v<Void>, const bfloat16, bfloat16>*>(data));
-    default: return f(static_cast<conditional_t<is_const_v<Void>, const double, double>*>(data));
+    case DType::float32:
+      return f(static_cast<conditional_t<is_const_v<Void>, const float, float>*>(data));
+    case DType::float16:
+      return f(static_cast<conditional_t<is_const_v<Void>, const float16, float16>*>(data));
+    case DType::bfloat16:
+      return f(static_cast<conditional_t<is_const_v<Void>, const bfloat16, bfloat16>*>(data));
+    default:
+      return f(static_cast<conditional_t<is_const_v<Void>, const double, double>*>(data));
   }
 }
 
@@ -64,7 +68,8 @@ struct AnyRow {
   double dot(const double* with) const noexcept {
     return visit_elements(data, dtype, [&](const auto* from) {
       double sum = 0;
-      for (std::int64_t i = 0; i < count; ++i) sum += with[i] * static_cast<double>(from[i * stride]);
+      for (std::int64_t i = 0; i < count; ++i)
+        sum += with[i] * static_cast<double>(from[i * stride]);
       return sum;
     });
   }
@@ -97,8 +102,9 @@ class BasicAnyView {
  public:
   BasicAnyView() = default;
   template <class T>
-    requires(Floating<std::remove_const_t<T>> && (std::is_const_v<Void> || !std::is_const_v<T>))
-  BasicAnyView(const View<T>& view) noexcept  // NOLINT(google-explicit-constructor)
+  requires(Floating<std::remove_const_t<T>> && (std::is_const_v<Void> || !std::is_const_v<T>))
+      BasicAnyView(const View<T>& view)
+  noexcept  // NOLINT(google-explicit-constructor)
       : data_(view.data()), shape_(view.shape()), dtype_(dtype_of<std::remove_const_t<T>>) {
     for (int axis = 0; axis < rank(); ++axis) {
       strides_[static_cast<std::size_t>(axis)] = view.stride(axis);
@@ -107,8 +113,7 @@ class BasicAnyView {
 
   // What may be written may be read.
   operator BasicAnyView<const void>() const noexcept  // NOLINT(google-explicit-constructor)
-    requires(!std::is_const_v<Void>)
-  {
+      requires(!std::is_const_v<Void>) {
     BasicAnyView<const void> view;
     view.data_ = data_;
     view.shape_ = shape_;

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "pictures/chart_numbers.h"
 #include "pictures/layout.h"
 #include "pictures/text.h"
 #include "sextant/core/error.h"
@@ -130,8 +131,10 @@ Picture draw(const DotPlot& plot) {
     y += kGroupGap;
   }
   draw_x_label(drawing, axis.panel, plot.x_label, top + height + kTickRoom + kAxisRoom / 2);
-  return drawing.finish(right, top + height + kTickRoom + kAxisRoom + kMargin, plot.title,
-                        describe(plot));
+  Picture picture = drawing.finish(right, top + height + kTickRoom + kAxisRoom + kMargin,
+                                   plot.title, describe(plot));
+  picture.numbers = numbers_of(plot);
+  return picture;
 }
 
 }  // namespace sextant

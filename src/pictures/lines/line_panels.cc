@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "pictures/chart_numbers.h"
 #include "pictures/describe.h"
 #include "pictures/layout.h"
 #include "pictures/lines/bands.h"
@@ -252,7 +253,9 @@ Picture draw(const LinePanels& chart) {
     if (alone && distinct.size() > kMostTogether) {
       LinePanels together = chart;
       keep(distinct, together.panels);
-      return draw(small_multiples(together));
+      Picture picture = draw(small_multiples(together));
+      picture.numbers = numbers_of(chart);
+      return picture;
     }
     keep(distinct, panels);
   }
@@ -302,8 +305,11 @@ Picture draw(const LinePanels& chart) {
     bottom += 14;
     bottom += draw_number_legend(drawing, chart.point_labels, left, bottom, width) + 6;
   }
-  return drawing.finish(left + width + right, bottom + kMargin - 6,
-                        chart.title.empty() ? chart.description : chart.title, describe(chart));
+  Picture picture =
+      drawing.finish(left + width + right, bottom + kMargin - 6,
+                     chart.title.empty() ? chart.description : chart.title, describe(chart));
+  picture.numbers = numbers_of(chart);
+  return picture;
 }
 
 }  // namespace sextant

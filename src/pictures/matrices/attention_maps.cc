@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "pictures/chart_numbers.h"
 #include "pictures/describe.h"
 #include "pictures/layout.h"
 #include "pictures/matrices/words.h"
@@ -246,8 +247,10 @@ Picture draw(const AttentionMaps& chart) {
   const double more_gaps = gaps.size() < 2 ? 0 : kGapPitch;
   bottom = std::max(bottom, top + bar_height + (maps.one_large ? 30 : 38) + more_gaps);
   if (small.count > 0) bottom = draw_thumbnails(drawing, maps, small, scale, bottom + 8);
-  return drawing.finish(right + kMargin, bottom + kMargin - 8, chart.title,
-                        describe(chart, weights));
+  Picture picture =
+      drawing.finish(right + kMargin, bottom + kMargin - 8, chart.title, describe(chart, weights));
+  picture.numbers = numbers_of(chart, weights, scale);
+  return picture;
 }
 
 }  // namespace sextant

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pictures/chart_numbers.h"
 #include "pictures/describe.h"
 #include "pictures/layout.h"
 #include "pictures/matrices/heatmap_cells.h"
@@ -172,8 +173,10 @@ Picture draw(const HeatmapPanels& panels) {
                   (panels.x_label.empty() ? 0 : kAxisRoom);
   bottom =
       std::max(bottom, top + grid.bar_height + 8 + static_cast<double>(gaps.size()) * kGapPitch);
-  return drawing.finish(right + kMargin, bottom + kMargin - 6, panels.title,
-                        describe(panels, values));
+  Picture picture =
+      drawing.finish(right + kMargin, bottom + kMargin - 6, panels.title, describe(panels, values));
+  picture.numbers = numbers_of(panels, values, scale);
+  return picture;
 }
 
 }  // namespace sextant
