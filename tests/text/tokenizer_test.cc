@@ -203,7 +203,8 @@ TEST(Tokenizer, RefusesWhatCannotBeLearned) {
   const auto subword = TokenizerKind::subword;
   EXPECT_THAT(error_of([] { of({}, {}); }), HasSubstr("[tokenizer.texts] must hold a token"));
   EXPECT_THAT(error_of([] { of({" \t", "<unk>"}, {}); }), HasSubstr("must hold a token to learn"));
-  EXPECT_THAT(error_of([] { of({"a b"}, {.minimum_count = 2}); }), HasSubstr("there 2 times"));
+  EXPECT_THAT(error_of([] { of({"a b"}, {.minimum_count = 2}); }),
+              HasSubstr("that occurs 2 times"));
   EXPECT_THAT(error_of([&] { of({""}, {.kind = subword, .vocabulary_size = 8}); }),
               HasSubstr("[tokenizer.texts] must hold text to train on"));
   EXPECT_THAT(error_of([&] { of({"abcdefghij"}, {.kind = subword, .vocabulary_size = 8}); }),

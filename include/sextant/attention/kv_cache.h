@@ -84,9 +84,10 @@ class KvCache {
   // attention() does, and if options has key_lengths, segments, key_segments or another causal.
   void attend(View<const T> q, View<T> out, const AttentionOptions<T>& options = {},
               View<float> log_sum_exp = {}) const;
-  // The same with queries and outputs of float32: only keys and values are rounded to 16 bits.
-  void attend(View<const float> q, View<float> out, const AttentionOptions<T>& options = {},
-              View<float> log_sum_exp = {}) const requires(!std::same_as<T, float>);
+  // The same with wider queries and outputs: float32 on a 16-bit cache, with which only keys and
+  // values are rounded, or float64 on a float32 cache, which is computed row by row in float64.
+  void attend(View<const Wider> q, View<Wider> out, const AttentionOptions<T>& options = {},
+              View<float> log_sum_exp = {}) const;
 
  private:
   struct Store {

@@ -239,8 +239,8 @@ void KvCache<T>::attend(View<const T> q, View<T> out, const AttentionOptions<T>&
 }
 
 template <CacheElement T>
-void KvCache<T>::attend(View<const float> q, View<float> out, const AttentionOptions<T>& options,
-                        View<float> log_sum_exp) const requires(!std::same_as<T, float>) {
+void KvCache<T>::attend(View<const Wider> q, View<Wider> out, const AttentionOptions<T>& options,
+                        View<float> log_sum_exp) const {
   attend_from(q, out, options, log_sum_exp);
 }
 

@@ -157,6 +157,21 @@ TYPED_TEST(KvCacheOf16Bits, DefinesRowsOfFloat32QueriesThatAreNotFinite) {
   }
 }
 
+TEST(KvCache, TakesQueriesOfFloat64) {
+  const Prompt<float> prompt;
+  KvCache<float> cache(2, 2, 48, 32, 300);
+  prompt.append(cache, 0, 300);
+  Tensor<double> all(prompt.q.shape()), k(prompt.k.shape()), v(prompt.v.shape());
+  std::ranges::copy(prompt.q.span(), all.data());
+  std::ranges::copy(prompt.k.span(), k.data());
+  std::ranges::copy(prompt.v.span(), v.data());
+  Tensor<double> out(Shape{2, 4, 3, 32}), wanted(out.shape());
+  const View<const double> q = all.view().narrow(2, 297, 3);
+  cache.attend(q, out, {.softcap = 10});
+  attention<double>(q, k, v, wanted, {.causal = Causal::bottom_right, .softcap = 10});
+  EXPECT_TRUE(same_bits<double>(out, wanted));
+}
+
 TYPED_TEST(KvCacheOf, SequencesOfDifferentLengthsAreAsIfAlone) {
   using T = TypeParam;
   const Prompt<T> prompt;

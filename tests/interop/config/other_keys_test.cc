@@ -171,7 +171,7 @@ TEST(OtherKeys, HoldsBesideTheTextModelToo) {
                                    "4096, got 5"));
   EXPECT_THAT([&] { read(R"("rope_scaling":{"type":"linear","factor":2},)"); },
               ThrowsMessage<Error>(HasSubstr("rope_scaling is about positions, but is not in "
-                                             "text_config, which is what is read")));
+                                             "text_config, but only text_config is read")));
 }
 
 // As transformers 5.23 does: these classes rotate all channels, those read the key.
