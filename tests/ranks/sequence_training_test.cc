@@ -25,7 +25,7 @@ TransformerConfig config_with(const std::string& scheme, ModelKind kind = ModelK
   config.width = 24;
   config.heads = 4;
   config.length = 64;
-  config.positions = SchemeSpecs{{scheme, {}}};
+  config.schemes = SchemeSpecs{{scheme, {}}};
   return config;
 }
 
@@ -77,7 +77,7 @@ double root_of_squares(const std::vector<double>& a, const std::vector<double>* 
 // rank the error of a log-sum-exp of up to 4, relative to the gradient.
 void expect_as_one_process(const TransformerConfig& config, const TokenBatch& batch,
                            double dropout = 0) {
-  SCOPED_TRACE(label_of(config.positions));
+  SCOPED_TRACE(label_of(config.schemes));
   const LanguageModel<float> model(config);
   LanguageModel<double> exact(config);
   for (std::size_t i = 0; const auto& each : exact.parameters()) {
