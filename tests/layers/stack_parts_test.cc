@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -175,6 +177,7 @@ TEST(StackParts, DecodeWithACacheOf16Bits) {
   };
   std::int64_t wide = 0, narrow = 0;
   const Tensor<float> exact = decoded(CacheType::float32, wide);
+  double before = std::numeric_limits<double>::infinity();
   for (const auto& [type, error] : {std::pair(CacheType::bfloat16, std::ldexp(1.0, -9)),
                                     std::pair(CacheType::float16, std::ldexp(1.0, -12))}) {
     const Tensor<float> rounded = decoded(type, narrow);
@@ -186,6 +189,8 @@ TEST(StackParts, DecodeWithACacheOf16Bits) {
     }
     EXPECT_GT(largest, 0) << name_of(type);
     EXPECT_LT(largest, 8 * error) << name_of(type);
+    EXPECT_LT(largest, before / 2) << "float16 has three more bits";
+    before = largest;
   }
   EXPECT_THROW(StackDecoder(stack, positions, 1, 7, static_cast<CacheType>(3)), Error);
 }
