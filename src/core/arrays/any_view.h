@@ -104,16 +104,14 @@ class BasicAnyView {
   template <class T>
   requires(Floating<std::remove_const_t<T>> && (std::is_const_v<Void> || !std::is_const_v<T>))
       BasicAnyView(const View<T>& view)
-  noexcept  // NOLINT(google-explicit-constructor)
-      : data_(view.data()), shape_(view.shape()), dtype_(dtype_of<std::remove_const_t<T>>) {
+  noexcept : data_(view.data()), shape_(view.shape()), dtype_(dtype_of<std::remove_const_t<T>>) {
     for (int axis = 0; axis < rank(); ++axis) {
       strides_[static_cast<std::size_t>(axis)] = view.stride(axis);
     }
   }
 
   // What may be written may be read.
-  operator BasicAnyView<const void>() const noexcept  // NOLINT(google-explicit-constructor)
-      requires(!std::is_const_v<Void>) {
+  operator BasicAnyView<const void>() const noexcept requires(!std::is_const_v<Void>) {
     BasicAnyView<const void> view;
     view.data_ = data_;
     view.shape_ = shape_;
