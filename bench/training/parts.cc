@@ -68,10 +68,10 @@ SEXTANT_TIMED(products, weight_gradient,
   "_ZN7sextant3ops22linear_weight_gradientIfEEvNS0_4RowsIKT_EES5_NS2_IS3_EEPS3_i",
   void, (RowsIn x, RowsIn dy, RowsOut dw, float* dbias, int threads), (x, dy, dw, dbias, threads))
 SEXTANT_TIMED(attention, attention,
-  "_ZN7sextant9attentionIfEEvNSt13type_identityINS_4ViewIKT_EEE4typeES7_S7_NS2_IS3_EERKNS_16AttentionOptionsINS1_IS3_E4typeEEENS2_IfEE",
+  "_ZN7sextant9attentionIfEEvNSt13type_identityINS_4ViewIKT_EEE4typeES7_S7_NS2_IS3_EERKNS_18AttentionOptionsOfINSt11conditionalIX7same_asINS1_IS3_E4typeEdEEdfE4typeEEENS2_IfEE",
   void, (In q, In k, In v, Out out, const AttentionOptions<float>& options, Out sums), (q, k, v, out, options, sums))
 SEXTANT_TIMED(attention_backward, attention_backward,
-  "_ZN7sextant18attention_backwardIfEEvNSt13type_identityINS_4ViewIKT_EEE4typeES7_S7_S7_S7_RKNS_18AttentionGradientsIS3_EERKNS_16AttentionOptionsINS1_IS3_E4typeEEENS2_IKfEE",
+  "_ZN7sextant18attention_backwardIfEEvNSt13type_identityINS_4ViewIKT_EEE4typeES7_S7_S7_S7_RKNS_18AttentionGradientsIS3_EERKNS_18AttentionOptionsOfINSt11conditionalIX7same_asINS1_IS3_E4typeEdEEdfE4typeEEENS2_IKfEE",
   void, (In q, In k, In v, In out, In dout, const AttentionGradients<float>& gradients, const AttentionOptions<float>& options, In sums),
   (q, k, v, out, dout, gradients, options, sums))
 SEXTANT_TIMED(norms, norm,
