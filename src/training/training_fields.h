@@ -23,14 +23,23 @@ inline constexpr auto kFields<Schedule> =
                field(&Schedule::floor, "floor", kNotNegative, "of a cosine: the rate at its end")};
 
 template <>
-inline constexpr auto kFields<AdamWOptions> = std::tuple{
-    field(&AdamWOptions::beta1, "beta1", kShare, "how much of the mean gradient is kept"),
-    field(&AdamWOptions::beta2, "beta2", kShare, "how much of the mean squared gradient is kept"),
+inline constexpr auto kMeanings<OptimiserMethod> = meanings(
+    "for all weights", "orthogonal updates of the matrices of hidden layers, AdamW for the rest");
+
+template <>
+inline constexpr auto kFields<OptimiserOptions> = std::tuple{
+    field(&OptimiserOptions::method, "method", "the update rule"),
+    field(&OptimiserOptions::beta1, "beta1", kShare, "how much of the mean gradient is kept"),
+    field(&OptimiserOptions::beta2, "beta2", kShare,
+          "how much of the mean squared gradient is kept"),
     // Above 0 in float32, so that 0 / epsilon is 0.
-    field(&AdamWOptions::epsilon, "epsilon", at_least_number(1e-30),
+    field(&OptimiserOptions::epsilon, "epsilon", at_least_number(1e-30),
           "added to the root of the mean squared gradient"),
-    field(&AdamWOptions::weight_decay, "weight_decay", kNotNegative, "of AdamW"),
-    field(&AdamWOptions::clip_norm, "clip_norm", kNotNegative,
+    field(&OptimiserOptions::momentum, "momentum", kShare,
+          "of muon: how much of the mean gradient is kept"),
+    field(&OptimiserOptions::weight_decay, "weight_decay", kNotNegative,
+          "of matrices: each step multiplies them by 1 - rate * weight_decay"),
+    field(&OptimiserOptions::clip_norm, "clip_norm", kNotNegative,
           "largest norm of the gradients; 0: no limit")};
 
 // The settings in run.json that results depend on, besides the seed, the optimiser and the
