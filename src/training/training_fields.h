@@ -10,17 +10,20 @@ inline constexpr NumberRange kShare{0, 1, false, true};   // may be 0
 inline constexpr NumberRange kPortion{0, 1, true, true};  // some, not all
 
 template <>
-inline constexpr auto kMeanings<Decay> = meanings("the highest rate",
-                                                  "it times sqrt(warmup / step)",
-                                                  "half a cosine down to the floor");
+inline constexpr auto kMeanings<Decay> =
+    meanings("the highest rate", "it times sqrt(warmup / step)", "half a cosine down to the floor",
+             "a line down to the floor", "the highest rate, then a line down to the floor");
 
 template <>
-inline constexpr auto kFields<Schedule> =
-    std::tuple{field(&Schedule::decay, "decay", "the rate after the warm-up"),
-               field(&Schedule::peak, "peak", kAboveZero, "highest learning rate"),
-               field(&Schedule::warmup, "warmup", at_least(0), "steps of linear warm-up"),
-               field(&Schedule::steps, "steps", at_least(0), "of a cosine: where it ends"),
-               field(&Schedule::floor, "floor", kNotNegative, "of a cosine: the rate at its end")};
+inline constexpr auto kFields<Schedule> = std::tuple{
+    field(&Schedule::decay, "decay", "the rate after the warm-up"),
+    field(&Schedule::peak, "peak", kAboveZero, "highest learning rate"),
+    field(&Schedule::warmup, "warmup", at_least(0), "steps of linear warm-up"),
+    field(&Schedule::steps, "steps", at_least(0), "of cosine, linear and wsd: where they end"),
+    field(&Schedule::floor, "floor", kNotNegative,
+          "of cosine, linear and wsd: the rate at the end"),
+    field(&Schedule::decay_share, "decay_share", NumberRange{0, 1, true},
+          "of wsd: fraction of the steps, the last ones, in which the rate falls")};
 
 template <>
 inline constexpr auto kMeanings<OptimiserMethod> = meanings(
