@@ -5,7 +5,7 @@
 #include <chrono>
 #include <utility>
 
-#include "sextant/training/optimiser.h"
+#include "sextant/training/adamw.h"
 #include "support/peak.h"
 #include "training/parts.h"
 

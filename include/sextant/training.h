@@ -1,10 +1,12 @@
 // Training: tasks, the optimiser, learning rates, checkpoints and the loop over steps.
 #pragma once
 
+#include "sextant/training/adamw.h"
 #include "sextant/training/checkpoint.h"
 #include "sextant/training/evaluate.h"
 #include "sextant/training/group.h"
 #include "sextant/training/metrics.h"
+#include "sextant/training/muon.h"
 #include "sextant/training/optimiser.h"
 #include "sextant/training/progress.h"
 #include "sextant/training/schedule.h"

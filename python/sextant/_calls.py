@@ -77,9 +77,11 @@ def lm(
     warmup_epochs: float = 0.0,
     validate_epochs: float = 0.0,
     checkpoint_epochs: float = 0.0,
-    decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
+    decay: Literal["constant", "inverse_square_root", "cosine", "linear", "wsd"] | None = None,
     rate: float = 0.001,
     warmup: int | None = None,
+    decay_share: float = 0.2,
+    optimizer: Literal["adamw", "muon"] = "adamw",
     weight_decay: float = 0.1,
     clip: float = 1.0,
 ) -> LanguageModel:
@@ -178,14 +180,19 @@ def lm(
         warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
         validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
         checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
-            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
-            inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
-            floor
+        decay (constant | inverse_square_root | cosine | linear | wsd; None: cosine to 1/20 with
+            steps or epochs, else inverse_square_root): the rate after the warm-up. constant: the
+            highest rate; inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine
+            down to the floor; linear: a line down to the floor; wsd: the highest rate, then a line
+            down to the floor
         rate (> 0): highest learning rate
         warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
             warm-up
-        weight_decay (>= 0): of AdamW
+        decay_share (> 0, <= 1): of wsd: fraction of the steps, the last ones, in which the rate
+            falls
+        optimizer (adamw | muon): the update rule. adamw: for all weights; muon: orthogonal updates
+            of the matrices of hidden layers, AdamW for the rest
+        weight_decay (>= 0): of matrices: each step multiplies them by 1 - rate * weight_decay
         clip (>= 0): largest norm of the gradients; 0: no limit
 
     Returns:
@@ -198,7 +205,7 @@ def lm(
     """
     from ._training import train
 
-    return train("lm", {"text": text, "layer_schemes": layer_schemes, "tokenizer_from": tokenizer_from}, from_model, scheme, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("lm", {"text": text, "layer_schemes": layer_schemes, "tokenizer_from": tokenizer_from}, from_model, scheme, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def mlm(
@@ -264,9 +271,11 @@ def mlm(
     warmup_epochs: float = 0.0,
     validate_epochs: float = 0.0,
     checkpoint_epochs: float = 0.0,
-    decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
+    decay: Literal["constant", "inverse_square_root", "cosine", "linear", "wsd"] | None = None,
     rate: float = 0.001,
     warmup: int | None = None,
+    decay_share: float = 0.2,
+    optimizer: Literal["adamw", "muon"] = "adamw",
     weight_decay: float = 0.1,
     clip: float = 1.0,
 ) -> MaskedModel:
@@ -366,14 +375,19 @@ def mlm(
         warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
         validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
         checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
-            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
-            inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
-            floor
+        decay (constant | inverse_square_root | cosine | linear | wsd; None: cosine to 1/20 with
+            steps or epochs, else inverse_square_root): the rate after the warm-up. constant: the
+            highest rate; inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine
+            down to the floor; linear: a line down to the floor; wsd: the highest rate, then a line
+            down to the floor
         rate (> 0): highest learning rate
         warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
             warm-up
-        weight_decay (>= 0): of AdamW
+        decay_share (> 0, <= 1): of wsd: fraction of the steps, the last ones, in which the rate
+            falls
+        optimizer (adamw | muon): the update rule. adamw: for all weights; muon: orthogonal updates
+            of the matrices of hidden layers, AdamW for the rest
+        weight_decay (>= 0): of matrices: each step multiplies them by 1 - rate * weight_decay
         clip (>= 0): largest norm of the gradients; 0: no limit
 
     Returns:
@@ -386,7 +400,7 @@ def mlm(
     """
     from ._training import train
 
-    return train("mlm", {"text": text, "layer_schemes": layer_schemes, "tokenizer_from": tokenizer_from}, from_model, scheme, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("mlm", {"text": text, "layer_schemes": layer_schemes, "tokenizer_from": tokenizer_from}, from_model, scheme, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def translate(
@@ -452,9 +466,11 @@ def translate(
     warmup_epochs: float = 0.0,
     validate_epochs: float = 0.0,
     checkpoint_epochs: float = 0.0,
-    decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
+    decay: Literal["constant", "inverse_square_root", "cosine", "linear", "wsd"] | None = None,
     rate: float = 0.001,
     warmup: int | None = None,
+    decay_share: float = 0.2,
+    optimizer: Literal["adamw", "muon"] = "adamw",
     weight_decay: float = 0.1,
     clip: float = 1.0,
 ) -> Translator:
@@ -550,14 +566,19 @@ def translate(
         warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
         validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
         checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
-            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
-            inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
-            floor
+        decay (constant | inverse_square_root | cosine | linear | wsd; None: cosine to 1/20 with
+            steps or epochs, else inverse_square_root): the rate after the warm-up. constant: the
+            highest rate; inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine
+            down to the floor; linear: a line down to the floor; wsd: the highest rate, then a line
+            down to the floor
         rate (> 0): highest learning rate
         warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
             warm-up
-        weight_decay (>= 0): of AdamW
+        decay_share (> 0, <= 1): of wsd: fraction of the steps, the last ones, in which the rate
+            falls
+        optimizer (adamw | muon): the update rule. adamw: for all weights; muon: orthogonal updates
+            of the matrices of hidden layers, AdamW for the rest
+        weight_decay (>= 0): of matrices: each step multiplies them by 1 - rate * weight_decay
         clip (>= 0): largest norm of the gradients; 0: no limit
 
     Returns:
@@ -570,7 +591,7 @@ def translate(
     """
     from ._training import train
 
-    return train("translate", {"pairs": pairs, "decoder_scheme": decoder_scheme, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, scheme, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("translate", {"pairs": pairs, "decoder_scheme": decoder_scheme, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, scheme, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def dates(
@@ -629,9 +650,11 @@ def dates(
     warmup_epochs: float = 0.0,
     validate_epochs: float = 0.0,
     checkpoint_epochs: float = 0.0,
-    decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
+    decay: Literal["constant", "inverse_square_root", "cosine", "linear", "wsd"] | None = None,
     rate: float = 0.003,
     warmup: int | None = None,
+    decay_share: float = 0.2,
+    optimizer: Literal["adamw", "muon"] = "adamw",
     weight_decay: float = 0.01,
     clip: float = 1.0,
 ) -> Translator:
@@ -716,14 +739,19 @@ def dates(
         warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
         validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
         checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
-        decay (constant | inverse_square_root | cosine; None: cosine to 1/20 with steps or epochs,
-            else inverse_square_root): the rate after the warm-up. constant: the highest rate;
-            inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine down to the
-            floor
+        decay (constant | inverse_square_root | cosine | linear | wsd; None: cosine to 1/20 with
+            steps or epochs, else inverse_square_root): the rate after the warm-up. constant: the
+            highest rate; inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine
+            down to the floor; linear: a line down to the floor; wsd: the highest rate, then a line
+            down to the floor
         rate (> 0): highest learning rate
         warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
             warm-up
-        weight_decay (>= 0): of AdamW
+        decay_share (> 0, <= 1): of wsd: fraction of the steps, the last ones, in which the rate
+            falls
+        optimizer (adamw | muon): the update rule. adamw: for all weights; muon: orthogonal updates
+            of the matrices of hidden layers, AdamW for the rest
+        weight_decay (>= 0): of matrices: each step multiplies them by 1 - rate * weight_decay
         clip (>= 0): largest norm of the gradients; 0: no limit
 
     Returns:
@@ -736,7 +764,7 @@ def dates(
     """
     from ._training import train
 
-    return train("dates", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("dates", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def copy(
@@ -795,9 +823,11 @@ def copy(
     warmup_epochs: float = 0.0,
     validate_epochs: float = 0.0,
     checkpoint_epochs: float = 0.0,
-    decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
+    decay: Literal["constant", "inverse_square_root", "cosine", "linear", "wsd"] | None = None,
     rate: float = 0.003,
     warmup: int | None = None,
+    decay_share: float = 0.2,
+    optimizer: Literal["adamw", "muon"] = "adamw",
     weight_decay: float = 0.01,
     clip: float = 1.0,
 ) -> Translator:
@@ -808,7 +838,7 @@ def copy(
     """
     from ._training import train
 
-    return train("copy", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("copy", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def reverse(
@@ -867,9 +897,11 @@ def reverse(
     warmup_epochs: float = 0.0,
     validate_epochs: float = 0.0,
     checkpoint_epochs: float = 0.0,
-    decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
+    decay: Literal["constant", "inverse_square_root", "cosine", "linear", "wsd"] | None = None,
     rate: float = 0.003,
     warmup: int | None = None,
+    decay_share: float = 0.2,
+    optimizer: Literal["adamw", "muon"] = "adamw",
     weight_decay: float = 0.01,
     clip: float = 1.0,
 ) -> Translator:
@@ -880,7 +912,7 @@ def reverse(
     """
     from ._training import train
 
-    return train("reverse", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("reverse", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def sort(
@@ -939,9 +971,11 @@ def sort(
     warmup_epochs: float = 0.0,
     validate_epochs: float = 0.0,
     checkpoint_epochs: float = 0.0,
-    decay: Literal["constant", "inverse_square_root", "cosine"] | None = None,
+    decay: Literal["constant", "inverse_square_root", "cosine", "linear", "wsd"] | None = None,
     rate: float = 0.003,
     warmup: int | None = None,
+    decay_share: float = 0.2,
+    optimizer: Literal["adamw", "muon"] = "adamw",
     weight_decay: float = 0.01,
     clip: float = 1.0,
 ) -> Translator:
@@ -952,7 +986,7 @@ def sort(
     """
     from ._training import train
 
-    return train("sort", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("sort", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def resume(

@@ -4,6 +4,7 @@
 
 #include "core/json/fields_json.h"
 #include "core/json/json.h"
+#include "core/text/csv.h"
 #include "experiments/extrapolation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -84,13 +85,6 @@ SchemeSpecs schemes_of(const Json& row, std::string_view where) {
            row.at("parameters").get<std::map<std::string, std::string>>()}};
 }
 
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 }  // namespace
 
 std::string format_json(const ExtrapolationTable& table) {
@@ -161,7 +155,7 @@ std::string format_csv(const ExtrapolationTable& table) {
   std::string text =
       several ? "scheme,seed,scoring,length,perplexity\n" : "scheme,scoring,length,perplexity\n";
   for (const ExtrapolationRow& row : table.rows) {
-    std::string run = quoted(row.label);
+    std::string run = csv_cell(row.label);
     if (several) run += "," + (row.seed ? std::to_string(*row.seed) : "");
     for (const bool slides : {false, true}) {
       const std::vector<LengthScore>& scores = slides ? row.sliding : row.segments;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "experiments/of_seed.h"
+#include "sextant/training/adamw.h"
 
 namespace sextant {
 namespace {

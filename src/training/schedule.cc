@@ -18,10 +18,11 @@ void check(const Schedule& schedule) {
   if (schedule.decay == Decay::inverse_square_root && schedule.warmup == 0) {
     throw Error("schedule.warmup", "must be at least 1, got 0");
   }
-  if (schedule.decay != Decay::cosine) return;
+  if (!has_end(schedule.decay)) return;
   if (schedule.steps <= schedule.warmup) {
     throw Error("schedule.steps", "must be above the warm-up of " +
-                                      std::to_string(schedule.warmup) + " for a cosine, got " +
+                                      std::to_string(schedule.warmup) + " for " +
+                                      std::string(name_of(schedule.decay)) + ", got " +
                                       std::to_string(schedule.steps));
   }
   if (schedule.floor > schedule.peak) {
@@ -30,10 +31,23 @@ void check(const Schedule& schedule) {
   }
 }
 
+// How much of the decay of step n is done, 0 .. 1.
+double done_at(const Schedule& schedule, double n) {
+  const auto warmup = static_cast<double>(schedule.warmup);
+  const auto steps = static_cast<double>(schedule.steps);
+  const double start =
+      schedule.decay == Decay::wsd ? std::max(warmup, steps * (1 - schedule.decay_share)) : warmup;
+  return std::clamp((n - start) / (steps - start), 0.0, 1.0);
+}
+
 }  // namespace
 
+bool has_end(Decay decay) noexcept {
+  return decay == Decay::cosine || decay == Decay::linear || decay == Decay::wsd;
+}
+
 std::string_view name_of(Decay decay) noexcept {
-  return enum_name(decay, {"constant", "inverse_square_root", "cosine"});
+  return enum_name(decay, {"constant", "inverse_square_root", "cosine", "linear", "wsd"});
 }
 
 double learning_rate(const Schedule& schedule, std::int64_t step) {
@@ -47,12 +61,12 @@ double learning_rate(const Schedule& schedule, std::int64_t step) {
       break;
     case Decay::inverse_square_root:
       return schedule.peak * std::sqrt(warmup / n);
-    case Decay::cosine: {
-      const double done =
-          std::min(1.0, (n - warmup) / (static_cast<double>(schedule.steps) - warmup));
-      return schedule.floor +
-             (schedule.peak - schedule.floor) * (1 + std::cos(std::numbers::pi * done)) / 2;
-    }
+    case Decay::cosine:
+      return schedule.floor + (schedule.peak - schedule.floor) *
+                                  (1 + std::cos(std::numbers::pi * done_at(schedule, n))) / 2;
+    case Decay::linear:
+    case Decay::wsd:
+      return std::lerp(schedule.peak, schedule.floor, done_at(schedule, n));
   }
   return schedule.peak;
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <memory>
 
 #include "core/options/enum_names.h"
 #include "sextant/core/error.h"
@@ -34,13 +35,13 @@ class Trainer {
         observer_(observer),
         group_(options.group),
         clock_(group_.clock(options.clock ? options.clock : steady_seconds)),
-        optimiser_(task.parameters(), options.optimiser) {
+        optimiser_(make_optimiser(task.parameters(), options.optimiser)) {
     group_.check_same(options, task.parameters());
     group_.run_or_fail_on_all([&] {  // the first of a group has the folder
       if (options.folder.empty() || !group_.is_first()) return;
-      writer_.emplace(options, task_, optimiser_, state_);
+      writer_.emplace(options, task_, *optimiser_, state_);
     });
-    group_.broadcast(task_.parameters(), optimiser_, state_);
+    group_.broadcast(task_.parameters(), *optimiser_, state_);
     start_ = clock_() - state_.seconds;
     saved_at_ = state_.seconds;
     pace_ = Throughput(state_.step, state_.seconds);
@@ -48,7 +49,7 @@ class Trainer {
 
   TrainingResult run() {
     std::optional<TrainingEnd> end = reached();
-    set_to_zero(task_.gradients());  // after this each step of AdamW does it
+    set_to_zero(task_.gradients());  // after this each step of the optimiser does it
     while (!end) {
       TrainingProgress progress{.metrics = make_step(), .steps = options_.steps};
       end = reached();
@@ -61,7 +62,7 @@ class Trainer {
       state_.seconds = progress.metrics.seconds = clock_() - start_;
       const bool keep = best || end || checkpoint_due();
       group_.run_or_fail_on_all([&] {
-        if (writer_) writer_->write(progress.metrics, keep, task_, optimiser_, state_);
+        if (writer_) writer_->write(progress.metrics, keep, task_, *optimiser_, state_);
       });
       if (keep && !options_.folder.empty()) {
         saved_at_ = state_.seconds;
@@ -122,8 +123,8 @@ class Trainer {
                         .learning_rate = learning_rate(options_.schedule, state_.step)};
     check_finite("loss", metrics.loss, number);
     check_finite("objective", metrics.objective, number);
-    metrics.gradient_norm = optimiser_.step(task_.parameters(), task_.gradients(),
-                                            metrics.learning_rate, options_.threads);
+    metrics.gradient_norm = optimiser_->step(task_.parameters(), task_.gradients(),
+                                             metrics.learning_rate, options_.threads);
     check_finite("gradient_norm", metrics.gradient_norm, number);
 
     state_.step = number;
@@ -165,7 +166,7 @@ class Trainer {
   GroupOrSelf group_;
   std::function<double()> clock_;
   std::optional<RunWriter> writer_;
-  AdamW optimiser_;
+  std::unique_ptr<Optimiser> optimiser_;
   TrainingState state_;
   Workspace memory_;
   Throughput pace_{0, 0};

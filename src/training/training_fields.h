@@ -10,27 +10,39 @@ inline constexpr NumberRange kShare{0, 1, false, true};   // may be 0
 inline constexpr NumberRange kPortion{0, 1, true, true};  // some, not all
 
 template <>
-inline constexpr auto kMeanings<Decay> = meanings("the highest rate",
-                                                  "it times sqrt(warmup / step)",
-                                                  "half a cosine down to the floor");
+inline constexpr auto kMeanings<Decay> =
+    meanings("the highest rate", "it times sqrt(warmup / step)", "half a cosine down to the floor",
+             "a line down to the floor", "the highest rate, then a line down to the floor");
 
 template <>
-inline constexpr auto kFields<Schedule> =
-    std::tuple{field(&Schedule::decay, "decay", "the rate after the warm-up"),
-               field(&Schedule::peak, "peak", kAboveZero, "highest learning rate"),
-               field(&Schedule::warmup, "warmup", at_least(0), "steps of linear warm-up"),
-               field(&Schedule::steps, "steps", at_least(0), "of a cosine: where it ends"),
-               field(&Schedule::floor, "floor", kNotNegative, "of a cosine: the rate at its end")};
+inline constexpr auto kFields<Schedule> = std::tuple{
+    field(&Schedule::decay, "decay", "the rate after the warm-up"),
+    field(&Schedule::peak, "peak", kAboveZero, "highest learning rate"),
+    field(&Schedule::warmup, "warmup", at_least(0), "steps of linear warm-up"),
+    field(&Schedule::steps, "steps", at_least(0), "of cosine, linear and wsd: where they end"),
+    field(&Schedule::floor, "floor", kNotNegative,
+          "of cosine, linear and wsd: the rate at the end"),
+    field(&Schedule::decay_share, "decay_share", NumberRange{0, 1, true},
+          "of wsd: fraction of the steps, the last ones, in which the rate falls")};
 
 template <>
-inline constexpr auto kFields<AdamWOptions> = std::tuple{
-    field(&AdamWOptions::beta1, "beta1", kShare, "how much of the mean gradient is kept"),
-    field(&AdamWOptions::beta2, "beta2", kShare, "how much of the mean squared gradient is kept"),
+inline constexpr auto kMeanings<OptimiserMethod> = meanings(
+    "for all weights", "orthogonal updates of the matrices of hidden layers, AdamW for the rest");
+
+template <>
+inline constexpr auto kFields<OptimiserOptions> = std::tuple{
+    field(&OptimiserOptions::method, "method", "the update rule"),
+    field(&OptimiserOptions::beta1, "beta1", kShare, "how much of the mean gradient is kept"),
+    field(&OptimiserOptions::beta2, "beta2", kShare,
+          "how much of the mean squared gradient is kept"),
     // Above 0 in float32, so that 0 / epsilon is 0.
-    field(&AdamWOptions::epsilon, "epsilon", at_least_number(1e-30),
+    field(&OptimiserOptions::epsilon, "epsilon", at_least_number(1e-30),
           "added to the root of the mean squared gradient"),
-    field(&AdamWOptions::weight_decay, "weight_decay", kNotNegative, "of AdamW"),
-    field(&AdamWOptions::clip_norm, "clip_norm", kNotNegative,
+    field(&OptimiserOptions::momentum, "momentum", kShare,
+          "of muon: how much of the mean gradient is kept"),
+    field(&OptimiserOptions::weight_decay, "weight_decay", kNotNegative,
+          "of matrices: each step multiplies them by 1 - rate * weight_decay"),
+    field(&OptimiserOptions::clip_norm, "clip_norm", kNotNegative,
           "largest norm of the gradients; 0: no limit")};
 
 // The settings in run.json that results depend on, besides the seed, the optimiser and the

@@ -43,6 +43,10 @@ class RoundingError {
     const double power = std::exp(a.value_);
     return power == 0 ? RoundingError() : rounded(power, square(power) * a.variance_);
   }
+  friend RoundingError sqrt(RoundingError a) {
+    const double root = std::sqrt(a.value_);
+    return root == 0 ? RoundingError() : rounded(root, a.variance_ / square(2 * root));
+  }
   friend RoundingError tanh(RoundingError a) {
     const double tanh = std::tanh(a.value_);
     return rounded(tanh, square(1 - tanh * tanh) * a.variance_);

@@ -9,6 +9,7 @@
 
 #include "core/json/json.h"
 #include "sextant/core/error.h"
+#include "sextant/training/adamw.h"
 #include "training/run_folders.h"
 #include "training/runs/state_file.h"
 #include "training/toy_task.h"

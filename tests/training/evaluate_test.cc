@@ -9,7 +9,7 @@
 
 #include "sextant/core/error.h"
 #include "sextant/models/average.h"
-#include "sextant/training/optimiser.h"
+#include "sextant/training/adamw.h"
 #include "sextant/training/tasks/translation_task.h"
 #include "support/error_of.h"
 #include "training/run_folders.h"

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "layers/golden_case.h"
-#include "sextant/training/optimiser.h"
+#include "sextant/training/adamw.h"
 #include "sextant/training/schedule.h"
 
 namespace sextant {

@@ -65,20 +65,23 @@ TEST_F(TrainingOnRanks, WritesTheFilesOfOneProcess) {
 
 TEST_F(TrainingOnRanks, GoesOnWithAnotherNumberOfRanks) {
   const Make make = [](int rank) { return toy(rank == 0 ? 1 : 7, 6); };
-  TrainerOptions options = toy_options(path("straight"));
-  ToyTask alone(1, 6);
-  train(alone, options);
+  for (const OptimiserMethod method : {OptimiserMethod::adamw, OptimiserMethod::muon}) {
+    const std::string straight = path("straight-" + std::string(name_of(method)));
+    TrainerOptions options = toy_options(straight);
+    options.optimiser.method = method;
+    ToyTask alone(1, 6);
+    train(alone, options);
 
-  options.folder = path("run");
-  for (const auto& [ranks, steps] : {std::pair{3, 5}, {2, 8}, {4, 12}}) {
-    options.steps = steps;
-    EXPECT_THAT(train_on(ranks, options, make), Each(""));
-    options.resume = true;
+    options.folder = path("run-" + std::string(name_of(method)));
+    for (const auto& [ranks, steps] : {std::pair{3, 5}, {2, 8}, {4, 12}}) {
+      options.steps = steps;
+      EXPECT_THAT(train_on(ranks, options, make), Each(""));
+      options.resume = true;
+    }
+    for (const char* name : {"/last/model.safetensors", "/last/optimiser.safetensors"}) {
+      EXPECT_EQ(read_file(options.folder + name), read_file(straight + name));
+    }
   }
-  EXPECT_EQ(read_file(path("run/last/model.safetensors")),
-            read_file(path("straight/last/model.safetensors")));
-  EXPECT_EQ(read_file(path("run/last/optimiser.safetensors")),
-            read_file(path("straight/last/optimiser.safetensors")));
 }
 
 TEST_F(TrainingOnRanks, StopsAllWhereOneIsToldTo) {
@@ -103,7 +106,7 @@ TEST_F(TrainingOnRanks, RefusesWhatDiffersOnAll) {
   refuses("trainer.seed", toys, [](O& own, int rank) { own.seed = rank == 2 ? 9 : 3; });
   refuses("trainer.steps", toys, [](O& own, int rank) { own.steps += rank; });
   refuses("trainer.dropout", toys, [](O& own, int rank) { own.dropout = rank; });  // 1: no range
-  refuses("adamw.beta1", toys, [](O& own, int rank) { own.optimiser.beta1 = 0.1 * rank; });
+  refuses("optimiser.beta1", toys, [](O& own, int rank) { own.optimiser.beta1 = 0.1 * rank; });
   refuses("schedule.peak", toys, [](O& own, int rank) { own.schedule.peak = rank + 1; });
   refuses("trainer.settings.data", toys, [](O& own, int rank) {
     own.settings = rank == 1 ? R"({"data": "b"})" : R"({"data": "a"})";

@@ -1,5 +1,5 @@
 // AdamW against the textbook in float64.
-#include "sextant/training/optimiser.h"
+#include "sextant/training/adamw.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -219,7 +219,7 @@ TEST(AdamW, GoesOnFromItsState) {
 
 TEST(AdamW, RefusesWhatIsOutOfRange) {
   Two weights, gradients;
-  const auto refuses = [&](const AdamWOptions& options, const char* message) {
+  const auto refuses = [&](const OptimiserOptions& options, const char* message) {
     EXPECT_THAT([&] { AdamW(weights.list(), options); }, ThrowsMessage<Error>(message));
   };
   refuses({.beta1 = 1}, "[adamw.beta1] must be at least 0 and below 1, got 1");

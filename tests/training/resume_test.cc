@@ -63,6 +63,23 @@ TEST_F(Resume, AfterAnyStepGivesTheRunThatWasNotStopped) {
   }
 }
 
+TEST_F(Resume, OfMuonGivesTheRunThatWasNotStopped) {
+  TrainerOptions options = toy_options(path("whole"));
+  options.optimiser.method = OptimiserMethod::muon;
+  ToyTask whole(1);
+  train(whole, options);
+  EXPECT_NE(read_file(path("whole/last/model.safetensors")),
+            read_file(path("straight/last/model.safetensors")));
+  options.folder = path("run");
+  for (const std::int64_t steps : {1, 5, 12}) {
+    options.steps = steps;
+    ToyTask task(1);
+    train(task, options);
+    options.resume = true;
+  }
+  EXPECT_EQ(differences(path("run"), path("whole")), "");
+}
+
 TEST_F(Resume, OfAFinishedRunDoesNothing) {
   ToyTask task(99);
   TrainerOptions options = resumed();
@@ -252,6 +269,10 @@ TEST_F(Resume, NeedsTheSameRun) {
   options.schedule.peak = 0.5;
   refuses(options, "must have the same schedule.peak to be resumed: it is 0.05, asked for 0.5");
   options = resumed();
+  options.optimiser.method = OptimiserMethod::muon;
+  refuses(options,
+          "must have the same optimiser.method to be resumed: it is \"adamw\", asked for \"muon\"");
+  options = resumed();
   options.settings = R"({"width": 9})";
   refuses(options, "must have the same settings.width to be resumed: it is null, asked for 9");
   write("run/run.json", "{");
@@ -325,9 +346,12 @@ TEST_F(Resume, TakesTheDefaultOfAKeyThatIsNotThere) {
   Json json = Json::parse(read_file(path("run/run.json")));
   json.erase("checksum");
   json.erase("word_dropout");
+  json["optimiser"].erase("method");
+  json["optimiser"].erase("momentum");
   json["checksum"] = checksum_of(json.dump());
   write("run/run.json", json.dump(2) + "\n");
   EXPECT_EQ(read_run(path("run")).word_dropout, 0);
+  EXPECT_EQ(read_run(path("run")).optimiser.method, OptimiserMethod::adamw);
   TrainerOptions other = resumed();
   other.word_dropout = 0.5;
   refuses(other, "must have the same word_dropout to be resumed: it is 0.0, asked for 0.5");

@@ -18,6 +18,9 @@ using ::testing::ThrowsMessage;
 // Each formula is a handful of roundings of 2^-53; both sides have them.
 constexpr double kRelative = 16 * 0x1p-53;
 
+constexpr Decay kDecays[] = {Decay::constant, Decay::inverse_square_root, Decay::cosine,
+                             Decay::linear, Decay::wsd};
+
 TEST(Schedule, IsTheTransformersOwn) {
   const std::int64_t width = 512, warmup = 4000;
   const Schedule schedule{
@@ -32,7 +35,7 @@ TEST(Schedule, IsTheTransformersOwn) {
 }
 
 TEST(Schedule, RisesInALineAndReachesThePeakAtTheEndOfTheWarmUp) {
-  for (const Decay decay : {Decay::constant, Decay::inverse_square_root, Decay::cosine}) {
+  for (const Decay decay : kDecays) {
     const Schedule schedule{.decay = decay, .peak = 0.5, .warmup = 4, .steps = 10};
     EXPECT_EQ(learning_rate(schedule, 0), 0.125);
     EXPECT_EQ(learning_rate(schedule, 1), 0.25);
@@ -59,14 +62,52 @@ TEST(Schedule, FollowsHalfACosineToTheFloorAndStaysThere) {
   EXPECT_EQ(learning_rate(schedule, std::numeric_limits<std::int64_t>::max()), 0.1);
 }
 
+TEST(Schedule, FollowsALineToTheFloorAndStaysThere) {
+  const Schedule schedule{
+      .decay = Decay::linear, .peak = 1.0, .warmup = 2, .steps = 10, .floor = 0.1};
+  for (int n = 3; n <= 10; ++n) {
+    EXPECT_NEAR(learning_rate(schedule, n - 1), 1 - 0.9 * (n - 2) / 8, kRelative) << n;
+  }
+  EXPECT_EQ(learning_rate(schedule, 9), 0.1);
+  EXPECT_EQ(learning_rate(schedule, 1000), 0.1);
+}
+
+// Haegele et al. 2024, equation 1, with their linear cool-down: of 20 steps the last 5.
+TEST(Schedule, OfWsdStaysAtThePeakAndFallsInALineAtTheEnd) {
+  const Schedule schedule{.decay = Decay::wsd,
+                          .peak = 0.3,
+                          .warmup = 2,
+                          .steps = 20,
+                          .floor = 0.1,
+                          .decay_share = 0.25};
+  for (int n = 2; n <= 15; ++n) EXPECT_EQ(learning_rate(schedule, n - 1), 0.3) << n;
+  for (int n = 16; n <= 20; ++n) {
+    EXPECT_NEAR(learning_rate(schedule, n - 1), 0.1 + 0.2 * (20 - n) / 5, kRelative) << n;
+  }
+  EXPECT_EQ(learning_rate(schedule, 19), 0.1);
+  EXPECT_EQ(learning_rate(schedule, 20), 0.1);
+}
+
+TEST(Schedule, OfWsdThatFallsFromTheWarmUpOnIsALine) {
+  const Schedule line{.decay = Decay::linear, .warmup = 4, .steps = 10};
+  for (const double share : {1.0, 0.6}) {
+    Schedule wsd = line;
+    wsd.decay = Decay::wsd;
+    wsd.decay_share = share;
+    for (int step = 0; step < 12; ++step) {
+      EXPECT_EQ(learning_rate(wsd, step), learning_rate(line, step)) << share << " " << step;
+    }
+  }
+}
+
 TEST(Schedule, ReadsItsNames) {
-  for (const Decay decay : {Decay::constant, Decay::inverse_square_root, Decay::cosine}) {
+  for (const Decay decay : kDecays) {
     EXPECT_EQ(parse_name<Decay>(name_of(decay), "x"), decay);
   }
   EXPECT_EQ(name_of(static_cast<Decay>(7)), "unknown");
-  EXPECT_THAT([] { parse_name<Decay>("linear", "train.decay"); },
+  EXPECT_THAT([] { parse_name<Decay>("line", "train.decay"); },
               ThrowsMessage<Error>("[train.decay] must be one of constant, inverse_square_root, "
-                                   "cosine, got 'linear'"));
+                                   "cosine, linear, wsd, got 'line'"));
 }
 
 TEST(Schedule, RefusesWhatIsOutOfRange) {
@@ -79,7 +120,12 @@ TEST(Schedule, RefusesWhatIsOutOfRange) {
   refuses({.warmup = -1}, 0, "[schedule.warmup] must be at least 0, got -1");
   refuses({.decay = Decay::inverse_square_root}, 0, "[schedule.warmup] must be at least 1, got 0");
   refuses({.decay = Decay::cosine, .warmup = 5, .steps = 5}, 0,
-          "[schedule.steps] must be above the warm-up of 5 for a cosine, got 5");
+          "[schedule.steps] must be above the warm-up of 5 for cosine, got 5");
+  refuses({.decay = Decay::linear, .warmup = 5, .steps = 4}, 0,
+          "[schedule.steps] must be above the warm-up of 5 for linear, got 4");
+  refuses({.decay = Decay::wsd}, 0,
+          "[schedule.steps] must be above the warm-up of 0 for wsd, got 0");
+  refuses({.decay_share = 0}, 0, "[schedule.decay_share] must be above 0 and at most 1, got 0");
   refuses({.decay = Decay::cosine, .peak = 0.5, .steps = 5, .floor = 0.75}, 0,
           "[schedule.floor] must be 0 .. the peak of 0.5, got 0.75");
   refuses({.decay = Decay::cosine, .peak = 0.5, .steps = 5, .floor = NAN}, 0,

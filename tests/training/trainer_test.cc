@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "sextant/core/error.h"
+#include "sextant/training/adamw.h"
 #include "sextant/training/checkpoint.h"
 #include "training/run_folders.h"
 #include "training/toy_task.h"

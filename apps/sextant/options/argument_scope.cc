@@ -19,9 +19,9 @@ constexpr std::string_view kScopes[] = {
     "adamw",         "attend_sentences", "beam_search",   "evaluate",
     "extrapolation", "figure",           "fill_masks",    "generate",
     "logit_lens",    "language_task",    "offset_matrix", "sampling",
-    "schedule",      "skip_gram",        "tokenizer",     "save_pretrained",
-    "model",         "model_config",     "trainer",       "transformer",
-    "translate",     "translation_task"};
+    "muon",          "optimiser",        "schedule",      "skip_gram",
+    "tokenizer",     "save_pretrained",  "model",         "model_config",
+    "trainer",       "transformer",      "translate",     "translation_task"};
 
 // Members that options call otherwise.
 struct OtherName {
@@ -29,7 +29,8 @@ struct OtherName {
 };
 constexpr OtherName kOtherNames[] = {{"hidden", "--hide"},    {"minimum_count", "--min-count"},
                                      {"kind", "--tokenizer"}, {"vocabulary_size", "--vocabulary"},
-                                     {"peak", "--rate"},      {"clip_norm", "--clip"}};
+                                     {"peak", "--rate"},      {"method", "--optimizer"},
+                                     {"clip_norm", "--clip"}};
 
 CLI::Option* option_of(CLI::App& command, const std::string& name) {
   return command.get_option_no_throw(name);

@@ -3,9 +3,11 @@
 #include <utility>
 
 #include "commands.h"
+#include "core/text/csv.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
 #include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
 #include "sextant/figures/loss_chart.h"
 #include "streams/console.h"
 #include "streams/table_output.h"
@@ -13,8 +15,8 @@
 namespace sextant::app {
 namespace {
 
-constexpr Format kLossFormats[] = {Format::json, Format::svg, Format::png, Format::pdf,
-                                   Format::html};
+constexpr Format kLossFormats[] = {Format::csv, Format::json, Format::svg,
+                                   Format::png, Format::pdf,  Format::html};
 
 struct PlotLosses {
   std::vector<std::string> folders;
@@ -41,7 +43,26 @@ std::string losses_text(const std::vector<figures::LossRun>& runs) {
         bars_of_loss("training" + of + " (moving average)", run.curves.steps, run.curves.mean_loss);
     text += bars_of_loss("held-out" + of, run.curves.validation_steps, run.curves.validation_loss);
   }
-  return text + "the picture: -o FILE.svg, .png, .pdf or .html; its numbers: .json\n";
+  return text + "the picture: -o FILE.svg, .png, .pdf or .html; its numbers: .csv or .json\n";
+}
+
+// A line per step; the held-out loss is empty where none was measured.
+std::string losses_csv(const std::vector<figures::LossRun>& runs) {
+  std::string text = "run,step,seconds,loss,mean_loss,validation_loss\n";
+  for (const auto& [name, of] : runs) {
+    std::size_t validation = 0;
+    for (std::size_t i = 0; i < of.steps.size(); ++i) {
+      text += csv_cell(name) + "," + std::to_string(static_cast<std::int64_t>(of.steps[i])) + "," +
+              shortest(of.seconds[i]) + "," + shortest(of.loss[i]) + "," +
+              shortest(of.mean_loss[i]) + ",";
+      if (validation < of.validation_steps.size() &&
+          of.validation_steps[validation] == of.steps[i]) {
+        text += shortest(of.validation_loss[validation++]);
+      }
+      text += "\n";
+    }
+  }
+  return text;
 }
 
 void run(const PlotLosses& options) {
@@ -51,6 +72,7 @@ void run(const PlotLosses& options) {
   const auto asked = options.output.format(kLossFormats, "losses");
   if (!asked && stdout_is_terminal()) return print(losses_text(runs));
   const Format format = asked.value_or(Format::svg);
+  if (format == Format::csv) return write_result(options.output, format, losses_csv(runs));
   if (format != Format::json) {
     return write_picture(loss_chart(runs, title), title, options.output, format);
   }
@@ -79,11 +101,12 @@ void add_plot_losses(CLI::App& plot, Job& job) {
   input_file(command.add_option("DIR", options->folders, "folders of training runs"), "DIR")
       ->required();
   options->output.add_to(command, kLossFormats,
-                         "save the picture (.svg .png .pdf .html) or its numbers (.json)");
+                         "save the picture (.svg .png .pdf .html) or its numbers (.csv .json)");
   command.footer(
       "Examples:\n"
       "  sextant plot losses run -o losses.svg\n"
       "  sextant plot losses run-rotary run-alibi -o losses.png\n"
+      "  sextant plot losses run --format csv\n"
       "Without -o: bars in a terminal, SVG in a pipe.");
   command.callback([options, &job] {
     options->output.format(kLossFormats, "losses");

@@ -64,20 +64,20 @@ class RunFolder {
   // if state.best_step is state.step; then removes all others. It follows a folder that was moved.
   // After any failure (a full disk, a parameter that is not finite, a folder that was removed) it
   // throws Error and the earlier ones stay.
-  void save(TrainingTask& task, AdamW& optimiser, const TrainingState& state);
+  void save(TrainingTask& task, Optimiser& optimiser, const TrainingState& state);
 
   // Loads the last checkpoint into the task and the optimiser; the initial state if there is none.
   // First it compares every byte with the checksums in training.json: it throws an Error with the
   // file for one that is damaged, missing or does not match, and then changes nothing. Removes the
   // rests of a killed process.
-  TrainingState load(TrainingTask& task, AdamW& optimiser) const;
+  TrainingState load(TrainingTask& task, Optimiser& optimiser) const;
 
  private:
   struct Held;
   RunFolder(std::string path, std::string description, std::unique_ptr<Held> held);
   std::string folder_of(std::int64_t step) const;
   TrainingState last_state() const;
-  void write(const std::string& folder, TrainingTask& task, AdamW& optimiser,
+  void write(const std::string& folder, TrainingTask& task, Optimiser& optimiser,
              const TrainingState& state);
   void set_links(const TrainingState& state) const;
   void remove_all_but(std::int64_t last, std::int64_t best) const;

@@ -1,7 +1,10 @@
-// Implements the AdamW optimiser.
+// Declares what all optimisers have: options, a step, and a state for checkpoints.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "sextant/core/tensor.h"
@@ -9,24 +12,27 @@
 
 namespace sextant {
 
-struct AdamWOptions {
-  double beta1 = 0.9;       // 0 <= beta1 < 1: the share of the mean gradient that is kept
-  double beta2 = 0.999;     // 0 <= beta2 < 1: the share of the mean squared gradient that is kept
-  double epsilon = 1e-8;    // >= 1e-30: added to the root of the mean squared gradient
+enum class OptimiserMethod {
+  adamw,  // adamw.h
+  muon,   // muon.h
+};
+// Returns "adamw", "muon"; parse_name<OptimiserMethod>() reads them back.
+std::string_view name_of(OptimiserMethod method) noexcept;
+
+struct OptimiserOptions {
+  OptimiserMethod method = OptimiserMethod::adamw;  // for make_optimiser()
+  double beta1 = 0.9;       // AdamW: 0 <= beta1 < 1: the share of the mean gradient that is kept
+  double beta2 = 0.999;     // AdamW: 0 <= beta2 < 1: the same of the mean squared gradient
+  double epsilon = 1e-8;    // AdamW: >= 1e-30: added to the root of the mean squared gradient
+  double momentum = 0.95;   // Muon: 0 <= momentum < 1: the share of the mean gradient that is kept
   double weight_decay = 0;  // >= 0; only for Parameter::decays
   double clip_norm = 0;     // >= 0: the largest norm of all gradients together; 0: no limit
 };
 
-// Adam with decoupled weight decay (Loshchilov and Hutter 2019, algorithm 2, in PyTorch's form: the
-// decay is multiplied by the learning rate). Step t = 1, 2, .. with gradient g:
-//   p <- p (1 - rate * weight_decay)
-//   m <- m + (1 - beta1) (g - m),  v <- beta2 v + (1 - beta2) g^2
-//   p <- p - rate / (1 - beta1^t) * m / (sqrt(v / (1 - beta2^t)) + epsilon)
-// in float32; the factors that are the same for all elements are computed in float64.
-class AdamW {
+// An update rule. Another one derives from it, and has update() and state().
+class Optimiser {
  public:
-  // Stores names and shapes, not the tensors. Throws Error for options out of range.
-  explicit AdamW(const Parameters<float>& parameters, const AdamWOptions& options = {});
+  virtual ~Optimiser() = default;
 
   // Makes one step. The gradients are then set to 0, for the next pass to add to. Returns the norm
   // of all gradients together, before clipping: a gradient is used as g * clip_norm / norm if the
@@ -36,24 +42,49 @@ class AdamW {
   double step(const Parameters<float>& parameters, const Parameters<float>& gradients,
               double learning_rate, int threads = 0);
 
-  // The data for a checkpoint: the number of steps, and m and v as "m.NAME" and "v.NAME". The list
-  // refers to this object.
+  // The data for a checkpoint: the number of steps, and tensors whose names are unique ("m.NAME").
+  // The list refers to this object.
   std::int64_t steps() const noexcept { return steps_; }
   void set_steps(std::int64_t steps);  // throws Error if steps < 0
-  Parameters<float> state();
+  virtual Parameters<float> state() = 0;
 
-  const AdamWOptions& options() const noexcept { return options_; }
+  const OptimiserOptions& options() const noexcept { return options_; }
+
+  // What update() gets from step().
+  struct Step {
+    std::int64_t number;  // from 1
+    double rate, factor;  // gradients count times the factor, which clips them
+    int threads;
+  };
+  // The rule alone, without checks and without counting: changes the parameters and sets the
+  // gradients to 0. Both lists are those of the constructor.
+  virtual void update(const Parameters<float>& parameters, const Parameters<float>& gradients,
+                      const Step& step) = 0;
+
+ protected:
+  // Stores names and shapes, not the tensors. Throws Error for options out of range.
+  Optimiser(OptimiserMethod method, const Parameters<float>& parameters,
+            const OptimiserOptions& options);
+
+  // Returns options().weight_decay for a parameter that decays, 0 for another one.
+  double decay_of(const Parameter<float>& parameter) const noexcept {
+    return parameter.decays ? options_.weight_decay : 0;
+  }
 
  private:
-  struct Slot {
+  struct Known {
     std::string name;
-    Tensor<float> m, v;
+    Shape shape;
   };
   void check(const char* what, const Parameters<float>& list) const;
 
-  AdamWOptions options_;
-  std::vector<Slot> slots_;
+  OptimiserOptions options_;
+  std::vector<Known> known_;
   std::int64_t steps_ = 0;
 };
+
+// Returns the optimiser that options.method names. Throws Error for options out of range.
+std::unique_ptr<Optimiser> make_optimiser(const Parameters<float>& parameters,
+                                          const OptimiserOptions& options = {});
 
 }  // namespace sextant

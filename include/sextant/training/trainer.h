@@ -29,7 +29,7 @@ struct TrainerOptions {
   // The settings that the results depend on are stored in run.json; a run can only be resumed with
   // the same values.
   std::uint64_t seed = 0;  // seed of dropout; of the data too, if the task uses it
-  AdamWOptions optimiser{};
+  OptimiserOptions optimiser{};
   Schedule schedule{};
   double dropout = 0;           // 0 <= dropout < 1, for Pass
   double word_dropout = 0;      // the same for whole words
@@ -81,7 +81,8 @@ struct TrainingResult {
 };
 
 // Trains. Step i (from 0) sums the gradients of task.batches(i) batches, each scaled by 1 /
-// task.target_tokens(i), and makes one AdamW step with learning_rate(schedule, i). The random seed
+// task.target_tokens(i), and makes one step of the
+// optimiser with learning_rate(schedule, i). The random seed
 // is a function of `seed` and the step, the same for all batches of a step: a task distinguishes
 // their tokens by RandomKey::first_row. So a step has the same sums in one batch and in several, up
 // to rounding (those of several are added in pairs, then pairs of pairs). A run that is killed at

@@ -80,7 +80,7 @@ void GroupOrSelf::check_same(const TrainerOptions& options,
   each_field<TrainerOptions>([&](const auto& one) {
     if (one.name != "threads") add("trainer." + std::string(one.name), options.*one.member);
   });
-  add_all("adamw", to_json(options.optimiser));
+  add_all("optimiser", to_json(options.optimiser));
   add_all("schedule", to_json(options.schedule));
   add_all("trainer.settings", Json::parse(options.settings));
   values.emplace_back("SEXTANT_TARGET", chosen_target());
@@ -102,7 +102,7 @@ void GroupOrSelf::check_same_validation(std::int64_t batches) const {
   }
 }
 
-void GroupOrSelf::broadcast(const Parameters<float>& parameters, AdamW& optimiser,
+void GroupOrSelf::broadcast(const Parameters<float>& parameters, Optimiser& optimiser,
                             TrainingState& state) const {
   if (group_ == nullptr) return;
   for (const auto& list : {parameters, optimiser.state()}) {

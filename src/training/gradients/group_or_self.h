@@ -46,7 +46,8 @@ class GroupOrSelf {
   void check_same_step(std::int64_t targets, std::int64_t batches) const;
   void check_same_validation(std::int64_t batches) const;
   // Copies the data of the first rank.
-  void broadcast(const Parameters<float>& parameters, AdamW& optimiser, TrainingState& state) const;
+  void broadcast(const Parameters<float>& parameters, Optimiser& optimiser,
+                 TrainingState& state) const;
   void broadcast_number(std::int64_t& number) const;
   void broadcast_text(std::string& text) const;
   // Returns the sum over the parts, of which each rank has its own: batch by batch.

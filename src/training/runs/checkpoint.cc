@@ -236,7 +236,7 @@ void RunFolder::remove_all_but(std::int64_t last, std::int64_t best) const {
 }
 
 // Under a temporary name, which becomes the folder's when all is there.
-void RunFolder::write(const std::string& folder, TrainingTask& task, AdamW& optimiser,
+void RunFolder::write(const std::string& folder, TrainingTask& task, Optimiser& optimiser,
                       const TrainingState& state) {
   const std::string temporary = folder + std::string(kTemporary);
   try {
@@ -257,7 +257,7 @@ void RunFolder::write(const std::string& folder, TrainingTask& task, AdamW& opti
   }
 }
 
-void RunFolder::save(TrainingTask& task, AdamW& optimiser, const TrainingState& state) {
+void RunFolder::save(TrainingTask& task, Optimiser& optimiser, const TrainingState& state) {
   if (optimiser.steps() != state.step || (last_ && state.step <= *last_)) {
     throw Error("checkpoint.step", "must be the optimiser's and above the last one's, got " +
                                        std::to_string(state.step));
@@ -278,16 +278,20 @@ void RunFolder::save(TrainingTask& task, AdamW& optimiser, const TrainingState& 
   remove_all_but(state.step, state.best_loss ? state.best_step : state.step);
 }
 
-TrainingState RunFolder::load(TrainingTask& task, AdamW& optimiser) const {
+TrainingState RunFolder::load(TrainingTask& task, Optimiser& optimiser) const {
   if (!last_) return {};
   const std::string folder = folder_of(*last_);
   check_files(folder);
   TrainingState state = last_state();
-  AdamW loaded(task.parameters(), optimiser.options());
-  load_parameters(folder + "/optimiser.safetensors", loaded.state());
-  loaded.set_steps(state.step);
+  const Parameters<float> of_optimiser = optimiser.state();
+  std::vector<Tensor<float>> loaded;
+  for (const auto& each : of_optimiser) loaded.emplace_back(each.tensor->shape());
+  Parameters<float> into = of_optimiser;
+  for (std::size_t i = 0; i < into.size(); ++i) into[i].tensor = &loaded[i];
+  load_parameters(folder + "/optimiser.safetensors", into);
   load_parameters(folder + "/model.safetensors", task.parameters());
-  optimiser = std::move(loaded);
+  for (std::size_t i = 0; i < into.size(); ++i) *of_optimiser[i].tensor = std::move(loaded[i]);
+  optimiser.set_steps(state.step);
   remove_all_but(state.step, state.best_loss ? state.best_step : state.step);
   return state;
 }

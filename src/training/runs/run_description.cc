@@ -55,7 +55,7 @@ void check_kept(const TrainerOptions& options) {
   check_fields("trainer", options);
   Json::parse_object(options.settings, "trainer.settings", kSettings);
   learning_rate(options.schedule, 0);
-  AdamW({}, options.optimiser);
+  make_optimiser({}, options.optimiser);
 }
 
 }  // namespace

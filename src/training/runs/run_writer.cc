@@ -5,7 +5,7 @@
 
 namespace sextant {
 
-RunWriter::RunWriter(const TrainerOptions& options, TrainingTask& task, AdamW& optimiser,
+RunWriter::RunWriter(const TrainerOptions& options, TrainingTask& task, Optimiser& optimiser,
                      TrainingState& state)
     : run_(options.resume ? RunFolder::open(options.folder)
                           : RunFolder::create(options.folder, describe_run(options))),
@@ -25,8 +25,8 @@ RunWriter::~RunWriter() {
   if (is_new_) run_.discard();
 }
 
-void RunWriter::write(const StepMetrics& metrics, bool keep, TrainingTask& task, AdamW& optimiser,
-                      TrainingState& state) {
+void RunWriter::write(const StepMetrics& metrics, bool keep, TrainingTask& task,
+                      Optimiser& optimiser, TrainingState& state) {
   metrics_->append(metrics);
   state.metrics_bytes = metrics_->bytes();
   state.metrics_checksum = metrics_->checksum();

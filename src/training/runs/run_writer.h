@@ -14,7 +14,7 @@ namespace sextant {
 class RunWriter {
  public:
   // Makes or opens options.folder and loads its last checkpoint. Throws Error as train() does.
-  RunWriter(const TrainerOptions& options, TrainingTask& task, AdamW& optimiser,
+  RunWriter(const TrainerOptions& options, TrainingTask& task, Optimiser& optimiser,
             TrainingState& state);
   RunWriter(const RunWriter&) = delete;
   RunWriter& operator=(const RunWriter&) = delete;
@@ -22,7 +22,7 @@ class RunWriter {
   ~RunWriter();
 
   // A step, and a checkpoint where it is to be kept.
-  void write(const StepMetrics& metrics, bool keep, TrainingTask& task, AdamW& optimiser,
+  void write(const StepMetrics& metrics, bool keep, TrainingTask& task, Optimiser& optimiser,
              TrainingState& state);
   // "FOLDER/last keeps step 6", or empty.
   std::string last_checkpoint_text() const;

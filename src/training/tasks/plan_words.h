@@ -72,10 +72,10 @@ inline const std::vector<Wording> kScheduleWords = {
     {.field = "warmup", .default_text = "100, translate 400; at most a tenth of the steps"},
     {.field = "decay",
      .default_text = "cosine to 1/20 with --steps or --epochs, else inverse_square_root"}};
-inline const std::vector<Wording> kOptimiserWords = {{.field = "beta1", .hidden = true},
-                                                     {.field = "beta2", .hidden = true},
-                                                     {.field = "epsilon", .hidden = true},
-                                                     {.field = "clip_norm", .option = "--clip"}};
+inline const std::vector<Wording> kOptimiserWords = {
+    {.field = "method", .option = "--optimizer"}, {.field = "beta1", .hidden = true},
+    {.field = "beta2", .hidden = true},           {.field = "epsilon", .hidden = true},
+    {.field = "momentum", .hidden = true},        {.field = "clip_norm", .option = "--clip"}};
 
 // A part of a plan whose fields are options.
 template <class Options>
@@ -106,8 +106,9 @@ void each_part(const Use& use) {
                              [](Plan& plan) -> EpochOptions& { return plan.epochs; }});
   use(PlanPart<Schedule>{"trainer.schedule", kSteps, kScheduleWords,
                          [](Plan& plan) -> Schedule& { return plan.trainer.schedule; }});
-  use(PlanPart<AdamWOptions>{"trainer.optimiser", kSteps, kOptimiserWords,
-                             [](Plan& plan) -> AdamWOptions& { return plan.trainer.optimiser; }});
+  use(PlanPart<OptimiserOptions>{
+      "trainer.optimiser", kSteps, kOptimiserWords,
+      [](Plan& plan) -> OptimiserOptions& { return plan.trainer.optimiser; }});
 }
 
 }  // namespace sextant

@@ -66,10 +66,11 @@ void complete_schedule(TrainingPlan& plan) {
     schedule.warmup = std::max<std::int64_t>(1, std::min(schedule.warmup, trainer.steps / 10));
     if (trainer.steps == 1) schedule.warmup = 0;
   }
-  if (schedule.decay != Decay::cosine) return;
-  if (!counted)
-    throw Error("train.decay",
-                "must not be cosine without --steps or --epochs, which say where it ends");
+  if (!has_end(schedule.decay)) return;
+  if (!counted) {
+    throw Error("train.decay", "must not be " + std::string(name_of(schedule.decay)) +
+                                   " without --steps or --epochs, which say where it ends");
+  }
   schedule.steps = trainer.steps;
   schedule.floor = schedule.peak / 20;
 }

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/run_program.h"
-#include "sextant/training/optimiser.h"
+#include "sextant/training/adamw.h"
 #include "sextant/training/tasks/language_task.h"
 #include "sextant/training/tasks/translation_task.h"
 

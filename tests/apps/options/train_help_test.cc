@@ -43,6 +43,7 @@ TEST(TrainHelp, SaysTheDefaultsOfEveryTask) {
   }
   const std::map<std::string, std::string> names{{"peak", "--rate"},
                                                  {"clip_norm", "--clip"},
+                                                 {"method", "--optimizer"},
                                                  {"minimum_count", "--min-count"},
                                                  {"kind", "--tokenizer"}};
   for (const std::string task : kTrainingKinds) {

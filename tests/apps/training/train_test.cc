@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
@@ -388,6 +389,14 @@ TEST_F(Train, LossesOfOneRunAndOfSeveralAreDrawn) {
   const auto json = sextant("plot losses " + one + " --json").json();
   EXPECT_EQ(json[0]["steps"].size(), 4U);
   EXPECT_EQ(json[0]["validation_steps"], (std::vector{2, 4}));
+  ASSERT_EQ(sextant("plot losses " + one + " " + two + " -o " + (folder_ / "losses.csv")).code, 0);
+  const std::string table = contents(folder_ / "losses.csv");
+  EXPECT_EQ(std::ranges::count(table, '\n'), 1 + 4 + 3);
+  EXPECT_THAT(table, StartsWith("run,step,seconds,loss,mean_loss,validation_loss\none,1,"));
+  EXPECT_THAT(table, HasSubstr("," + json[0]["mean_loss"][3].dump() + "," +
+                               json[0]["validation_loss"][1].dump() + "\ntwo,1,"));
+  EXPECT_THAT(table, HasSubstr(",\none,2,")) << "no held-out loss at the first step";
+  EXPECT_EQ(sextant("plot losses " + one + " " + two + " --format csv").out, table);
   EXPECT_EQ(sextant("plot losses " + (folder_ / "none")).code, 1);
   EXPECT_EQ(sextant("plot losses").code, 2);
   EXPECT_EQ(sextant("plot").code, 2);

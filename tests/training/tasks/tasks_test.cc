@@ -8,7 +8,7 @@
 #include "sextant/core/error.h"
 #include "sextant/models/generate.h"
 #include "sextant/models/translate_lines.h"
-#include "sextant/training/optimiser.h"
+#include "sextant/training/adamw.h"
 #include "sextant/training/tasks/language_task.h"
 #include "sextant/training/tasks/translation_task.h"
 

@@ -24,6 +24,7 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::ThrowsMessage;
 
 class Plans : public RunFolders {
  protected:
@@ -89,9 +90,18 @@ TEST_F(Plans, AChosenScheduleStays) {
   fill_defaults(plan, {.decay = true, .warmup = true});
   EXPECT_EQ(plan.trainer.schedule.decay, Decay::constant);
   EXPECT_EQ(plan.trainer.schedule.warmup, 90);
-  plan.trainer.steps = 0;
-  plan.trainer.schedule.decay = Decay::cosine;
-  EXPECT_THROW(fill_defaults(plan, {.decay = true}), Error);
+  for (const Decay decay : {Decay::cosine, Decay::linear, Decay::wsd}) {
+    plan.trainer.steps = 100;
+    plan.trainer.schedule = {.decay = decay, .peak = 0.5, .warmup = 90};
+    fill_defaults(plan, {.decay = true, .warmup = true});
+    EXPECT_EQ(plan.trainer.schedule.decay, decay);
+    EXPECT_EQ(plan.trainer.schedule.steps, 100);
+    EXPECT_EQ(plan.trainer.schedule.floor, 0.025);
+    plan.trainer.steps = 0;
+    EXPECT_THAT([&] { fill_defaults(plan, {.decay = true}); },
+                ThrowsMessage<Error>("[train.decay] must not be " + std::string(name_of(decay)) +
+                                     " without --steps or --epochs, which say where it ends"));
+  }
   EXPECT_THROW(default_plan("rhymes"), Error);
 }
 

@@ -82,7 +82,7 @@ TrainingPlan default_plan(const std::string& kind);
 // Fills in settings that follow from others: the size of a vocabulary of sub-words, the model's
 // length and seed, the table that its scheme starts from, and the schedule, which depends on
 // whether the number of steps is known; a chosen decay and warm-up are kept. Throws Error for a
-// cosine without an end.
+// cosine, a linear or a wsd decay without an end.
 void fill_defaults(TrainingPlan& plan, const ScheduleOverrides& chosen = {});
 
 // Converts periods in epochs to whole steps, at least one each. If a period is given in both units,
