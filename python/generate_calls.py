@@ -1,5 +1,5 @@
-"""The text of sextant/_calls.py: trainings, generation and scores with the options, defaults, ranges and words of the library's
-lists. generate.py writes it."""
+"""Makes the text of sextant/_calls.py: trainings, generation and scores with the options, defaults, ranges and meanings of the
+library's lists. generate.py writes it."""
 
 from __future__ import annotations
 
@@ -28,30 +28,31 @@ if TYPE_CHECKING:
 
 ERRORS = ("ValueError: a value out of its range, or data that cannot be used; the message names the argument",
           "TypeError: an argument of another type")
-TEXTS = ("text", "Source | Sequence[Source]", "files of text: paths, or what has read(), one or a list of them")
-PAIRS = ("pairs", "Pairs", "a file of pairs, a line each with a tab between, as a path or what has read(); or a list of tuples")
+TEXTS = ("text", "Source | Sequence[Source]", "text files: paths or objects with read(), one or a list")
+PAIRS = ("pairs", "Pairs", "a file with one pair per line, separated by a tab, as a path or an object with read(); or a list of tuples")
 RUN = [
     ("folder", "str | os.PathLike[str] | None", "None",
-     "the run's: the best and the last model, the metrics, and what resume() needs; made if needed. None: nothing is written"),
+     "folder of the run, created if needed: the best and the last model, the metrics and the files that resume() needs. None: nothing is written"),
     ("on_step", "OnStep | None", "None",
-     "called after each step with its number, its loss and StepMetrics; False, NumPy's too, ends the training. What it raises is raised here, "
-     "after the run was saved, with the model so far as its attribute `model`"),
-    ("progress", "bool | None", "None", "shown on stderr, by tqdm where it is installed; None: on a terminal or in a notebook"),
+     "called after each step with its number, its loss and StepMetrics; False (also NumPy's) ends the training. Its exceptions propagate "
+     "after the run is saved, with the model so far as their attribute `model`"),
+    ("progress", "bool | None", "None", "show progress on stderr, by tqdm if it is installed; None: on a terminal or in a notebook"),
 ]
 SCHEME = ("scheme", "PositionNames", '"rotary"',
-             "schemes of self attention: a name, or a dict from names to parameters, {'rotary': {'base': 500000.0}}")
+             "positional schemes of self-attention: a name, or a dict from names to parameters, {'rotary': {'base': 500000.0}}")
 LAYERS = ("layer_schemes", "Sequence[tuple[Sequence[int], PositionNames]]", "()",
-          "layers, counted from 0, whose schemes are others, with these: [([0, 2], {'rotary': {}, 'window': {'left': 127}})]")
+          "layers, counted from 0, with other schemes: [([0, 2], {'rotary': {}, 'window': {'left': 127}})]")
 DECODER = ("decoder_scheme", "PositionNames | None", "None",
-           "schemes of the decoder where they are others: {'t5': {'bidirectional': False}}; None: `scheme`")
+           "schemes of the decoder if they differ, such as {'t5': {'bidirectional': False}}; None: `scheme`")
 FROM = ("from_model", "str | os.PathLike[str] | None", "None", "the folder of a trained model to start from")
-TOKENIZER = ("tokenizer_from", "str | os.PathLike[str] | None", "None", "a folder whose tokenizer is taken, a model's; None: one is made from the data")
-INTERRUPT = ("Ctrl-C (KeyboardInterrupt) ends it after the step and saves, as on the command line; the exception has the model so far "
+TOKENIZER = ("tokenizer_from", "str | os.PathLike[str] | None", "None",
+             "a model folder whose tokenizer is used; None: a tokenizer is trained on the data")
+INTERRUPT = ("Ctrl-C (KeyboardInterrupt) ends the training after the step and saves, as on the command line; the exception has the model so far "
              "as its attribute `model`.")
-LENS = ("What each layer would write next, after every token: the final norm and the map to the vocabulary (and the pointer, where there "
-        "is one) read the sum of the layers up to there, as if the model ended there (the logit lens). The last layer's are the model's own.")
-GUESSES = "the tokens that are read, and for each layer its guesses after each of them"
-BEST = "the model with the lowest loss of the held-out data; its `training` has the losses"
+LENS = ("Predicts the next token from each layer, after every token (the logit lens): the final norm, the output projection and the pointer, "
+        "if there is one, are applied to the sum of the layers up to this one. The last layer gives the model's output.")
+GUESSES = "the tokens of the text, and the predictions of each layer after each token"
+BEST = "the model with the lowest loss on the held-out data; its `training` has the losses"
 
 
 @dataclass
@@ -85,55 +86,58 @@ def train(name: str, idea: str, data: list[tuple[str, str, str]], result: str, m
 CALLS = [
     train("lm", "Trains a language model: the next token of a text.", [TEXTS], "LanguageModel",
           INTERRUPT, [LAYERS, FROM, TOKENIZER]),
-    train("mlm", "Trains a masked language model: hidden tokens of a text.", [TEXTS],
+    train("mlm", "Trains a masked language model: masked tokens of a text.", [TEXTS],
           "MaskedModel", INTERRUPT, [LAYERS, FROM, TOKENIZER]),
     train("translate", "Trains a translator on pairs of sentences.", [PAIRS], "Translator", INTERRUPT,
-          [DECODER, FROM, TOKENIZER, ("valid", "Pairs | None", "None", "the held-out pairs; None: as held_out"),
-           ("augment", "Sequence[str]", "()", "more pairs, where both sides are the same language: of 'swap' (both directions), "
-            "'shuffle' (each target with its own words in a disturbed order), 'replace' (words that both sides share are replaced), "
-            "'join' (each pair with the next)")]),
-    train("dates", "Trains a translator of dates in words on built-in data: 'the third of march 1999' to '1999-03-03'.", [],
+          [DECODER, FROM, TOKENIZER, ("valid", "Pairs | None", "None", "the held-out pairs; None: chosen by held_out"),
+           ("augment", "Sequence[str]", "()", "add pairs, if both sides are in the same language: 'swap' (the other direction), "
+            "'shuffle' (the source is the target in slightly changed order), 'replace' (other words in place of those that both sides share), "
+            "'join' (each pair joined with the next)")]),
+    train("dates", "Trains a translator of written dates on built-in data: 'the third of march 1999' to '1999-03-03'.", [],
           "Translator", INTERRUPT, [DECODER]),
-    train("copy", "Trains a translator that writes 3 to 8 letters again: 'dbca' to 'dbca'. It needs to know where they stand.", [],
+    train("copy", "Trains a translator that copies 3 to 8 letters: 'dbca' to 'dbca'. It needs their positions.", [],
           "Translator", INTERRUPT, [DECODER], "dates"),
-    train("reverse", "Trains a translator that writes 3 to 8 letters backwards: 'dbca' to 'acbd'. It needs to know where they stand.", [],
+    train("reverse", "Trains a translator that reverses 3 to 8 letters: 'dbca' to 'acbd'. It needs their positions.", [],
           "Translator", INTERRUPT, [DECODER], "dates"),
-    train("sort", "Trains a translator that writes 3 to 8 letters in order: 'dbca' to 'abcd'. It needs no positions.", [],
+    train("sort", "Trains a translator that sorts 3 to 8 letters: 'dbca' to 'abcd'. It needs no positions.", [],
           "Translator", INTERRUPT, [DECODER], "dates"),
-    Call("resume", "resume", "Goes on with a run that was stopped, or makes it longer: the same bits as a run that was not stopped.",
-         [("folder", "str | os.PathLike[str]", "of the run")], "Model", BEST,
+    Call("resume", "resume", "Continues a stopped run, or extends a finished one, with the same bits as a run that was not stopped.",
+         [("folder", "str | os.PathLike[str]", "folder of the run")], "Model", BEST,
          "from ._training import resume as run\n\nreturn run(folder, {\"text\": text, \"pairs\": pairs, \"valid\": valid}, {options}, on_step, progress)",
-         [("text", "Source | Sequence[Source] | None", "None", "of lm and mlm, where the same texts are now; None: where they were, or as far from the folder"),
-          ("pairs", "Pairs | None", "None", "of translate, the same pairs"), ("valid", "Pairs | None", "None", "of translate, the same held-out pairs"),
+         [("text", "Source | Sequence[Source] | None", "None",
+           "lm and mlm: the same texts, if they were moved; None: at the same path, absolute or relative to the folder"),
+          ("pairs", "Pairs | None", "None", "translate: the same pairs, if moved"),
+          ("valid", "Pairs | None", "None", "translate: the same held-out pairs, if they were moved"),
           *RUN[1:]], INTERRUPT),
     Call("extrapolate", "extrapolate",
-         "Train short, test long: one small language model per scheme, all with the same initial weights, batches and steps, scored at "
-         "several lengths on the same held-out tokens; with seeds=3 three times, and means with their deviation.",
+         "Trains short and tests long: trains one small language model per scheme, all with the same initial weights, batches and steps, and "
+         "scores each at several lengths on the same held-out tokens. seeds=3 repeats this three times and gives means with standard deviations.",
          [TEXTS], "ExtrapolationTable", "the perplexities of every scheme at every length",
          "from ._extrapolate import run\n\nreturn run(text, schemes, {options}, folder, on_step, progress)",
          [("schemes", "Sequence[PositionNames] | None", "None",
            "names, or dicts from names to parameters; None: none, sinusoidal, learned, rotary, alibi, t5, kerple_log"),
           ("folder", "str | os.PathLike[str] | None", "None",
-           "of the experiment: the same call continues where it was stopped, and trains further schemes; None: nothing is kept"),
+           "folder of the experiment: the same call continues a stopped experiment, and trains further schemes; None: nothing is saved"),
           ("on_step", "OnScore | None", "None",
-           "called with the scheme's label (\"rotary, seed 1\" of several), what is done (\"measuring\", \"training\", \"scoring\"), the length that is scored, and "
-           "StepMetrics after a step, else None; False stops the experiment"), RUN[2]],
-         "Ctrl-C (KeyboardInterrupt) ends it and saves, if there is a folder."),
-    Call("generate", "generate", "Goes on with a text.", [("prompt", "str", "at least one token")], "str",
-         "the text without the prompt; it ends at <eos>, at `stop`, after max_tokens, or with a UserWarning where the table of the model's positions ends", "return self._generate(prompt, {options}, stop, on_text)",
-         [("stop", "str", '""', "ends the text and is no part of it"),
-          ("on_text", "Callable[[str], object] | None", "None", "called with every part of the text as it is made")],
+           "called with the scheme's label (\"rotary, seed 1\" with several seeds), the phase (\"measuring\", \"training\", \"scoring\"), the length "
+           "being scored, and StepMetrics after a step, else None; False stops the experiment"), RUN[2]],
+         "Ctrl-C (KeyboardInterrupt) ends the experiment and saves it, if there is a folder."),
+    Call("generate", "generate", "Continues a text.", [("prompt", "str", "at least one token")], "str",
+         "the text without the prompt; it ends at <eos>, at `stop`, after max_tokens, or with a UserWarning at the end of the model's table "
+         "of positions", "return self._generate(prompt, {options}, stop, on_text)",
+         [("stop", "str", '""', "text that ends the output and is not part of it"),
+          ("on_text", "Callable[[str], object] | None", "None", "called with each part of the text as it is generated")],
          owner="_Generates"),
-    Call("fill", "fill", "What the model would put where a text has [MASK].", [("text", "str", "with [MASK] in it")], "FilledText",
-         "the text with the most probable token in every hole, and the guesses of each hole", "return self._fill(text, {options})",
+    Call("fill", "fill", "Predicts each [MASK] of a text.", [("text", "str", "a text with [MASK] in it")], "FilledText",
+         "the text with the most probable token for each [MASK], and the predictions for each [MASK]", "return self._fill(text, {options})",
          owner="_Fills"),
-    Call("logit_lens", "logit_lens", LENS + " A masked model guesses the token itself.", [("text", "str", "1 to 512 tokens")], "LogitLens", GUESSES,
+    Call("logit_lens", "logit_lens", LENS + " A masked model predicts the token itself.", [("text", "str", "1 to 512 tokens")], "LogitLens", GUESSES,
          "return self._logit_lens(text, {options})", owner="_LensOfText"),
-    Call("logit_lens", "logit_lens", LENS + " Of an ensemble, the first model's.",
+    Call("logit_lens", "logit_lens", LENS + " An ensemble uses its first model.",
          [("text", "str", "the source, 1 to 512 tokens")], "LogitLens", GUESSES, "return self._logit_lens(text, target, {options})",
-         [("target", "str | None", "None", "its translation, at most 512 tokens; None: what the model makes of it")], owner="_LensOfPairs"),
-    Call("evaluate", "evaluate_text", "How well the model predicts a text.", [("text", "Source", "a path, or what has read()")],
-         "TextScore", "perplexity and bits per character, in windows side by side and, with `stride`, in sliding ones",
+         [("target", "str | None", "None", "its translation, at most 512 tokens; None: the model's own translation")], owner="_LensOfPairs"),
+    Call("evaluate", "evaluate_text", "Scores the model's predictions of a text.", [("text", "Source", "a path, or an object with read()")],
+         "TextScore", "perplexity and bits per character, in windows that do not overlap or, with `stride`, in sliding windows",
          "return self._evaluate(text, {options})", owner="_ScoresText"),
     Call("translate", "translate_lines", "Translates by beam search.", [("text", "str | Sequence[str]", "a sentence, or a list of them")], "Any",
          "the translation of each sentence: a str or a list of str; with n_best above 1 a list of Translation for each",
@@ -144,7 +148,7 @@ CALLS = [
          [("reverse", "bool", "False", "translate the second side into the first"),
           ("limit", "int | None", "None", "use only the first pairs")], owner="_ScoresPairs"),
 ]
-# What a class that has such a method does with the options.
+# The method that each of these classes implements, with the options.
 HOOKS = {
     "_Generates": "_generate(self, prompt: str, options: dict[str, Any], stop: str, on_text: Callable[[str], object] | None) -> str",
     "_Fills": "_fill(self, text: str, options: dict[str, Any]) -> FilledText",

@@ -1,5 +1,5 @@
-"""The operator's options, in every function of the package that takes them: each stands once, here, and generate.py writes it
-into the signatures, help texts and calls of the files below."""
+"""Lists the options of the operator once, for every function of the package that takes them. generate.py writes them into the
+signatures, help texts and calls of the files below."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ import textwrap
 # Name, type, default, meaning.
 OPTIONS = [
     ("causal", "Causal | None", "None",
-     'which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query sees every key), '
-     '"at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where q_len is k_len and these agree'),
-    ("window", "tuple[int, int] | None", "None", "(left, right): how many keys before and after the diagonal are visible, -1 for all"),
+     'visible keys of a query: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last query sees every key), '
+     '"at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True if q_len equals k_len, where they agree'),
+    ("window", "tuple[int, int] | None", "None", "(left, right): number of visible keys before and after the diagonal; -1: all"),
     ("mask", "Array | None", "None",
      "bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads, q_len, k_len], any strides"),
     ("bias", "Bias | None", "None",
-     "by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made: DistanceBias, "
+     "by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or the object returned by a scheme: DistanceBias, "
      "ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the heads of q and for all tokens"),
     ("slopes", "Numbers | None", "None", "[heads]: adds -slope * |distance|"),
-    ("scale", "float | None", "None", "of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says"),
+    ("scale", "float | None", "None", "factor of the scores, within +-1e38; None: 1 / sqrt(head_dim), or the factor of the term"),
     ("softcap", "float", "0.0", "score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off"),
-    ("segments", "Integers | None", "None", "packed sequences: where each begins, then the length (cu_seqlens)"),
+    ("segments", "Integers | None", "None", "packed sequences: the start of each, then the length (cu_seqlens)"),
     ("key_segments", "Integers | None", "None", "the same for keys"),
-    ("key_lengths", "Integers | None", "None", "[batch]: keys from there on are padding"),
+    ("key_lengths", "Integers | None", "None", "[batch]: keys from this index on are padding"),
     ("query_offsets", "Integers | None", "None", "[batch]: the key on the diagonal of each sequence's query 0"),
     ("positions", "Array | tuple[Array, Array] | None", "None",
      "ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two"),
-    ("sinks", "Numbers | None", "None", "[heads]: a logit per head that takes part in the softmax"),
+    ("sinks", "Numbers | None", "None", "[heads]: attention sinks, an additional logit per head in the softmax, without a value"),
     ("rotation", "RotationTable | None", "None", "a RotationTable of float32 that rotates queries and keys inside the call"),
     ("layout", "HeadLayout", '"bhld"',
      'order of the axes of q, k, v, out and their gradients: "bhld" is [batch, heads, length, channels], "blhd" [batch, length, heads, '
      "channels]; masks, weights and log_sum_exp keep theirs"),
-    ("threads", "int", "0", "0: as many as there are cores; results do not depend on it"),
+    ("threads", "int", "0", "number of threads; 0: all cores; results do not depend on it"),
 ]
 # The files, and the options that have another name there.
 FILES: dict[str, tuple[str, ...]] = {"_attention.py": (), "_kv_cache.py": (), "torch/_attention.py": ("mask", "scale", "layout")}

@@ -1,5 +1,5 @@
-"""The text of sextant/_schemes.py: a function per scheme, with the signature, ranges and words of the registry and the formula of
-its page. generate.py writes it."""
+"""Makes the text of sextant/_schemes.py: a function per scheme, with the signature, ranges and meanings of the registry and the
+formula of its page. generate.py writes it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 '''
 
-# What a scheme makes, by its kind: its sizes, the type, and what help() says of it.
+# The result of a scheme, by its kind: its sizes, its type and its description in help().
 KINDS = {
     "none": ([], "None", "None."),
     "added": (["width"], "NDArray[Any]", "The table [positions, width] of `dtype`, or `out`."),
@@ -34,7 +34,7 @@ KINDS = {
     "indexed_bias": (["heads"], "_core.ScoreTerm", "A ScoreTerm, for attention(bias=...)."),
     "content": (["heads", "head_dim"], "_core.ScoreTerm", "A ScoreTerm, for attention(bias=...)."),
 }
-SIZES = {"width": "of the embeddings", "heads": "query heads", "head_dim": "channels of a head"}
+SIZES = {"width": "width of the embeddings", "heads": "query heads", "head_dim": "channels of a head"}
 TYPES = {"flag": "bool", "integer": "int", "number": "float", "text": "str | os.PathLike[str]",
          "integers": "Sequence[int]", "numbers": "Sequence[float]"}
 
@@ -68,9 +68,9 @@ def entry(name: str, text: str) -> str:
 
 def docstring(scheme: dict[str, Any], first: str, sizes: list[str], rows: list[tuple[str, str]], page: Path) -> str:
     parts = [textwrap.fill(scheme["idea"], 96), formula(page), "Args:"]
-    ids = "how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]"
+    ids = "the number of positions, from 0, or their ids: whole numbers [rows], or [rows, axes]"
     if scheme["name"] == "sinusoidal":
-        ids = "how many there are, 0 and up, or which: whole or real numbers [rows]"
+        ids = "the number of positions, from 0, or the positions: whole or real numbers [rows]"
     arguments = [entry(first, ids), *(entry(size, SIZES[size]) for size in sizes), *(entry(*row) for row in rows)]
     parts[-1] += "\n" + "\n".join(arguments)
     parts.append("Returns:\n" + entry("", KINDS[scheme["kind"]][2]).replace("    : ", "    "))
@@ -97,17 +97,17 @@ def function(scheme: dict[str, Any], docs: Path) -> str:
     if kind == "rotated" and any("heads" in weight["shape"] for weight in scheme["weights"]):
         extra.append("heads")
         keywords.append("heads: int = 1")
-        rows.append(("heads", "query heads, which have tables of their own"))
+        rows.append(("heads", "query heads, each with its own table"))
     if scheme["weights"]:
         keywords.append("weights: Mapping[str, Array] | None = None")
         shapes = "; ".join(f"{w['name']} {w['shape']}: {w['meaning']}" for w in scheme["weights"])
         rows.append(("weights", f"arrays by name; None: the initial ones. {shapes}"))
     if kind in ("added", "rotated"):
         keywords.append('dtype: DType = "float32"')
-        rows.append(("dtype", "float32, float64, float16 or bfloat16: what values are rounded to, once"))
+        rows.append(("dtype", "float32, float64, float16 or bfloat16: the type to which values are rounded, once"))
     if kind == "added":
         keywords.append("out: Array | None = None")
-        rows.append(("out", "where the table goes: an array of this shape and dtype"))
+        rows.append(("out", "array for the result, of this shape and dtype"))
     if keywords:
         signature += ["*", *keywords]
     given = "{" + ", ".join(f'"{n}": {n}' for n in names) + "}"

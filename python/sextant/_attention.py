@@ -114,28 +114,28 @@ def attention(
         return_log_sum_exp: give (out, log_sum_exp)
 
     Options, which may all be combined:
-        causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
-            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where q_len is
-            k_len and these agree
-        window: (left, right): how many keys before and after the diagonal are visible, -1 for all
+        causal: visible keys of a query: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
+            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True if q_len equals
+            k_len, where they agree
+        window: (left, right): number of visible keys before and after the diagonal; -1: all
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
-        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
-            DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the
-            heads of q and for all tokens
+        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or the object returned by a
+            scheme: DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made
+            for the heads of q and for all tokens
         slopes: [heads]: adds -slope * |distance|
-        scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
+        scale: factor of the scores, within +-1e38; None: 1 / sqrt(head_dim), or the factor of the term
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
-        segments: packed sequences: where each begins, then the length (cu_seqlens)
+        segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
-        key_lengths: [batch]: keys from there on are padding
+        key_lengths: [batch]: keys from this index on are padding
         query_offsets: [batch]: the key on the diagonal of each sequence's query 0
         positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
-        sinks: [heads]: a logit per head that takes part in the softmax
+        sinks: [heads]: attention sinks, an additional logit per head in the softmax, without a value
         rotation: a RotationTable of float32 that rotates queries and keys inside the call
         layout: order of the axes of q, k, v, out and their gradients: "bhld" is [batch, heads, length, channels],
             "blhd" [batch, length, heads, channels]; masks, weights and log_sum_exp keep theirs
-        threads: 0: as many as there are cores; results do not depend on it
+        threads: number of threads; 0: all cores; results do not depend on it
 
     Returns:
         out, or a new array [batch, heads, q_len, v_dim] of q's library and dtype; with return_log_sum_exp that and the
@@ -207,28 +207,28 @@ def attention_backward(
         out, log_sum_exp: what attention() gave; without them the forward pass is computed once more
 
     Options, which may all be combined:
-        causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
-            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where q_len is
-            k_len and these agree
-        window: (left, right): how many keys before and after the diagonal are visible, -1 for all
+        causal: visible keys of a query: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
+            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True if q_len equals
+            k_len, where they agree
+        window: (left, right): number of visible keys before and after the diagonal; -1: all
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
-        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
-            DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the
-            heads of q and for all tokens
+        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or the object returned by a
+            scheme: DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made
+            for the heads of q and for all tokens
         slopes: [heads]: adds -slope * |distance|
-        scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
+        scale: factor of the scores, within +-1e38; None: 1 / sqrt(head_dim), or the factor of the term
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
-        segments: packed sequences: where each begins, then the length (cu_seqlens)
+        segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
-        key_lengths: [batch]: keys from there on are padding
+        key_lengths: [batch]: keys from this index on are padding
         query_offsets: [batch]: the key on the diagonal of each sequence's query 0
         positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
-        sinks: [heads]: a logit per head that takes part in the softmax
+        sinks: [heads]: attention sinks, an additional logit per head in the softmax, without a value
         rotation: a RotationTable of float32 that rotates queries and keys inside the call
         layout: order of the axes of q, k, v, out and their gradients: "bhld" is [batch, heads, length, channels],
             "blhd" [batch, length, heads, channels]; masks, weights and log_sum_exp keep theirs
-        threads: 0: as many as there are cores; results do not depend on it
+        threads: number of threads; 0: all cores; results do not depend on it
 
     Returns:
         AttentionGradients, with the shapes of the inputs.
@@ -287,28 +287,28 @@ def attention_weights(
         heads: which query heads; None: all
 
     Options, which may all be combined:
-        causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
-            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where q_len is
-            k_len and these agree
-        window: (left, right): how many keys before and after the diagonal are visible, -1 for all
+        causal: visible keys of a query: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
+            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True if q_len equals
+            k_len, where they agree
+        window: (left, right): number of visible keys before and after the diagonal; -1: all
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
-        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
-            DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the
-            heads of q and for all tokens
+        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or the object returned by a
+            scheme: DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made
+            for the heads of q and for all tokens
         slopes: [heads]: adds -slope * |distance|
-        scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
+        scale: factor of the scores, within +-1e38; None: 1 / sqrt(head_dim), or the factor of the term
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
-        segments: packed sequences: where each begins, then the length (cu_seqlens)
+        segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
-        key_lengths: [batch]: keys from there on are padding
+        key_lengths: [batch]: keys from this index on are padding
         query_offsets: [batch]: the key on the diagonal of each sequence's query 0
         positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
-        sinks: [heads]: a logit per head that takes part in the softmax
+        sinks: [heads]: attention sinks, an additional logit per head in the softmax, without a value
         rotation: a RotationTable of float32 that rotates queries and keys inside the call
         layout: order of the axes of q, k, v, out and their gradients: "bhld" is [batch, heads, length, channels],
             "blhd" [batch, length, heads, channels]; masks, weights and log_sum_exp keep theirs
-        threads: 0: as many as there are cores; results do not depend on it
+        threads: number of threads; 0: all cores; results do not depend on it
 
     Returns:
         [batch, heads, rows, k_len] of q's library and dtype.
@@ -369,28 +369,28 @@ def attention_statistics(
         top: how many keys to list per row, 0 .. 1024
 
     Options, which may all be combined:
-        causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
-            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where q_len is
-            k_len and these agree
-        window: (left, right): how many keys before and after the diagonal are visible, -1 for all
+        causal: visible keys of a query: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
+            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True if q_len equals
+            k_len, where they agree
+        window: (left, right): number of visible keys before and after the diagonal; -1: all
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
-        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
-            DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the
-            heads of q and for all tokens
+        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or the object returned by a
+            scheme: DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made
+            for the heads of q and for all tokens
         slopes: [heads]: adds -slope * |distance|
-        scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
+        scale: factor of the scores, within +-1e38; None: 1 / sqrt(head_dim), or the factor of the term
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
-        segments: packed sequences: where each begins, then the length (cu_seqlens)
+        segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
-        key_lengths: [batch]: keys from there on are padding
+        key_lengths: [batch]: keys from this index on are padding
         query_offsets: [batch]: the key on the diagonal of each sequence's query 0
         positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
-        sinks: [heads]: a logit per head that takes part in the softmax
+        sinks: [heads]: attention sinks, an additional logit per head in the softmax, without a value
         rotation: a RotationTable of float32 that rotates queries and keys inside the call
         layout: order of the axes of q, k, v, out and their gradients: "bhld" is [batch, heads, length, channels],
             "blhd" [batch, length, heads, channels]; masks, weights and log_sum_exp keep theirs
-        threads: 0: as many as there are cores; results do not depend on it
+        threads: number of threads; 0: all cores; results do not depend on it
 
     Returns:
         WeightStatistics, arrays of float32 (top_keys: int64).
@@ -435,28 +435,28 @@ def plan(
     """What attention(q, k, v, **options) will do: kernel, instruction set, tiles, threads, scratch memory.
 
     Options, which may all be combined:
-        causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
-            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where q_len is
-            k_len and these agree
-        window: (left, right): how many keys before and after the diagonal are visible, -1 for all
+        causal: visible keys of a query: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
+            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True if q_len equals
+            k_len, where they agree
+        window: (left, right): number of visible keys before and after the diagonal; -1: all
         mask: bool (True, or any byte but 0, takes part) or float (added; -inf hides), broadcast to [batch, heads,
             q_len, k_len], any strides
-        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
-            DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the
-            heads of q and for all tokens
+        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or the object returned by a
+            scheme: DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made
+            for the heads of q and for all tokens
         slopes: [heads]: adds -slope * |distance|
-        scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
+        scale: factor of the scores, within +-1e38; None: 1 / sqrt(head_dim), or the factor of the term
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
-        segments: packed sequences: where each begins, then the length (cu_seqlens)
+        segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
-        key_lengths: [batch]: keys from there on are padding
+        key_lengths: [batch]: keys from this index on are padding
         query_offsets: [batch]: the key on the diagonal of each sequence's query 0
         positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
-        sinks: [heads]: a logit per head that takes part in the softmax
+        sinks: [heads]: attention sinks, an additional logit per head in the softmax, without a value
         rotation: a RotationTable of float32 that rotates queries and keys inside the call
         layout: order of the axes of q, k, v, out and their gradients: "bhld" is [batch, heads, length, channels],
             "blhd" [batch, length, heads, channels]; masks, weights and log_sum_exp keep theirs
-        threads: 0: as many as there are cores; results do not depend on it
+        threads: number of threads; 0: all cores; results do not depend on it
 
     Returns:
         An AttentionPlan; explain() says it in a few lines, with what makes the call slower than it could be.

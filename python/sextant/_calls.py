@@ -87,94 +87,98 @@ def lm(
 ) -> LanguageModel:
     """Trains a language model: the next token of a text.
 
-    Ctrl-C (KeyboardInterrupt) ends it after the step and saves, as on the command line; the
-    exception has the model so far as its attribute `model`.
+    Ctrl-C (KeyboardInterrupt) ends the training after the step and saves, as on the command line;
+    the exception has the model so far as its attribute `model`.
 
     Args:
-        text: files of text: paths, or what has read(), one or a list of them
-        scheme: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
-            {'base': 500000.0}}
-        layer_schemes: layers, counted from 0, whose schemes are others, with these: [([0, 2],
-            {'rotary': {}, 'window': {'left': 127}})]
+        text: text files: paths or objects with read(), one or a list
+        scheme: positional schemes of self-attention: a name, or a dict from names to parameters,
+            {'rotary': {'base': 500000.0}}
+        layer_schemes: layers, counted from 0, with other schemes: [([0, 2], {'rotary': {},
+            'window': {'left': 127}})]
         from_model: the folder of a trained model to start from
-        tokenizer_from: a folder whose tokenizer is taken, a model's; None: one is made from the
+        tokenizer_from: a model folder whose tokenizer is used; None: a tokenizer is trained on the
             data
-        folder: the run's: the best and the last model, the metrics, and what resume() needs; made
-            if needed. None: nothing is written
-        on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
-            too, ends the training. What it raises is raised here, after the run was saved, with the
-            model so far as its attribute `model`
-        progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
+        folder: folder of the run, created if needed: the best and the last model, the metrics and
+            the files that resume() needs. None: nothing is written
+        on_step: called after each step with its number, its loss and StepMetrics; False (also
+            NumPy's) ends the training. Its exceptions propagate after the run is saved, with the
+            model so far as their attribute `model`
+        progress: show progress on stderr, by tqdm if it is installed; None: on a terminal or in a
             notebook
-        documents (none | file | paragraph | line | endoftext): the documents, each of which ends
-            with <eos>. none: no <eos> between texts; file: each file; paragraph: each part between
-            empty lines; line: each line; endoftext: each part between lines with GPT-2's
-            end-of-text token
-        held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, the last documents, random pairs
-        length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
+        documents (none | file | paragraph | line | endoftext): unit of a document, which ends with
+            <eos>. none: no <eos> between texts; file: each file; paragraph: each part between empty
+            lines; line: each line; endoftext: each part between lines with GPT-2's end-of-text
+            token
+        held_out (> 0, < 1): fraction of the data held out for validation: the end of each text, the
+            last documents or random pairs
+        length (1 .. 2^20): tokens per sequence; longer sides of pairs are truncated
         batch_size (1 .. 2^20): sequences or pairs per step
-        accumulation_steps (1 .. 2^20): batches per step whose gradients are summed: less memory,
+        accumulation_steps (1 .. 2^20): gradient accumulation: micro-batches per step; less memory,
             the same sums
-        document_mask (True | False): tokens see only tokens of the same document (a sequence may
-            contain several)
-        label_smoothing (>= 0, < 1): of the targets
+        document_mask (True | False): tokens attend only to tokens of the same document; a sequence
+            may contain several
+        label_smoothing (>= 0, < 1): label smoothing of the targets
         tokenizer (word | character | subword): type of the tokens. word: a whole word; character:
             one character; subword: a part of a word, learned from the text
         lower_case (True | False): lower-case the text first
-        split_punctuation (True | False): punctuation marks are words of their own
+        split_punctuation (True | False): split punctuation marks from words
         min_count (>= 1): words and characters with a smaller count become <unk>
-        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size of the vocabulary
-        width (1 .. 2^16): of embeddings and layers
-        heads (1 .. 2^16): of attention
-        kv_heads (0 .. 2^16): of keys and values; 0: the heads
-        head_dim (0 .. 2^16): of queries, keys and values; 0: the width / the heads
-        layers (1 .. 1000): of the decoder, or of the only stack
-        ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
-        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): of feed-forward
-            layers. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh;
-            silu: x / (1 + exp(-x)); swiglu: silu(gate) times up, two inputs; geglu: gelu(gate)
-            times up; geglu_tanh: gelu_tanh(gate) times up
-        norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
-            of the mean square, gain
+        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): maximum size of the vocabulary
+        width (1 .. 2^16): width of embeddings and layers
+        heads (1 .. 2^16): attention heads
+        kv_heads (0 .. 2^16): heads of keys and values; 0: as many as heads
+        head_dim (0 .. 2^16): channels of queries, keys and values per head; 0: width / heads
+        layers (1 .. 1000): layers of the decoder, or of the only stack
+        ffn_width (0 .. 2^20): inner width of feed-forward blocks; 0: 4 * width
+        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): activation of
+            feed-forward blocks. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu, approximated with
+            tanh; silu: x / (1 + exp(-x)); swiglu: silu(gate) * up; geglu: gelu(gate) * up;
+            geglu_tanh: gelu_tanh(gate) * up
+        norm (layer | rms): type of the norms. layer: (x - mean) / standard deviation, with gain and
+            bias; rms: x / root mean square, with gain
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
-        pre_norm (True | False): norms before each block; no: after it and none after the last, as
-            in Vaswani et al. 2017
-        output_norm (True | False): norms of each block's output, before it is added: in addition to
-            those before the block, as in Gemma 2, or instead of those after the sum, as in OLMo 2
-        parallel_blocks (none | one_norm | two_norms): attention and feed-forward block both read
-            the layer's input. none: one after the other; one_norm: with one norm before both, as in
-            GPT-J; two_norms: each with a norm, as in GPT-NeoX
-        first_norm (True | False): a norm before the first attention; no: it reads the embedding as
-            it is, as in ModernBERT
-        embedding_norm (True | False): a norm of the first layer's input, as in BERT and BLOOM
-        bias (True | False): of linear maps
-        qkv_bias (True | False): biases of the maps to q, k and v if other maps have none, as in
-            Qwen 2
-        out_bias (True | False): bias of the map after attention if other maps have none
-        ffn_bias (True | False): biases of feed-forward layers if other maps have none, as in GPT-J
-        qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
-            each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
-        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
-        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
-        embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
-        tied (True | False): logits are products with the embedding; no: with a separate matrix
-        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        pre_norm (True | False): norms before each block; no: after each block, without a final
+            norm, as in Vaswani et al. 2017
+        output_norm (True | False): a norm on each block's output before the residual sum: in
+            addition to the norm before the block, as in Gemma 2, or instead of the norm after the
+            sum, as in OLMo 2
+        parallel_blocks (none | one_norm | two_norms): attention and feed-forward block read the
+            same input. none: attention first, the feed-forward block reads its output; one_norm:
+            one norm before both, as in GPT-J; two_norms: a norm before each, as in GPT-NeoX
+        first_norm (True | False): a norm before the first attention; no: attention reads the
+            embedding directly, as in ModernBERT
+        embedding_norm (True | False): a norm on the first layer's input, as in BERT and BLOOM
+        bias (True | False): biases of linear layers
+        qkv_bias (True | False): biases of the q, k and v projections if other linear layers have
+            none, as in Qwen 2
+        out_bias (True | False): bias of attention's output projection if other linear layers have
+            none
+        ffn_bias (True | False): biases of feed-forward blocks if other linear layers have none, as
+            in GPT-J
+        qk_norm (none | head | all): norms of q and k before the rotation. none: no norm; head: a
+            norm per head, as in Qwen 3 and Gemma 3; all: one norm over all heads, as in OLMo 2
+        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / sqrt(head_dim)
+        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: off
+        embedding_scale (0 .. 1000000): factor of the embedding; 0: sqrt(width)
+        tied (True | False): compute logits with the embedding matrix; no: with a separate matrix
+        logits_bias (True | False): bias of the logits, as in GPT-J and BERT
         logits_scale (> 0, <= 1000000): factor of the logits
-        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
-            are
-        logits_transform (True | False): a linear map, the activation and a norm before the logits,
-            as in BERT
-        steps (>= 0): how many; 0: no limit
-        minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
-        patience (>= 0): end after this number of validations without a new best loss; 0: no limit
-        validate_every (>= 0): steps; 0: only at the end
-        checkpoint_every (>= 0): steps; 0: every five minutes, at the best validations and at the
-            end
-        dropout (>= 0, < 1): fraction of the activations
-        word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
-        seed (0 .. 2^32 - 1): of weights, order and dropout
-        threads (0 .. 1024): 0: all cores; results have the same bits for any number
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: off
+        logits_transform (True | False): a linear layer, the activation and a norm before the
+            logits, as in BERT
+        steps (>= 0): number of steps; 0: no limit
+        minutes (>= 0): minutes of wall time, resumed runs included; 0: no limit. With steps:
+            whichever ends first
+        patience (>= 0): stop after N validations without a new best loss; 0: no limit
+        validate_every (>= 0): steps between validations; 0: only at the end
+        checkpoint_every (>= 0): steps between checkpoints; 0: every five minutes, at each new best
+            loss and at the end
+        dropout (>= 0, < 1): fraction of the activations that are zeroed
+        word_dropout (>= 0, < 1): fraction of the words whose vectors are zeroed in a step
+        seed (0 .. 2^32 - 1): seed of weights, data order and dropout
+        threads (0 .. 1024): number of threads; 0: all cores; results have the same bits for any
+            number
         epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
             first
         warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
@@ -196,7 +200,7 @@ def lm(
         clip (>= 0): largest norm of the gradients; 0: no limit
 
     Returns:
-        the model with the lowest loss of the held-out data; its `training` has the losses
+        the model with the lowest loss on the held-out data; its `training` has the losses
 
     Raises:
         ValueError: a value out of its range, or data that cannot be used; the message names the
@@ -279,97 +283,101 @@ def mlm(
     weight_decay: float = 0.1,
     clip: float = 1.0,
 ) -> MaskedModel:
-    """Trains a masked language model: hidden tokens of a text.
+    """Trains a masked language model: masked tokens of a text.
 
-    Ctrl-C (KeyboardInterrupt) ends it after the step and saves, as on the command line; the
-    exception has the model so far as its attribute `model`.
+    Ctrl-C (KeyboardInterrupt) ends the training after the step and saves, as on the command line;
+    the exception has the model so far as its attribute `model`.
 
     Args:
-        text: files of text: paths, or what has read(), one or a list of them
-        scheme: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
-            {'base': 500000.0}}
-        layer_schemes: layers, counted from 0, whose schemes are others, with these: [([0, 2],
-            {'rotary': {}, 'window': {'left': 127}})]
+        text: text files: paths or objects with read(), one or a list
+        scheme: positional schemes of self-attention: a name, or a dict from names to parameters,
+            {'rotary': {'base': 500000.0}}
+        layer_schemes: layers, counted from 0, with other schemes: [([0, 2], {'rotary': {},
+            'window': {'left': 127}})]
         from_model: the folder of a trained model to start from
-        tokenizer_from: a folder whose tokenizer is taken, a model's; None: one is made from the
+        tokenizer_from: a model folder whose tokenizer is used; None: a tokenizer is trained on the
             data
-        folder: the run's: the best and the last model, the metrics, and what resume() needs; made
-            if needed. None: nothing is written
-        on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
-            too, ends the training. What it raises is raised here, after the run was saved, with the
-            model so far as its attribute `model`
-        progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
+        folder: folder of the run, created if needed: the best and the last model, the metrics and
+            the files that resume() needs. None: nothing is written
+        on_step: called after each step with its number, its loss and StepMetrics; False (also
+            NumPy's) ends the training. Its exceptions propagate after the run is saved, with the
+            model so far as their attribute `model`
+        progress: show progress on stderr, by tqdm if it is installed; None: on a terminal or in a
             notebook
-        documents (none | file | paragraph | line | endoftext): the documents, each of which ends
-            with <eos>. none: no <eos> between texts; file: each file; paragraph: each part between
-            empty lines; line: each line; endoftext: each part between lines with GPT-2's
-            end-of-text token
-        held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, the last documents, random pairs
-        length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
+        documents (none | file | paragraph | line | endoftext): unit of a document, which ends with
+            <eos>. none: no <eos> between texts; file: each file; paragraph: each part between empty
+            lines; line: each line; endoftext: each part between lines with GPT-2's end-of-text
+            token
+        held_out (> 0, < 1): fraction of the data held out for validation: the end of each text, the
+            last documents or random pairs
+        length (1 .. 2^20): tokens per sequence; longer sides of pairs are truncated
         batch_size (1 .. 2^20): sequences or pairs per step
-        accumulation_steps (1 .. 2^20): batches per step whose gradients are summed: less memory,
+        accumulation_steps (1 .. 2^20): gradient accumulation: micro-batches per step; less memory,
             the same sums
         mask_probability (> 0, <= 1): fraction of the tokens to predict
-        document_mask (True | False): tokens see only tokens of the same document (a sequence may
-            contain several)
-        label_smoothing (>= 0, < 1): of the targets
+        document_mask (True | False): tokens attend only to tokens of the same document; a sequence
+            may contain several
+        label_smoothing (>= 0, < 1): label smoothing of the targets
         tokenizer (word | character | subword): type of the tokens. word: a whole word; character:
             one character; subword: a part of a word, learned from the text
         lower_case (True | False): lower-case the text first
-        split_punctuation (True | False): punctuation marks are words of their own
+        split_punctuation (True | False): split punctuation marks from words
         min_count (>= 1): words and characters with a smaller count become <unk>
-        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size of the vocabulary
-        width (1 .. 2^16): of embeddings and layers
-        heads (1 .. 2^16): of attention
-        kv_heads (0 .. 2^16): of keys and values; 0: the heads
-        head_dim (0 .. 2^16): of queries, keys and values; 0: the width / the heads
-        layers (1 .. 1000): of the decoder, or of the only stack
-        ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
-        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): of feed-forward
-            layers. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh;
-            silu: x / (1 + exp(-x)); swiglu: silu(gate) times up, two inputs; geglu: gelu(gate)
-            times up; geglu_tanh: gelu_tanh(gate) times up
-        norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
-            of the mean square, gain
+        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): maximum size of the vocabulary
+        width (1 .. 2^16): width of embeddings and layers
+        heads (1 .. 2^16): attention heads
+        kv_heads (0 .. 2^16): heads of keys and values; 0: as many as heads
+        head_dim (0 .. 2^16): channels of queries, keys and values per head; 0: width / heads
+        layers (1 .. 1000): layers of the decoder, or of the only stack
+        ffn_width (0 .. 2^20): inner width of feed-forward blocks; 0: 4 * width
+        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): activation of
+            feed-forward blocks. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu, approximated with
+            tanh; silu: x / (1 + exp(-x)); swiglu: silu(gate) * up; geglu: gelu(gate) * up;
+            geglu_tanh: gelu_tanh(gate) * up
+        norm (layer | rms): type of the norms. layer: (x - mean) / standard deviation, with gain and
+            bias; rms: x / root mean square, with gain
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
-        pre_norm (True | False): norms before each block; no: after it and none after the last, as
-            in Vaswani et al. 2017
-        output_norm (True | False): norms of each block's output, before it is added: in addition to
-            those before the block, as in Gemma 2, or instead of those after the sum, as in OLMo 2
-        parallel_blocks (none | one_norm | two_norms): attention and feed-forward block both read
-            the layer's input. none: one after the other; one_norm: with one norm before both, as in
-            GPT-J; two_norms: each with a norm, as in GPT-NeoX
-        first_norm (True | False): a norm before the first attention; no: it reads the embedding as
-            it is, as in ModernBERT
-        embedding_norm (True | False): a norm of the first layer's input, as in BERT and BLOOM
-        bias (True | False): of linear maps
-        qkv_bias (True | False): biases of the maps to q, k and v if other maps have none, as in
-            Qwen 2
-        out_bias (True | False): bias of the map after attention if other maps have none
-        ffn_bias (True | False): biases of feed-forward layers if other maps have none, as in GPT-J
-        qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
-            each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
-        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
-        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
-        embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
-        tied (True | False): logits are products with the embedding; no: with a separate matrix
-        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        pre_norm (True | False): norms before each block; no: after each block, without a final
+            norm, as in Vaswani et al. 2017
+        output_norm (True | False): a norm on each block's output before the residual sum: in
+            addition to the norm before the block, as in Gemma 2, or instead of the norm after the
+            sum, as in OLMo 2
+        parallel_blocks (none | one_norm | two_norms): attention and feed-forward block read the
+            same input. none: attention first, the feed-forward block reads its output; one_norm:
+            one norm before both, as in GPT-J; two_norms: a norm before each, as in GPT-NeoX
+        first_norm (True | False): a norm before the first attention; no: attention reads the
+            embedding directly, as in ModernBERT
+        embedding_norm (True | False): a norm on the first layer's input, as in BERT and BLOOM
+        bias (True | False): biases of linear layers
+        qkv_bias (True | False): biases of the q, k and v projections if other linear layers have
+            none, as in Qwen 2
+        out_bias (True | False): bias of attention's output projection if other linear layers have
+            none
+        ffn_bias (True | False): biases of feed-forward blocks if other linear layers have none, as
+            in GPT-J
+        qk_norm (none | head | all): norms of q and k before the rotation. none: no norm; head: a
+            norm per head, as in Qwen 3 and Gemma 3; all: one norm over all heads, as in OLMo 2
+        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / sqrt(head_dim)
+        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: off
+        embedding_scale (0 .. 1000000): factor of the embedding; 0: sqrt(width)
+        tied (True | False): compute logits with the embedding matrix; no: with a separate matrix
+        logits_bias (True | False): bias of the logits, as in GPT-J and BERT
         logits_scale (> 0, <= 1000000): factor of the logits
-        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
-            are
-        logits_transform (True | False): a linear map, the activation and a norm before the logits,
-            as in BERT
-        steps (>= 0): how many; 0: no limit
-        minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
-        patience (>= 0): end after this number of validations without a new best loss; 0: no limit
-        validate_every (>= 0): steps; 0: only at the end
-        checkpoint_every (>= 0): steps; 0: every five minutes, at the best validations and at the
-            end
-        dropout (>= 0, < 1): fraction of the activations
-        word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
-        seed (0 .. 2^32 - 1): of weights, order and dropout
-        threads (0 .. 1024): 0: all cores; results have the same bits for any number
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: off
+        logits_transform (True | False): a linear layer, the activation and a norm before the
+            logits, as in BERT
+        steps (>= 0): number of steps; 0: no limit
+        minutes (>= 0): minutes of wall time, resumed runs included; 0: no limit. With steps:
+            whichever ends first
+        patience (>= 0): stop after N validations without a new best loss; 0: no limit
+        validate_every (>= 0): steps between validations; 0: only at the end
+        checkpoint_every (>= 0): steps between checkpoints; 0: every five minutes, at each new best
+            loss and at the end
+        dropout (>= 0, < 1): fraction of the activations that are zeroed
+        word_dropout (>= 0, < 1): fraction of the words whose vectors are zeroed in a step
+        seed (0 .. 2^32 - 1): seed of weights, data order and dropout
+        threads (0 .. 1024): number of threads; 0: all cores; results have the same bits for any
+            number
         epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
             first
         warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
@@ -391,7 +399,7 @@ def mlm(
         clip (>= 0): largest norm of the gradients; 0: no limit
 
     Returns:
-        the model with the lowest loss of the held-out data; its `training` has the losses
+        the model with the lowest loss on the held-out data; its `training` has the losses
 
     Raises:
         ValueError: a value out of its range, or data that cannot be used; the message names the
@@ -476,91 +484,95 @@ def translate(
 ) -> Translator:
     """Trains a translator on pairs of sentences.
 
-    Ctrl-C (KeyboardInterrupt) ends it after the step and saves, as on the command line; the
-    exception has the model so far as its attribute `model`.
+    Ctrl-C (KeyboardInterrupt) ends the training after the step and saves, as on the command line;
+    the exception has the model so far as its attribute `model`.
 
     Args:
-        pairs: a file of pairs, a line each with a tab between, as a path or what has read(); or a
-            list of tuples
-        scheme: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
-            {'base': 500000.0}}
-        decoder_scheme: schemes of the decoder where they are others: {'t5': {'bidirectional':
+        pairs: a file with one pair per line, separated by a tab, as a path or an object with
+            read(); or a list of tuples
+        scheme: positional schemes of self-attention: a name, or a dict from names to parameters,
+            {'rotary': {'base': 500000.0}}
+        decoder_scheme: schemes of the decoder if they differ, such as {'t5': {'bidirectional':
             False}}; None: `scheme`
         from_model: the folder of a trained model to start from
-        tokenizer_from: a folder whose tokenizer is taken, a model's; None: one is made from the
+        tokenizer_from: a model folder whose tokenizer is used; None: a tokenizer is trained on the
             data
-        valid: the held-out pairs; None: as held_out
-        augment: more pairs, where both sides are the same language: of 'swap' (both directions),
-            'shuffle' (each target with its own words in a disturbed order), 'replace' (words that
-            both sides share are replaced), 'join' (each pair with the next)
-        folder: the run's: the best and the last model, the metrics, and what resume() needs; made
-            if needed. None: nothing is written
-        on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
-            too, ends the training. What it raises is raised here, after the run was saved, with the
-            model so far as its attribute `model`
-        progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
+        valid: the held-out pairs; None: chosen by held_out
+        augment: add pairs, if both sides are in the same language: 'swap' (the other direction),
+            'shuffle' (the source is the target in slightly changed order), 'replace' (other words
+            in place of those that both sides share), 'join' (each pair joined with the next)
+        folder: folder of the run, created if needed: the best and the last model, the metrics and
+            the files that resume() needs. None: nothing is written
+        on_step: called after each step with its number, its loss and StepMetrics; False (also
+            NumPy's) ends the training. Its exceptions propagate after the run is saved, with the
+            model so far as their attribute `model`
+        progress: show progress on stderr, by tqdm if it is installed; None: on a terminal or in a
             notebook
         reverse (True | False): translate from the second column to the first
-        held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, the last documents, random pairs
-        length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
+        held_out (> 0, < 1): fraction of the data held out for validation: the end of each text, the
+            last documents or random pairs
+        length (1 .. 2^20): tokens per sequence; longer sides of pairs are truncated
         batch_size (1 .. 2^20): sequences or pairs per step
-        accumulation_steps (1 .. 2^20): batches per step whose gradients are summed: less memory,
+        accumulation_steps (1 .. 2^20): gradient accumulation: micro-batches per step; less memory,
             the same sums
-        label_smoothing (>= 0, < 1): of the targets
-        subword_dropout (>= 0, < 1): fraction of the sub-words that are split into smaller ones,
-            different in each epoch
+        label_smoothing (>= 0, < 1): label smoothing of the targets
+        subword_dropout (>= 0, < 1): fraction of the sub-words split into smaller ones, anew in each
+            epoch
         tokenizer (word | character | subword): type of the tokens. word: a whole word; character:
             one character; subword: a part of a word, learned from the text
         lower_case (True | False): lower-case the text first
-        split_punctuation (True | False): punctuation marks are words of their own
+        split_punctuation (True | False): split punctuation marks from words
         min_count (>= 1): words and characters with a smaller count become <unk>
-        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size of the vocabulary
-        width (1 .. 2^16): of embeddings and layers
-        heads (1 .. 2^16): of attention
-        kv_heads (0 .. 2^16): of keys and values; 0: the heads
-        head_dim (0 .. 2^16): of queries, keys and values; 0: the width / the heads
-        layers (1 .. 1000): of the decoder, or of the only stack
-        encoder_layers (0 .. 1000): of the encoder of a translator; 0: the layers
-        ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
-        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): of feed-forward
-            layers. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh;
-            silu: x / (1 + exp(-x)); swiglu: silu(gate) times up, two inputs; geglu: gelu(gate)
-            times up; geglu_tanh: gelu_tanh(gate) times up
-        norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
-            of the mean square, gain
+        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): maximum size of the vocabulary
+        width (1 .. 2^16): width of embeddings and layers
+        heads (1 .. 2^16): attention heads
+        kv_heads (0 .. 2^16): heads of keys and values; 0: as many as heads
+        head_dim (0 .. 2^16): channels of queries, keys and values per head; 0: width / heads
+        layers (1 .. 1000): layers of the decoder, or of the only stack
+        encoder_layers (0 .. 1000): layers of a translator's encoder; 0: as many as layers
+        ffn_width (0 .. 2^20): inner width of feed-forward blocks; 0: 4 * width
+        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): activation of
+            feed-forward blocks. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu, approximated with
+            tanh; silu: x / (1 + exp(-x)); swiglu: silu(gate) * up; geglu: gelu(gate) * up;
+            geglu_tanh: gelu_tanh(gate) * up
+        norm (layer | rms): type of the norms. layer: (x - mean) / standard deviation, with gain and
+            bias; rms: x / root mean square, with gain
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
-        pre_norm (True | False): norms before each block; no: after it and none after the last, as
-            in Vaswani et al. 2017
-        output_norm (True | False): norms of each block's output, before it is added: in addition to
-            those before the block, as in Gemma 2, or instead of those after the sum, as in OLMo 2
-        embedding_norm (True | False): a norm of the first layer's input, as in BERT and BLOOM
-        bias (True | False): of linear maps
-        qkv_bias (True | False): biases of the maps to q, k and v if other maps have none, as in
-            Qwen 2
-        out_bias (True | False): bias of the map after attention if other maps have none
-        ffn_bias (True | False): biases of feed-forward layers if other maps have none, as in GPT-J
-        qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
-            each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
-        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
-        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
-        embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
-        tied (True | False): logits are products with the embedding; no: with a separate matrix
-        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        pre_norm (True | False): norms before each block; no: after each block, without a final
+            norm, as in Vaswani et al. 2017
+        output_norm (True | False): a norm on each block's output before the residual sum: in
+            addition to the norm before the block, as in Gemma 2, or instead of the norm after the
+            sum, as in OLMo 2
+        embedding_norm (True | False): a norm on the first layer's input, as in BERT and BLOOM
+        bias (True | False): biases of linear layers
+        qkv_bias (True | False): biases of the q, k and v projections if other linear layers have
+            none, as in Qwen 2
+        out_bias (True | False): bias of attention's output projection if other linear layers have
+            none
+        ffn_bias (True | False): biases of feed-forward blocks if other linear layers have none, as
+            in GPT-J
+        qk_norm (none | head | all): norms of q and k before the rotation. none: no norm; head: a
+            norm per head, as in Qwen 3 and Gemma 3; all: one norm over all heads, as in OLMo 2
+        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / sqrt(head_dim)
+        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: off
+        embedding_scale (0 .. 1000000): factor of the embedding; 0: sqrt(width)
+        tied (True | False): compute logits with the embedding matrix; no: with a separate matrix
+        logits_bias (True | False): bias of the logits, as in GPT-J and BERT
         logits_scale (> 0, <= 1000000): factor of the logits
-        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
-            are
-        pointer (True | False): a translator may copy tokens of the source
-        steps (>= 0): how many; 0: no limit
-        minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
-        patience (>= 0): end after this number of validations without a new best loss; 0: no limit
-        validate_every (>= 0): steps; 0: only at the end
-        checkpoint_every (>= 0): steps; 0: every five minutes, at the best validations and at the
-            end
-        dropout (>= 0, < 1): fraction of the activations
-        word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
-        seed (0 .. 2^32 - 1): of weights, order and dropout
-        threads (0 .. 1024): 0: all cores; results have the same bits for any number
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: off
+        pointer (True | False): pointer: the translator can copy tokens of the source
+        steps (>= 0): number of steps; 0: no limit
+        minutes (>= 0): minutes of wall time, resumed runs included; 0: no limit. With steps:
+            whichever ends first
+        patience (>= 0): stop after N validations without a new best loss; 0: no limit
+        validate_every (>= 0): steps between validations; 0: only at the end
+        checkpoint_every (>= 0): steps between checkpoints; 0: every five minutes, at each new best
+            loss and at the end
+        dropout (>= 0, < 1): fraction of the activations that are zeroed
+        word_dropout (>= 0, < 1): fraction of the words whose vectors are zeroed in a step
+        seed (0 .. 2^32 - 1): seed of weights, data order and dropout
+        threads (0 .. 1024): number of threads; 0: all cores; results have the same bits for any
+            number
         epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
             first
         warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
@@ -582,7 +594,7 @@ def translate(
         clip (>= 0): largest norm of the gradients; 0: no limit
 
     Returns:
-        the model with the lowest loss of the held-out data; its `training` has the losses
+        the model with the lowest loss on the held-out data; its `training` has the losses
 
     Raises:
         ValueError: a value out of its range, or data that cannot be used; the message names the
@@ -658,82 +670,86 @@ def dates(
     weight_decay: float = 0.01,
     clip: float = 1.0,
 ) -> Translator:
-    """Trains a translator of dates in words on built-in data: 'the third of march 1999' to
+    """Trains a translator of written dates on built-in data: 'the third of march 1999' to
     '1999-03-03'.
 
-    Ctrl-C (KeyboardInterrupt) ends it after the step and saves, as on the command line; the
-    exception has the model so far as its attribute `model`.
+    Ctrl-C (KeyboardInterrupt) ends the training after the step and saves, as on the command line;
+    the exception has the model so far as its attribute `model`.
 
     Args:
-        scheme: schemes of self attention: a name, or a dict from names to parameters, {'rotary':
-            {'base': 500000.0}}
-        decoder_scheme: schemes of the decoder where they are others: {'t5': {'bidirectional':
+        scheme: positional schemes of self-attention: a name, or a dict from names to parameters,
+            {'rotary': {'base': 500000.0}}
+        decoder_scheme: schemes of the decoder if they differ, such as {'t5': {'bidirectional':
             False}}; None: `scheme`
-        folder: the run's: the best and the last model, the metrics, and what resume() needs; made
-            if needed. None: nothing is written
-        on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
-            too, ends the training. What it raises is raised here, after the run was saved, with the
-            model so far as its attribute `model`
-        progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
+        folder: folder of the run, created if needed: the best and the last model, the metrics and
+            the files that resume() needs. None: nothing is written
+        on_step: called after each step with its number, its loss and StepMetrics; False (also
+            NumPy's) ends the training. Its exceptions propagate after the run is saved, with the
+            model so far as their attribute `model`
+        progress: show progress on stderr, by tqdm if it is installed; None: on a terminal or in a
             notebook
-        held_out (> 0, < 1): fraction of the data that is held out for validation: the end of each
-            text, the last documents, random pairs
-        length (1 .. 2^20): tokens per sequence; longer sides of pairs are cut
+        held_out (> 0, < 1): fraction of the data held out for validation: the end of each text, the
+            last documents or random pairs
+        length (1 .. 2^20): tokens per sequence; longer sides of pairs are truncated
         batch_size (1 .. 2^20): sequences or pairs per step
-        accumulation_steps (1 .. 2^20): batches per step whose gradients are summed: less memory,
+        accumulation_steps (1 .. 2^20): gradient accumulation: micro-batches per step; less memory,
             the same sums
-        label_smoothing (>= 0, < 1): of the targets
+        label_smoothing (>= 0, < 1): label smoothing of the targets
         tokenizer (word | character | subword): type of the tokens. word: a whole word; character:
             one character; subword: a part of a word, learned from the text
         lower_case (True | False): lower-case the text first
-        split_punctuation (True | False): punctuation marks are words of their own
+        split_punctuation (True | False): split punctuation marks from words
         min_count (>= 1): words and characters with a smaller count become <unk>
-        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): largest size of the vocabulary
-        width (1 .. 2^16): of embeddings and layers
-        heads (1 .. 2^16): of attention
-        kv_heads (0 .. 2^16): of keys and values; 0: the heads
-        head_dim (0 .. 2^16): of queries, keys and values; 0: the width / the heads
-        layers (1 .. 1000): of the decoder, or of the only stack
-        encoder_layers (0 .. 1000): of the encoder of a translator; 0: the layers
-        ffn_width (0 .. 2^20): width inside feed-forward layers; 0: 4 times the width
-        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): of feed-forward
-            layers. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu by its approximation with tanh;
-            silu: x / (1 + exp(-x)); swiglu: silu(gate) times up, two inputs; geglu: gelu(gate)
-            times up; geglu_tanh: gelu_tanh(gate) times up
-        norm (layer | rms): of layers. layer: (x - mean) / deviation, gain and bias; rms: x / root
-            of the mean square, gain
+        vocabulary (>= 0; None: 0; 4000 sub-words, translate 12000): maximum size of the vocabulary
+        width (1 .. 2^16): width of embeddings and layers
+        heads (1 .. 2^16): attention heads
+        kv_heads (0 .. 2^16): heads of keys and values; 0: as many as heads
+        head_dim (0 .. 2^16): channels of queries, keys and values per head; 0: width / heads
+        layers (1 .. 1000): layers of the decoder, or of the only stack
+        encoder_layers (0 .. 1000): layers of a translator's encoder; 0: as many as layers
+        ffn_width (0 .. 2^20): inner width of feed-forward blocks; 0: 4 * width
+        activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): activation of
+            feed-forward blocks. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu, approximated with
+            tanh; silu: x / (1 + exp(-x)); swiglu: silu(gate) * up; geglu: gelu(gate) * up;
+            geglu_tanh: gelu_tanh(gate) * up
+        norm (layer | rms): type of the norms. layer: (x - mean) / standard deviation, with gain and
+            bias; rms: x / root mean square, with gain
         norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
-        pre_norm (True | False): norms before each block; no: after it and none after the last, as
-            in Vaswani et al. 2017
-        output_norm (True | False): norms of each block's output, before it is added: in addition to
-            those before the block, as in Gemma 2, or instead of those after the sum, as in OLMo 2
-        embedding_norm (True | False): a norm of the first layer's input, as in BERT and BLOOM
-        bias (True | False): of linear maps
-        qkv_bias (True | False): biases of the maps to q, k and v if other maps have none, as in
-            Qwen 2
-        out_bias (True | False): bias of the map after attention if other maps have none
-        ffn_bias (True | False): biases of feed-forward layers if other maps have none, as in GPT-J
-        qk_norm (none | head | all): norms of q and k, before they are rotated. none: none; head: of
-            each head, as in Qwen 3 and Gemma 3; all: of all heads together, as in OLMo 2
-        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / root of head_dim
-        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: as they are
-        embedding_scale (0 .. 1000000): factor of the embedding; 0: the root of the width
-        tied (True | False): logits are products with the embedding; no: with a separate matrix
-        logits_bias (True | False): of the logits, as in GPT-J and BERT
+        pre_norm (True | False): norms before each block; no: after each block, without a final
+            norm, as in Vaswani et al. 2017
+        output_norm (True | False): a norm on each block's output before the residual sum: in
+            addition to the norm before the block, as in Gemma 2, or instead of the norm after the
+            sum, as in OLMo 2
+        embedding_norm (True | False): a norm on the first layer's input, as in BERT and BLOOM
+        bias (True | False): biases of linear layers
+        qkv_bias (True | False): biases of the q, k and v projections if other linear layers have
+            none, as in Qwen 2
+        out_bias (True | False): bias of attention's output projection if other linear layers have
+            none
+        ffn_bias (True | False): biases of feed-forward blocks if other linear layers have none, as
+            in GPT-J
+        qk_norm (none | head | all): norms of q and k before the rotation. none: no norm; head: a
+            norm per head, as in Qwen 3 and Gemma 3; all: one norm over all heads, as in OLMo 2
+        attention_scale (0 .. 1000000): factor of the scores; 0: 1 / sqrt(head_dim)
+        attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: off
+        embedding_scale (0 .. 1000000): factor of the embedding; 0: sqrt(width)
+        tied (True | False): compute logits with the embedding matrix; no: with a separate matrix
+        logits_bias (True | False): bias of the logits, as in GPT-J and BERT
         logits_scale (> 0, <= 1000000): factor of the logits
-        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: as they
-            are
-        pointer (True | False): a translator may copy tokens of the source
-        steps (>= 0): how many; 0: no limit
-        minutes (>= 0): wall time across resumed runs; 0: no limit. With steps: whichever ends first
-        patience (>= 0): end after this number of validations without a new best loss; 0: no limit
-        validate_every (>= 0): steps; 0: only at the end
-        checkpoint_every (>= 0): steps; 0: every five minutes, at the best validations and at the
-            end
-        dropout (>= 0, < 1): fraction of the activations
-        word_dropout (>= 0, < 1): fraction of the words whose vectors are hidden in a step
-        seed (0 .. 2^32 - 1): of weights, order and dropout
-        threads (0 .. 1024): 0: all cores; results have the same bits for any number
+        logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: off
+        pointer (True | False): pointer: the translator can copy tokens of the source
+        steps (>= 0): number of steps; 0: no limit
+        minutes (>= 0): minutes of wall time, resumed runs included; 0: no limit. With steps:
+            whichever ends first
+        patience (>= 0): stop after N validations without a new best loss; 0: no limit
+        validate_every (>= 0): steps between validations; 0: only at the end
+        checkpoint_every (>= 0): steps between checkpoints; 0: every five minutes, at each new best
+            loss and at the end
+        dropout (>= 0, < 1): fraction of the activations that are zeroed
+        word_dropout (>= 0, < 1): fraction of the words whose vectors are zeroed in a step
+        seed (0 .. 2^32 - 1): seed of weights, data order and dropout
+        threads (0 .. 1024): number of threads; 0: all cores; results have the same bits for any
+            number
         epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
             first
         warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
@@ -755,7 +771,7 @@ def dates(
         clip (>= 0): largest norm of the gradients; 0: no limit
 
     Returns:
-        the model with the lowest loss of the held-out data; its `training` has the losses
+        the model with the lowest loss on the held-out data; its `training` has the losses
 
     Raises:
         ValueError: a value out of its range, or data that cannot be used; the message names the
@@ -831,8 +847,7 @@ def copy(
     weight_decay: float = 0.01,
     clip: float = 1.0,
 ) -> Translator:
-    """Trains a translator that writes 3 to 8 letters again: 'dbca' to 'dbca'. It needs to know where
-    they stand.
+    """Trains a translator that copies 3 to 8 letters: 'dbca' to 'dbca'. It needs their positions.
 
     Arguments, result and errors are those of dates().
     """
@@ -905,8 +920,7 @@ def reverse(
     weight_decay: float = 0.01,
     clip: float = 1.0,
 ) -> Translator:
-    """Trains a translator that writes 3 to 8 letters backwards: 'dbca' to 'acbd'. It needs to know
-    where they stand.
+    """Trains a translator that reverses 3 to 8 letters: 'dbca' to 'acbd'. It needs their positions.
 
     Arguments, result and errors are those of dates().
     """
@@ -979,8 +993,7 @@ def sort(
     weight_decay: float = 0.01,
     clip: float = 1.0,
 ) -> Translator:
-    """Trains a translator that writes 3 to 8 letters in order: 'dbca' to 'abcd'. It needs no
-    positions.
+    """Trains a translator that sorts 3 to 8 letters: 'dbca' to 'abcd'. It needs no positions.
 
     Arguments, result and errors are those of dates().
     """
@@ -1003,34 +1016,35 @@ def resume(
     threads: int = 0,
     epochs: float | None = None,
 ) -> Model:
-    """Goes on with a run that was stopped, or makes it longer: the same bits as a run that was not
+    """Continues a stopped run, or extends a finished one, with the same bits as a run that was not
     stopped.
 
-    Ctrl-C (KeyboardInterrupt) ends it after the step and saves, as on the command line; the
-    exception has the model so far as its attribute `model`.
+    Ctrl-C (KeyboardInterrupt) ends the training after the step and saves, as on the command line;
+    the exception has the model so far as its attribute `model`.
 
     Args:
-        folder: of the run
-        text: of lm and mlm, where the same texts are now; None: where they were, or as far from the
-            folder
-        pairs: of translate, the same pairs
-        valid: of translate, the same held-out pairs
-        on_step: called after each step with its number, its loss and StepMetrics; False, NumPy's
-            too, ends the training. What it raises is raised here, after the run was saved, with the
-            model so far as its attribute `model`
-        progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
+        folder: folder of the run
+        text: lm and mlm: the same texts, if they were moved; None: at the same path, absolute or
+            relative to the folder
+        pairs: translate: the same pairs, if moved
+        valid: translate: the same held-out pairs, if they were moved
+        on_step: called after each step with its number, its loss and StepMetrics; False (also
+            NumPy's) ends the training. Its exceptions propagate after the run is saved, with the
+            model so far as their attribute `model`
+        progress: show progress on stderr, by tqdm if it is installed; None: on a terminal or in a
             notebook
-        steps (>= 0; None: as the run has it): how many; 0: no limit
-        minutes (>= 0; None: as the run has it): wall time across resumed runs; 0: no limit. With
-            steps: whichever ends first
-        patience (>= 0; None: as the run has it): end after this number of validations without a new
-            best loss; 0: no limit
-        threads (0 .. 1024): 0: all cores; results have the same bits for any number
+        steps (>= 0; None: as the run has it): number of steps; 0: no limit
+        minutes (>= 0; None: as the run has it): minutes of wall time, resumed runs included; 0: no
+            limit. With steps: whichever ends first
+        patience (>= 0; None: as the run has it): stop after N validations without a new best loss;
+            0: no limit
+        threads (0 .. 1024): number of threads; 0: all cores; results have the same bits for any
+            number
         epochs (0 .. 1000000000; None: as the run has it): passes over the data; 0: no limit. With
             steps: whichever ends first
 
     Returns:
-        the model with the lowest loss of the held-out data; its `training` has the losses
+        the model with the lowest loss on the held-out data; its `training` has the losses
 
     Raises:
         ValueError: a value out of its range, or data that cannot be used; the message names the
@@ -1052,7 +1066,7 @@ def extrapolate(
     train_length: int = 128,
     batch_size: int = 16,
     seed: int = 0,
-    test_lengths: Sequence[int] = (128, 256, 512, 1024),
+    test_lengths: Sequence[int] = [128, 256, 512, 1024],
     minutes: float = 0.0,
     steps: int = 0,
     seeds: int = 1,
@@ -1068,45 +1082,46 @@ def extrapolate(
     tokenizer: Literal["word", "character", "subword"] = "character",
     vocabulary: int | None = None,
 ) -> ExtrapolationTable:
-    """Train short, test long: one small language model per scheme, all with the same initial weights,
-    batches and steps, scored at several lengths on the same held-out tokens; with seeds=3 three
-    times, and means with their deviation.
+    """Trains short and tests long: trains one small language model per scheme, all with the same
+    initial weights, batches and steps, and scores each at several lengths on the same held-out
+    tokens. seeds=3 repeats this three times and gives means with standard deviations.
 
-    Ctrl-C (KeyboardInterrupt) ends it and saves, if there is a folder.
+    Ctrl-C (KeyboardInterrupt) ends the experiment and saves it, if there is a folder.
 
     Args:
-        text: files of text: paths, or what has read(), one or a list of them
+        text: text files: paths or objects with read(), one or a list
         schemes: names, or dicts from names to parameters; None: none, sinusoidal, learned, rotary,
             alibi, t5, kerple_log
-        folder: of the experiment: the same call continues where it was stopped, and trains further
-            schemes; None: nothing is kept
-        on_step: called with the scheme's label ("rotary, seed 1" of several), what is done
-            ("measuring", "training", "scoring"), the length that is scored, and StepMetrics after a
+        folder: folder of the experiment: the same call continues a stopped experiment, and trains
+            further schemes; None: nothing is saved
+        on_step: called with the scheme's label ("rotary, seed 1" with several seeds), the phase
+            ("measuring", "training", "scoring"), the length being scored, and StepMetrics after a
             step, else None; False stops the experiment
-        progress: shown on stderr, by tqdm where it is installed; None: on a terminal or in a
+        progress: show progress on stderr, by tqdm if it is installed; None: on a terminal or in a
             notebook
-        train_length (1 .. 2^20): tokens of a sequence, at least 2
+        train_length (1 .. 2^20): tokens per training sequence, at least 2
         batch_size (1 .. 2^20): sequences per step
-        seed (0 .. 2^32 - 1): of weights, order and dropout; of the first of several seeds
-        test_lengths (whole numbers >= 2): tokens
-        minutes (>= 0): time for all schemes and seeds together, scoring included; it determines the
-            number of steps
+        seed (0 .. 2^32 - 1): seed of weights, data order and dropout; the first of several seeds
+        test_lengths (whole numbers >= 2): test lengths in tokens
+        minutes (>= 0): minutes for all schemes and seeds together, including scoring; they
+            determine the number of steps
         steps (>= 0): steps of each model, instead of minutes
         seeds (1 .. 1000): models of each scheme, with consecutive seeds; the table shows their mean
             and standard deviation
-        stride (>= 1): step of the sliding window and number of its tokens that are scored; 1: full
-            context for every token, slow
-        scored (>= 1): largest number of scored tokens of the held-out text
-        rate (> 0): highest learning rate; it falls by a cosine to a tenth
-        dropout (>= 0, < 1): fraction of the activations
-        threads (0 .. 1024): 0: all cores; results have the same bits for any number
-        held_out (> 0, < 1): fraction of each text, at its end, that is scored and not trained on
-        width (1 .. 2^16): of embeddings and layers
-        heads (1 .. 2^16): of attention
-        layers (1 .. 1000): of the decoder, or of the only stack
+        stride (>= 1): step of the sliding window, and tokens scored per window; 1: full context for
+            every token, slow
+        scored (>= 1): maximum number of scored tokens of the held-out text
+        rate (> 0): peak learning rate; falls to a tenth by a cosine
+        dropout (>= 0, < 1): fraction of the activations that are zeroed
+        threads (0 .. 1024): number of threads; 0: all cores; results have the same bits for any
+            number
+        held_out (> 0, < 1): fraction of each text, at its end, held out for scoring
+        width (1 .. 2^16): width of embeddings and layers
+        heads (1 .. 2^16): attention heads
+        layers (1 .. 1000): layers of the decoder, or of the only stack
         tokenizer (word | character | subword): type of the tokens. word: a whole word; character:
             one character; subword: a part of a word, learned from the text
-        vocabulary (>= 0; None: 0; 2000 sub-words): largest size of the vocabulary
+        vocabulary (>= 0; None: 0; 2000 sub-words): maximum size of the vocabulary
 
     Returns:
         the perplexities of every scheme at every length
@@ -1138,28 +1153,28 @@ class _Generates:
         top_p: float = 1.0,
         repetition_penalty: float = 1.0,
     ) -> str:
-        """Goes on with a text.
+        """Continues a text.
 
         Args:
             prompt: at least one token
-            stop: ends the text and is no part of it
-            on_text: called with every part of the text as it is made
-            max_tokens (1 .. 2^20): largest number of new tokens
-            slide (True | False): beyond the end of the model's table of positions (learned), continue
-                with the last tokens
-            seed (0 .. 2^32 - 1): of the random choices
+            stop: text that ends the output and is not part of it
+            on_text: called with each part of the text as it is generated
+            max_tokens (1 .. 2^20): maximum number of new tokens
+            slide (True | False): continue beyond the end of a learned table of positions, from the last
+                tokens
+            seed (0 .. 2^32 - 1): seed of the sampling
             cache_type (float32 | bfloat16 | float16): element type of the KV cache. float32: as
-                computed; bfloat16: half the memory, numbers of 8 bits of precision; float16: half the
-                memory, numbers of 11 bits, at most 65504
-            threads (0 .. 1024): 0: all cores
-            temperature (>= 0): divides the logits; 0: always the most probable token
+                computed; bfloat16: half the memory, 8 bits of precision; float16: half the memory, 11
+                bits of precision, at most 65504
+            threads (0 .. 1024): number of threads; 0: all cores
+            temperature (>= 0): divisor of the logits; 0: always the most probable token
             top_k (>= 0): sample from the k most probable tokens; 0: all
-            top_p (> 0, <= 1): sample from the fewest tokens with this total probability
+            top_p (> 0, <= 1): sample from the smallest set of tokens with this total probability
             repetition_penalty (0.001 .. 1000): above 1: earlier tokens become less probable
 
         Returns:
             the text without the prompt; it ends at <eos>, at `stop`, after max_tokens, or with a
-            UserWarning where the table of the model's positions ends
+            UserWarning at the end of the model's table of positions
 
         Raises:
             ValueError: a value out of its range, or data that cannot be used; the message names the
@@ -1180,15 +1195,15 @@ class _Fills:
         guesses: int = 10,
         threads: int = 0,
     ) -> FilledText:
-        """What the model would put where a text has [MASK].
+        """Predicts each [MASK] of a text.
 
         Args:
-            text: with [MASK] in it
-            guesses (>= 1): of a hole, the most probable ones
-            threads (0 .. 1024): 0: all cores
+            text: a text with [MASK] in it
+            guesses (>= 1): most probable tokens per [MASK]
+            threads (0 .. 1024): number of threads; 0: all cores
 
         Returns:
-            the text with the most probable token in every hole, and the guesses of each hole
+            the text with the most probable token for each [MASK], and the predictions for each [MASK]
 
         Raises:
             ValueError: a value out of its range, or data that cannot be used; the message names the
@@ -1209,18 +1224,17 @@ class _LensOfText:
         top_k: int = 5,
         threads: int = 0,
     ) -> LogitLens:
-        """What each layer would write next, after every token: the final norm and the map to the
-        vocabulary (and the pointer, where there is one) read the sum of the layers up to there, as if
-        the model ended there (the logit lens). The last layer's are the model's own. A masked model
-        guesses the token itself.
+        """Predicts the next token from each layer, after every token (the logit lens): the final norm, the
+        output projection and the pointer, if there is one, are applied to the sum of the layers up to
+        this one. The last layer gives the model's output. A masked model predicts the token itself.
 
         Args:
             text: 1 to 512 tokens
-            top_k (>= 1): guesses of each layer, the most probable ones
-            threads (0 .. 1024): 0: all cores
+            top_k (>= 1): most probable tokens per layer
+            threads (0 .. 1024): number of threads; 0: all cores
 
         Returns:
-            the tokens that are read, and for each layer its guesses after each of them
+            the tokens of the text, and the predictions of each layer after each token
 
         Raises:
             ValueError: a value out of its range, or data that cannot be used; the message names the
@@ -1242,19 +1256,18 @@ class _LensOfPairs:
         top_k: int = 5,
         threads: int = 0,
     ) -> LogitLens:
-        """What each layer would write next, after every token: the final norm and the map to the
-        vocabulary (and the pointer, where there is one) read the sum of the layers up to there, as if
-        the model ended there (the logit lens). The last layer's are the model's own. Of an ensemble,
-        the first model's.
+        """Predicts the next token from each layer, after every token (the logit lens): the final norm, the
+        output projection and the pointer, if there is one, are applied to the sum of the layers up to
+        this one. The last layer gives the model's output. An ensemble uses its first model.
 
         Args:
             text: the source, 1 to 512 tokens
-            target: its translation, at most 512 tokens; None: what the model makes of it
-            top_k (>= 1): guesses of each layer, the most probable ones
-            threads (0 .. 1024): 0: all cores
+            target: its translation, at most 512 tokens; None: the model's own translation
+            top_k (>= 1): most probable tokens per layer
+            threads (0 .. 1024): number of threads; 0: all cores
 
         Returns:
-            the tokens that are read, and for each layer its guesses after each of them
+            the tokens of the text, and the predictions of each layer after each token
 
         Raises:
             ValueError: a value out of its range, or data that cannot be used; the message names the
@@ -1277,18 +1290,18 @@ class _ScoresText:
         batch_tokens: int = 8192,
         threads: int = 0,
     ) -> TextScore:
-        """How well the model predicts a text.
+        """Scores the model's predictions of a text.
 
         Args:
-            text: a path, or what has read()
+            text: a path, or an object with read()
             length (0 .. 2^24): tokens per window; 0: the length in the model's config
             stride (>= 0): slide the window by N tokens and score only those; 0: windows do not overlap
-            batch_tokens (>= 1): tokens of one pass, about
-            threads (0 .. 1024): 0: all cores
+            batch_tokens (>= 1): approximate number of tokens per pass
+            threads (0 .. 1024): number of threads; 0: all cores
 
         Returns:
-            perplexity and bits per character, in windows side by side and, with `stride`, in sliding
-            ones
+            perplexity and bits per character, in windows that do not overlap or, with `stride`, in
+            sliding windows
 
         Raises:
             ValueError: a value out of its range, or data that cannot be used; the message names the
@@ -1319,12 +1332,13 @@ class _Translates:
         Args:
             text: a sentence, or a list of them
             beams (1 .. 4096): number of hypotheses; 1: greedy
-            n_best (>= 1): translations of each source
-            length_penalty (0 .. 100): 0: none; larger: longer translations
-            length_factor (0 .. 1000): tokens that a translation may have for each of the source
-            extra_tokens (1 .. 2^20): tokens that it may have besides
-            batch_size (>= 1): sources that are decoded together
-            threads (0 .. 1024): 0: all cores
+            n_best (>= 1): translations per source
+            length_penalty (0 .. 100): strength of the length penalty; 0: none; larger: longer
+                translations
+            length_factor (0 .. 1000): maximum tokens of a translation per token of the source
+            extra_tokens (1 .. 2^20): further tokens that a translation may have
+            batch_size (>= 1): sources decoded together
+            threads (0 .. 1024): number of threads; 0: all cores
 
         Returns:
             the translation of each sentence: a str or a list of str; with n_best above 1 a list of
@@ -1358,16 +1372,17 @@ class _ScoresPairs:
         """Translates the first side of every pair and compares the result with the second.
 
         Args:
-            pairs: a file of pairs, a line each with a tab between, as a path or what has read(); or a
-                list of tuples
+            pairs: a file with one pair per line, separated by a tab, as a path or an object with
+                read(); or a list of tuples
             reverse: translate the second side into the first
             limit: use only the first pairs
             beams (1 .. 4096): number of hypotheses; 1: greedy
-            length_penalty (0 .. 100): 0: none; larger: longer translations
-            length_factor (0 .. 1000): tokens that a translation may have for each of the source
-            extra_tokens (1 .. 2^20): tokens that it may have besides
-            batch_size (>= 1): sources that are decoded together
-            threads (0 .. 1024): 0: all cores
+            length_penalty (0 .. 100): strength of the length penalty; 0: none; larger: longer
+                translations
+            length_factor (0 .. 1000): maximum tokens of a translation per token of the source
+            extra_tokens (1 .. 2^20): further tokens that a translation may have
+            batch_size (>= 1): sources decoded together
+            threads (0 .. 1024): number of threads; 0: all cores
 
         Returns:
             BLEU as sacreBLEU computes it (13a, cased), exact matches, the perplexity of the references

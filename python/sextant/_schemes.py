@@ -73,11 +73,13 @@ def alibi(
     heads. Press et al. 2021 (2108.12409). The bias is added after the scaling.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        direction (symmetric | causal): what becomes of keys in the future. symmetric: biased by
-            their distance as well; causal: hidden
-        max_bias (0 .. 1000): the last head of a power of two has slope 2^-max_bias
+        direction (symmetric | causal): treatment of keys after the query. symmetric: biased by
+            their distance, as earlier keys are; causal: hidden
+        max_bias (0 .. 1000): slope of the last head if the number of heads is a power of two:
+            2^-max_bias
 
     Returns:
         A DistanceBias, for attention(bias=...).
@@ -109,11 +111,14 @@ def alibi_2d(
     c. Nothing is learned.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        rows (1 .. 2^28; None: auto): of the grid; auto: as many as the largest id needs
-        columns (1 .. 2^28; None: auto): of the grid; auto: the same, a square when both are
-        max_bias (0 .. 1000): the last head of a power of two has slope 2^-max_bias
+        rows (1 .. 2^28; None: auto): rows of the grid; auto: the fewest that contain the largest id
+        columns (1 .. 2^28; None: auto): columns of the grid; auto: the fewest that contain the
+            largest id, a square if rows is auto too
+        max_bias (0 .. 1000): slope of the last head if the number of heads is a power of two:
+            2^-max_bias
 
     Returns:
         A ScoreTerm, for attention(bias=...).
@@ -146,10 +151,11 @@ def chunk_mask(
     It is only a mask: combine it with a scheme for positions.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        chunk (>= 1): ids of a chunk
-        causal (True | False): hide the future within a chunk
+        chunk (>= 1): position ids per chunk
+        causal (True | False): causal mask within each chunk
 
     Returns:
         A ScoreTerm, for attention(bias=...).
@@ -180,12 +186,13 @@ def clipped(
     The scalar form of Shaw et al. 2018 (1803.02155), which adds vectors to keys instead.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        max_distance (0 .. 2^28): distances beyond count as this one, on either side
-        seed (0 .. 2^32 - 1): of the initial weights
+        max_distance (0 .. 2^28): distances are clipped to -max_distance .. max_distance
+        seed (0 .. 2^32 - 1): seed of the initial weights
         weights: arrays by name; None: the initial ones. table [2 max_distance + 1, heads]: row key
-            - query + max_distance; initially normal, deviation 0.02
+            - query + max_distance; initially normal, standard deviation 0.02
 
     Returns:
         A DistanceBias, for attention(bias=...).
@@ -222,14 +229,15 @@ def cope(
     Golovneva et al. 2024 (2405.18719), equations 3 to 5.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
         head_dim: channels of a head
-        npos (1 .. 2^20): positions; keys further away have the last one
-        scaled (True | False): whether the term is scaled like <q, k>, or added after
-        seed (0 .. 2^32 - 1): of the initial weights
-        weights: arrays by name; None: the initial ones. table [npos, head_dim]: a vector per
-            position; initially normal, deviation 0.5
+        npos (1 .. 2^20): number of positions; keys farther away use the last one
+        scaled (True | False): scale the term like <q, k>; no: add it after the scaling
+        seed (0 .. 2^32 - 1): seed of the initial weights
+        weights: arrays by name; None: the initial ones. table [npos, head_dim]: one vector per
+            position; initially normal, standard deviation 0.5
 
     Returns:
         A ScoreTerm, for attention(bias=...).
@@ -267,17 +275,18 @@ def deberta(
     into heads.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
         head_dim: channels of a head
-        position_buckets (even, 0 .. 2^20): distances beyond half of it share buckets; 0: each has
-            its own
-        max_position (1 .. 2^20): all distances from here on are the same
-        seed (0 .. 2^32 - 1): of the initial weights
+        position_buckets (even, 0 .. 2^20): distances beyond half of it share buckets; 0: one bucket
+            per distance
+        max_position (1 .. 2^20): distances from here on are treated as equal
+        seed (0 .. 2^32 - 1): seed of the initial weights
         weights: arrays by name; None: the initial ones. query_table [heads, 2s, head_dim]:
             multiplied with keys (p2c), s = position_buckets or max_position; initially normal,
-            deviation 0.5; key_table [heads, 2s, head_dim]: multiplied with queries (c2p); initially
-            the same
+            standard deviation 0.5; key_table [heads, 2s, head_dim]: multiplied with queries (c2p);
+            initially the same
 
     Returns:
         A ScoreTerm, for attention(bias=...).
@@ -297,7 +306,7 @@ def document_mask(
     positions: Positions,
     heads: int,
     *,
-    starts: Sequence[int] = (0,),
+    starts: Sequence[int] = [0],
     causal: bool = False,
 ) -> _core.ScoreTerm:
     r"""Keeps documents that are packed into one sequence from attending to one another.
@@ -310,11 +319,12 @@ def document_mask(
     It is only a mask: combine it with a scheme for positions.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        starts (whole numbers >= 0): the first token of each document, counted in the sequence,
-            whatever the ids
-        causal (True | False): hide the future within a document
+        starts (whole numbers >= 0): index in the sequence of the first token of each document,
+            independent of the position ids
+        causal (True | False): causal mask within each document
 
     Returns:
         A ScoreTerm, for attention(bias=...).
@@ -349,17 +359,19 @@ def fire(
     Li et al. 2023 (2310.04418). Distances of any length are mapped into 0 .. 1, so longer texts need no extrapolation.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        threshold (0 .. 2^53): L: queries before it have the same denominator
+        threshold (0 .. 2^53): L: queries at positions below it share one denominator
         epsilon (> 0): added to the denominator
-        hidden (1 .. 2^16): units of the network
-        seed (0 .. 2^32 - 1): of the initial weights
-        weights: arrays by name; None: the initial ones. c [1]: of psi(x) = ln(|c| x + 1); initially
-            0.1; threshold_multiplier [1]: L is |threshold_multiplier threshold|; initially 1; w1
-            [hidden]: initially uniform, +-1; b1 [hidden]: initially uniform, +-1; w2 [heads,
-            hidden]: initially uniform, +-1/sqrt(hidden); b2 [heads]: initially uniform,
-            +-1/sqrt(hidden)
+        hidden (1 .. 2^16): hidden units of the network
+        seed (0 .. 2^32 - 1): seed of the initial weights
+        weights: arrays by name; None: the initial ones. c [1]: c in psi(x) = ln(|c| x + 1);
+            initially 0.1; threshold_multiplier [1]: factor of the threshold: L =
+            |threshold_multiplier threshold|; initially 1; w1 [hidden]: weights of the hidden layer;
+            initially uniform, +-1; b1 [hidden]: bias of the hidden layer; initially uniform, +-1;
+            w2 [heads, hidden]: weights of the output; initially uniform, +-1/sqrt(hidden); b2
+            [heads]: bias of the output; initially uniform, +-1/sqrt(hidden)
 
     Returns:
         A ScoreTerm, for attention(bias=...).
@@ -392,13 +404,14 @@ def forgetting(
     summed in float64.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
         head_dim: channels of a head
-        seed (0 .. 2^32 - 1): of the initial weights
+        seed (0 .. 2^32 - 1): seed of the initial weights
         weights: arrays by name; None: the initial ones. log_gates [batch or 1, heads, length]: log
-            f of each token, <= 0, computed by the model; initially log sigmoid of normal numbers
-            around 2
+            of each token's forget gate, <= 0, computed by the model; initially log sigmoid of
+            normal numbers with mean 2
 
     Returns:
         A ScoreTerm, for attention(bias=...).
@@ -439,24 +452,25 @@ def fourier(
     Tancik et al. 2020 (2006.10739); Mildenhall et al. 2020 (2003.08934, NeRF); Jaegle et al. 2021 (2103.03206, Perceiver).
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
-        width: of the embeddings
-        form (gaussian | nerf | nerf_pi | bands): the frequencies. gaussian: random; nerf: powers of
-            two; nerf_pi: powers of two times pi; bands: evenly spaced
-        scale (finite): of gaussian: deviation of the random frequencies
-        seed (0 .. 2^32 - 1): of gaussian: of the random frequencies
-        layout (interleaved | half_split | cos_first): of gaussian: the order of sines and cosines.
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        width: width of the embeddings
+        form (gaussian | nerf | nerf_pi | bands): type of the frequencies. gaussian: random; nerf:
+            powers of two; nerf_pi: powers of two times pi; bands: evenly spaced
+        scale (finite): gaussian: standard deviation of the frequencies
+        seed (0 .. 2^32 - 1): gaussian: seed of the frequencies
+        layout (interleaved | half_split | cos_first): gaussian: order of sines and cosines.
             interleaved: sin, cos, sin, cos, ...; half_split: all sines, then all cosines;
             cos_first: all cosines, then all sines
-        max_frequency (-2^53 .. 2^53): of bands: the last frequency is pi times half of this
-        input (none | first | last): where the coordinates themselves stand. none: left out; first:
-            before the features; last: after the features
-        length (>= 1; None: auto): ids per axis: id p becomes (2p + 1) / length - 1; auto: up to the
-            last id
-        weights: arrays by name; None: the initial ones. frequencies [axes, width / 2]: of form
-            gaussian: turns per unit of a coordinate
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
-        out: where the table goes: an array of this shape and dtype
+        max_frequency (-2^53 .. 2^53): bands: the last frequency is pi * max_frequency / 2
+        input (none | first | last): place of the raw coordinates. none: left out; first: before the
+            features; last: after the features
+        length (>= 1; None: auto): ids per axis: id p becomes the coordinate (2p + 1) / length - 1;
+            auto: the largest id + 1
+        weights: arrays by name; None: the initial ones. frequencies [axes, width / 2]: gaussian:
+            turns per unit of a coordinate
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
+        out: array for the result, of this shape and dtype
 
     Returns:
         The table [positions, width] of `dtype`, or `out`.
@@ -486,9 +500,10 @@ def kerple_log(
     Chi et al. 2022 (2205.09921). The bias is added after the scaling.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        seed (0 .. 2^32 - 1): of the initial weights
+        seed (0 .. 2^32 - 1): seed of the initial weights
         weights: arrays by name; None: the initial ones. p [heads]: factor; clamped to at least
             0.01, initially uniform in 0 .. 2; a [heads]: rate per position; clamped to at least
             0.01, initially uniform in 0 .. 1
@@ -521,9 +536,10 @@ def kerple_power(
     Chi et al. 2022 (2205.09921). The bias is added after the scaling.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        seed (0 .. 2^32 - 1): of the initial weights
+        seed (0 .. 2^32 - 1): seed of the initial weights
         weights: arrays by name; None: the initial ones. p [heads]: the power; clamped to 0.01 .. 2,
             initially uniform in 0 .. 2; a [heads]: factor; clamped to at least 0.01, initially
             uniform in 0 .. 1
@@ -564,17 +580,19 @@ def learned(
     Gehring et al. 2017 (1705.03122); BERT (1810.04805), GPT-2.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
-        width: of the embeddings
-        file (a .npy file [rows, width] of floats; None: none): the trained table; none: the weights
-            if given, else initial values
-        offset (>= 0): the row of position 0: fairseq, RoBERTa, BART and OPT keep two rows, offset 2
-        clamp (True | False): positions beyond the last row use the last row, as Marian's do
-        seed (0 .. 2^32 - 1): of the initial weights
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        width: width of the embeddings
+        file (a .npy file [rows, width] of floats; None: none): the trained table; none: the given
+            weights, or initial values
+        offset (>= 0): row of position 0; 2 in fairseq, RoBERTa, BART and OPT, which reserve two
+            rows
+        clamp (True | False): use the last row for positions beyond it, as Marian does
+        seed (0 .. 2^32 - 1): seed of the initial weights
         weights: arrays by name; None: the initial ones. table [rows, width]: one vector per row;
             position p uses row p + offset
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
-        out: where the table goes: an array of this shape and dtype
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
+        out: array for the result, of this shape and dtype
 
     Returns:
         The table [positions, width] of `dtype`, or `out`.
@@ -607,7 +625,8 @@ def none(
     | Models | interleaved with rotary layers in Llama 4 (every fourth layer), SmolLM3, Command A |
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
 
     Returns:
         None.
@@ -639,9 +658,10 @@ def prefix_mask(
     It is only a mask: combine it with a scheme for positions.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        prefix (>= 0): ids below it are visible to every token; 0: causal only
+        prefix (>= 0): keys with ids below it are visible to every query; 0: causal mask only
 
     Returns:
         A ScoreTerm, for attention(bias=...).
@@ -693,25 +713,25 @@ def rotary(
     rotated.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         head_dim: channels of a head
-        base (> 0): wavelengths run from 2 pi to 2 pi times this
-        layout (interleaved | half_split): which channels form pair k of n rotated ones.
-            interleaved: 2k and 2k + 1; half_split: k and k + n/2
-        rotary_dim (even, 0 .. 2^30): channels of a head that are rotated; 0: all of them
-        span (first | last): which channels are rotated when not all are. first: the first channels
-            of the head; last: the last ones
-        precision (exact | framework): of the angles, cosines and sines. exact: the true values,
-            rounded once; framework: every step in float32, as frameworks compute
-        sections (whole numbers 0 .. 2^29; None: auto): pairs that are rotated by each id: 16,24,24;
-            auto: by one id, of rotary_sections as equal as possible
-        order (sectioned | interleaved): where the pairs of an axis are. sectioned: together, one
-            axis after the other; interleaved: those of all axes alternate
-        attn_scale (0 .. 1000): how fast queries grow with the logarithm of the position; 0: not at
-            all
-        floor_scale (>= 1): positions that share one step
-        floor_offset (0 .. 1): added to positions: 1 as Llama 4, 0 as Ministral 3
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
+        base (> 0): wavelengths run from 2 pi to about 2 pi * base
+        layout (interleaved | half_split): channels of pair k, for n rotated channels. interleaved:
+            2k and 2k + 1; half_split: k and k + n/2
+        rotary_dim (even, 0 .. 2^30): number of rotated channels per head; 0: all
+        span (first | last): rotated channels if rotary_dim is below head_dim. first: the first
+            channels of the head; last: the last channels of the head
+        precision (exact | framework): arithmetic of angles, cosines and sines. exact: true values,
+            rounded once; framework: every step in float32, as in frameworks
+        sections (whole numbers 0 .. 2^29; None: auto): pairs per id, such as 16,24,24; auto: all
+            pairs use one id (rotary_sections: divided as evenly as possible)
+        order (sectioned | interleaved): order of the pairs. sectioned: one axis after the other;
+            interleaved: axes alternate
+        attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
+        floor_scale (>= 1): positions per step of the growth
+        floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
         A RotationTable of `dtype`, for rotate() and attention(rotation=...).
@@ -761,36 +781,37 @@ def rotary_axial(
     Fang et al. 2023 (EVA-02, 2303.11331); Heo et al. 2024 (rope-vit, 2403.13298).
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         head_dim: channels of a head
-        base (> 0): wavelengths run from 2 pi to 2 pi times this
-        layout (interleaved | half_split): which channels form pair k of n rotated ones.
-            interleaved: 2k and 2k + 1; half_split: k and k + n/2
-        rotary_dim (even, 0 .. 2^30): channels of a head that are rotated; 0: all of them
-        span (first | last): which channels are rotated when not all are. first: the first channels
-            of the head; last: the last ones
-        precision (exact | framework): of the angles, cosines and sines. exact: the true values,
-            rounded once; framework: every step in float32, as frameworks compute
-        order (row_first | column_first): which axis has the first pairs. row_first: the first id's
-            axis, the row of an image; column_first: the column's; of three ids the last two axes
-            change places
-        frequencies (per_axis | shared): how the axes share the frequencies. per_axis: a ladder for
-            each axis; shared: one ladder, whose entries alternate between the axes
-        axis_dims (even numbers 2 .. 2^30; None: auto): channels of each axis: 16,56,56; auto: as
-            equal as possible
-        coordinates (index | centered): what the frequencies are multiplied by. index: the id
-            itself, plus `first`; centered: 2 pi times -1 .. 1 over the grid
-        first (0 .. 1): the coordinate of the first row and column
-        columns (1 .. 2^53; None: auto): of the grid; auto: the least that hold all positions
-        rows (1 .. 2^53; None: auto): of the grid
-        pretrained_columns (1 .. 2^53; None: auto): of the grid of training: coordinates are
-            multiplied by pretrained_columns / columns; auto: by 1
-        pretrained_rows (1 .. 2^53; None: auto): likewise for rows
-        attn_scale (0 .. 1000): how fast queries grow with the logarithm of the position; 0: not at
-            all
-        floor_scale (>= 1): positions that share one step
-        floor_offset (0 .. 1): added to positions: 1 as Llama 4, 0 as Ministral 3
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
+        base (> 0): wavelengths run from 2 pi to about 2 pi * base
+        layout (interleaved | half_split): channels of pair k, for n rotated channels. interleaved:
+            2k and 2k + 1; half_split: k and k + n/2
+        rotary_dim (even, 0 .. 2^30): number of rotated channels per head; 0: all
+        span (first | last): rotated channels if rotary_dim is below head_dim. first: the first
+            channels of the head; last: the last channels of the head
+        precision (exact | framework): arithmetic of angles, cosines and sines. exact: true values,
+            rounded once; framework: every step in float32, as in frameworks
+        order (row_first | column_first): axis of the first pairs. row_first: that of the first id,
+            the row of an image; column_first: that of the column; with three ids the last two axes
+            are swapped
+        frequencies (per_axis | shared): division of the frequencies among the axes. per_axis: one
+            ladder per axis; shared: one ladder, whose entries alternate between the axes
+        axis_dims (even numbers 2 .. 2^30; None: auto): channels per axis, such as 16,56,56; auto:
+            divided as evenly as possible
+        coordinates (index | centered): coordinate that multiplies the frequencies. index: the id
+            plus `first`; centered: 2 pi times -1 .. 1 over the grid
+        first (0 .. 1): coordinate of the first row and column
+        columns (1 .. 2^53; None: auto): columns of the grid; auto: the fewest that contain all
+            positions
+        rows (1 .. 2^53; None: auto): rows of the grid
+        pretrained_columns (1 .. 2^53; None: auto): columns of the grid in pretraining: coordinates
+            are multiplied by pretrained_columns / columns; auto: by 1
+        pretrained_rows (1 .. 2^53; None: auto): the same for rows
+        attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
+        floor_scale (>= 1): positions per step of the growth
+        floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
         A RotationTable of `dtype`, for rotate() and attention(rotation=...).
@@ -834,28 +855,28 @@ def rotary_dynamic_ntk(
     emozilla 2023; Peng et al. 2023 (2309.00071, section 3.3); Hugging Face's `rope_type` "dynamic".
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         head_dim: channels of a head
-        base (> 0): wavelengths run from 2 pi to 2 pi times this
-        layout (interleaved | half_split): which channels form pair k of n rotated ones.
-            interleaved: 2k and 2k + 1; half_split: k and k + n/2
-        rotary_dim (even, 0 .. 2^30): channels of a head that are rotated; 0: all of them
-        span (first | last): which channels are rotated when not all are. first: the first channels
-            of the head; last: the last ones
-        precision (exact | framework): of the angles, cosines and sines. exact: the true values,
-            rounded once; framework: every step in float32, as frameworks compute
-        factor (> 0): how fast the base grows beyond max_length
-        max_length (1 .. 2^53): up to here it is plain rotary
-        length (0 .. 2^53; None: auto): of the text; auto: the largest position + 1
-        sections (whole numbers 0 .. 2^29; None: auto): pairs that are rotated by each id: 16,24,24;
-            auto: by one id, of rotary_sections as equal as possible
-        order (sectioned | interleaved): where the pairs of an axis are. sectioned: together, one
-            axis after the other; interleaved: those of all axes alternate
-        attn_scale (0 .. 1000): how fast queries grow with the logarithm of the position; 0: not at
-            all
-        floor_scale (>= 1): positions that share one step
-        floor_offset (0 .. 1): added to positions: 1 as Llama 4, 0 as Ministral 3
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
+        base (> 0): wavelengths run from 2 pi to about 2 pi * base
+        layout (interleaved | half_split): channels of pair k, for n rotated channels. interleaved:
+            2k and 2k + 1; half_split: k and k + n/2
+        rotary_dim (even, 0 .. 2^30): number of rotated channels per head; 0: all
+        span (first | last): rotated channels if rotary_dim is below head_dim. first: the first
+            channels of the head; last: the last channels of the head
+        precision (exact | framework): arithmetic of angles, cosines and sines. exact: true values,
+            rounded once; framework: every step in float32, as in frameworks
+        factor (> 0): growth of the base beyond max_length
+        max_length (1 .. 2^53): trained length, up to which it equals rotary
+        length (0 .. 2^53; None: auto): length of the text; auto: the largest position + 1
+        sections (whole numbers 0 .. 2^29; None: auto): pairs per id, such as 16,24,24; auto: all
+            pairs use one id (rotary_sections: divided as evenly as possible)
+        order (sectioned | interleaved): order of the pairs. sectioned: one axis after the other;
+            interleaved: axes alternate
+        attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
+        floor_scale (>= 1): positions per step of the growth
+        floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
         A RotationTable of `dtype`, for rotate() and attention(rotation=...).
@@ -895,26 +916,26 @@ def rotary_linear(
     Chen et al. 2023 (2306.15595).
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         head_dim: channels of a head
-        base (> 0): wavelengths run from 2 pi to 2 pi times this
-        layout (interleaved | half_split): which channels form pair k of n rotated ones.
-            interleaved: 2k and 2k + 1; half_split: k and k + n/2
-        rotary_dim (even, 0 .. 2^30): channels of a head that are rotated; 0: all of them
-        span (first | last): which channels are rotated when not all are. first: the first channels
-            of the head; last: the last ones
-        precision (exact | framework): of the angles, cosines and sines. exact: the true values,
-            rounded once; framework: every step in float32, as frameworks compute
-        factor (> 0): positions are divided by it: new length over trained length
-        sections (whole numbers 0 .. 2^29; None: auto): pairs that are rotated by each id: 16,24,24;
-            auto: by one id, of rotary_sections as equal as possible
-        order (sectioned | interleaved): where the pairs of an axis are. sectioned: together, one
-            axis after the other; interleaved: those of all axes alternate
-        attn_scale (0 .. 1000): how fast queries grow with the logarithm of the position; 0: not at
-            all
-        floor_scale (>= 1): positions that share one step
-        floor_offset (0 .. 1): added to positions: 1 as Llama 4, 0 as Ministral 3
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
+        base (> 0): wavelengths run from 2 pi to about 2 pi * base
+        layout (interleaved | half_split): channels of pair k, for n rotated channels. interleaved:
+            2k and 2k + 1; half_split: k and k + n/2
+        rotary_dim (even, 0 .. 2^30): number of rotated channels per head; 0: all
+        span (first | last): rotated channels if rotary_dim is below head_dim. first: the first
+            channels of the head; last: the last channels of the head
+        precision (exact | framework): arithmetic of angles, cosines and sines. exact: true values,
+            rounded once; framework: every step in float32, as in frameworks
+        factor (> 0): divisor of positions: new length / trained length
+        sections (whole numbers 0 .. 2^29; None: auto): pairs per id, such as 16,24,24; auto: all
+            pairs use one id (rotary_sections: divided as evenly as possible)
+        order (sectioned | interleaved): order of the pairs. sectioned: one axis after the other;
+            interleaved: axes alternate
+        attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
+        floor_scale (>= 1): positions per step of the growth
+        floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
         A RotationTable of `dtype`, for rotate() and attention(rotation=...).
@@ -962,29 +983,31 @@ def rotary_llama3(
     the amplitude.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         head_dim: channels of a head
-        base (> 0): wavelengths run from 2 pi to 2 pi times this
-        layout (interleaved | half_split): which channels form pair k of n rotated ones.
-            interleaved: 2k and 2k + 1; half_split: k and k + n/2
-        rotary_dim (even, 0 .. 2^30): channels of a head that are rotated; 0: all of them
-        span (first | last): which channels are rotated when not all are. first: the first channels
-            of the head; last: the last ones
-        precision (exact | framework): of the angles, cosines and sines. exact: the true values,
-            rounded once; framework: every step in float32, as frameworks compute
-        factor (> 0): divides low frequencies
-        low_freq_factor (> 0): pairs with fewer turns than this over original_length are divided
-        high_freq_factor (> 0): pairs with more turns are kept
-        original_length (1 .. 2^53): the length of training
-        sections (whole numbers 0 .. 2^29; None: auto): pairs that are rotated by each id: 16,24,24;
-            auto: by one id, of rotary_sections as equal as possible
-        order (sectioned | interleaved): where the pairs of an axis are. sectioned: together, one
-            axis after the other; interleaved: those of all axes alternate
-        attn_scale (0 .. 1000): how fast queries grow with the logarithm of the position; 0: not at
-            all
-        floor_scale (>= 1): positions that share one step
-        floor_offset (0 .. 1): added to positions: 1 as Llama 4, 0 as Ministral 3
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
+        base (> 0): wavelengths run from 2 pi to about 2 pi * base
+        layout (interleaved | half_split): channels of pair k, for n rotated channels. interleaved:
+            2k and 2k + 1; half_split: k and k + n/2
+        rotary_dim (even, 0 .. 2^30): number of rotated channels per head; 0: all
+        span (first | last): rotated channels if rotary_dim is below head_dim. first: the first
+            channels of the head; last: the last channels of the head
+        precision (exact | framework): arithmetic of angles, cosines and sines. exact: true values,
+            rounded once; framework: every step in float32, as in frameworks
+        factor (> 0): divisor of low frequencies
+        low_freq_factor (> 0): pairs with fewer than low_freq_factor turns over original_length are
+            divided by factor
+        high_freq_factor (> 0): pairs with more than high_freq_factor turns over original_length are
+            unchanged
+        original_length (1 .. 2^53): trained length
+        sections (whole numbers 0 .. 2^29; None: auto): pairs per id, such as 16,24,24; auto: all
+            pairs use one id (rotary_sections: divided as evenly as possible)
+        order (sectioned | interleaved): order of the pairs. sectioned: one axis after the other;
+            interleaved: axes alternate
+        attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
+        floor_scale (>= 1): positions per step of the growth
+        floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
         A RotationTable of `dtype`, for rotate() and attention(rotation=...).
@@ -1031,33 +1054,34 @@ def rotary_longrope(
     Ding et al. 2024 (2402.13753). The paper does not rescale the first tokens of a text; released models do.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         head_dim: channels of a head
-        base (> 0): wavelengths run from 2 pi to 2 pi times this
-        layout (interleaved | half_split): which channels form pair k of n rotated ones.
-            interleaved: 2k and 2k + 1; half_split: k and k + n/2
-        rotary_dim (even, 0 .. 2^30): channels of a head that are rotated; 0: all of them
-        span (first | last): which channels are rotated when not all are. first: the first channels
-            of the head; last: the last ones
-        precision (exact | framework): of the angles, cosines and sines. exact: the true values,
-            rounded once; framework: every step in float32, as frameworks compute
-        short_factor (numbers > 0; None: auto): a divisor for each pair: 1,1.05,...; auto: all 1
+        base (> 0): wavelengths run from 2 pi to about 2 pi * base
+        layout (interleaved | half_split): channels of pair k, for n rotated channels. interleaved:
+            2k and 2k + 1; half_split: k and k + n/2
+        rotary_dim (even, 0 .. 2^30): number of rotated channels per head; 0: all
+        span (first | last): rotated channels if rotary_dim is below head_dim. first: the first
+            channels of the head; last: the last channels of the head
+        precision (exact | framework): arithmetic of angles, cosines and sines. exact: true values,
+            rounded once; framework: every step in float32, as in frameworks
+        short_factor (numbers > 0; None: auto): divisor of each pair, such as 1,1.05,...; auto: all
+            1
         long_factor (numbers > 0; None: auto): the same for texts longer than original_length
-        original_length (2 .. 2^53): the length of training
-        max_length (1 .. 2^53; None: auto): of the stretched model; auto: by factor
-        factor (> 0; None: auto): auto: max_length / original_length, else 1
-        attention_factor (> 0; None: auto): multiplies the tables; auto: sqrt(1 + ln(factor) /
+        original_length (2 .. 2^53): trained length
+        max_length (1 .. 2^53; None: auto): length of the extended model; auto: from factor
+        factor (> 0; None: auto): extension factor; auto: max_length / original_length, or 1
+        attention_factor (> 0; None: auto): factor of the tables; auto: sqrt(1 + ln(factor) /
             ln(original_length))
-        length (0 .. 2^53; None: auto): of the text; auto: the largest position + 1
-        sections (whole numbers 0 .. 2^29; None: auto): pairs that are rotated by each id: 16,24,24;
-            auto: by one id, of rotary_sections as equal as possible
-        order (sectioned | interleaved): where the pairs of an axis are. sectioned: together, one
-            axis after the other; interleaved: those of all axes alternate
-        attn_scale (0 .. 1000): how fast queries grow with the logarithm of the position; 0: not at
-            all
-        floor_scale (>= 1): positions that share one step
-        floor_offset (0 .. 1): added to positions: 1 as Llama 4, 0 as Ministral 3
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
+        length (0 .. 2^53; None: auto): length of the text; auto: the largest position + 1
+        sections (whole numbers 0 .. 2^29; None: auto): pairs per id, such as 16,24,24; auto: all
+            pairs use one id (rotary_sections: divided as evenly as possible)
+        order (sectioned | interleaved): order of the pairs. sectioned: one axis after the other;
+            interleaved: axes alternate
+        attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
+        floor_scale (>= 1): positions per step of the growth
+        floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
         A RotationTable of `dtype`, for rotate() and attention(rotation=...).
@@ -1095,21 +1119,22 @@ def rotary_mixed(
     have. With one id per token it is rotary with learned frequencies per head.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         head_dim: channels of a head
-        base (> 0): wavelengths run from 2 pi to 2 pi times this
-        layout (interleaved | half_split): which channels form pair k of n rotated ones.
-            interleaved: 2k and 2k + 1; half_split: k and k + n/2
-        rotary_dim (even, 0 .. 2^30): channels of a head that are rotated; 0: all of them
-        span (first | last): which channels are rotated when not all are. first: the first channels
-            of the head; last: the last ones
-        precision (exact | framework): of the angles, cosines and sines. exact: the true values,
-            rounded once; framework: every step in float32, as frameworks compute
-        seed (0 .. 2^32 - 1): of the initial weights
-        heads: query heads, which have tables of their own
+        base (> 0): wavelengths run from 2 pi to about 2 pi * base
+        layout (interleaved | half_split): channels of pair k, for n rotated channels. interleaved:
+            2k and 2k + 1; half_split: k and k + n/2
+        rotary_dim (even, 0 .. 2^30): number of rotated channels per head; 0: all
+        span (first | last): rotated channels if rotary_dim is below head_dim. first: the first
+            channels of the head; last: the last channels of the head
+        precision (exact | framework): arithmetic of angles, cosines and sines. exact: true values,
+            rounded once; framework: every step in float32, as in frameworks
+        seed (0 .. 2^32 - 1): seed of the initial weights
+        heads: query heads, each with its own table
         weights: arrays by name; None: the initial ones. frequencies [heads, axes, pairs]: radians
             per unit of each id
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
         A RotationTable of `dtype`, for rotate() and attention(rotation=...).
@@ -1150,26 +1175,26 @@ def rotary_ntk(
     bloc97 2023; Peng et al. 2023 (2309.00071, section 3.1).
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         head_dim: channels of a head
-        base (> 0): wavelengths run from 2 pi to 2 pi times this
-        layout (interleaved | half_split): which channels form pair k of n rotated ones.
-            interleaved: 2k and 2k + 1; half_split: k and k + n/2
-        rotary_dim (even, 0 .. 2^30): channels of a head that are rotated; 0: all of them
-        span (first | last): which channels are rotated when not all are. first: the first channels
-            of the head; last: the last ones
-        precision (exact | framework): of the angles, cosines and sines. exact: the true values,
-            rounded once; framework: every step in float32, as frameworks compute
-        factor (> 0): how much the slowest pair is slowed: new length over trained length
-        sections (whole numbers 0 .. 2^29; None: auto): pairs that are rotated by each id: 16,24,24;
-            auto: by one id, of rotary_sections as equal as possible
-        order (sectioned | interleaved): where the pairs of an axis are. sectioned: together, one
-            axis after the other; interleaved: those of all axes alternate
-        attn_scale (0 .. 1000): how fast queries grow with the logarithm of the position; 0: not at
-            all
-        floor_scale (>= 1): positions that share one step
-        floor_offset (0 .. 1): added to positions: 1 as Llama 4, 0 as Ministral 3
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
+        base (> 0): wavelengths run from 2 pi to about 2 pi * base
+        layout (interleaved | half_split): channels of pair k, for n rotated channels. interleaved:
+            2k and 2k + 1; half_split: k and k + n/2
+        rotary_dim (even, 0 .. 2^30): number of rotated channels per head; 0: all
+        span (first | last): rotated channels if rotary_dim is below head_dim. first: the first
+            channels of the head; last: the last channels of the head
+        precision (exact | framework): arithmetic of angles, cosines and sines. exact: true values,
+            rounded once; framework: every step in float32, as in frameworks
+        factor (> 0): divisor of the slowest pair's frequency: new length / trained length
+        sections (whole numbers 0 .. 2^29; None: auto): pairs per id, such as 16,24,24; auto: all
+            pairs use one id (rotary_sections: divided as evenly as possible)
+        order (sectioned | interleaved): order of the pairs. sectioned: one axis after the other;
+            interleaved: axes alternate
+        attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
+        floor_scale (>= 1): positions per step of the growth
+        floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
         A RotationTable of `dtype`, for rotate() and attention(rotation=...).
@@ -1211,27 +1236,27 @@ def rotary_proportional(
     Barbero et al. 2024 (2410.06205).
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         head_dim: channels of a head
-        base (> 0): wavelengths run from 2 pi to 2 pi times this
-        layout (interleaved | half_split): which channels form pair k of n rotated ones.
-            interleaved: 2k and 2k + 1; half_split: k and k + n/2
-        rotary_dim (even, 0 .. 2^30): channels of a head that are rotated; 0: all of them
-        span (first | last): which channels are rotated when not all are. first: the first channels
-            of the head; last: the last ones
-        precision (exact | framework): of the angles, cosines and sines. exact: the true values,
-            rounded once; framework: every step in float32, as frameworks compute
-        proportion (0 .. 1): fraction of the pairs that are rotated, the fastest ones
-        factor (> 0): frequencies are divided by it
-        sections (whole numbers 0 .. 2^29; None: auto): pairs that are rotated by each id: 16,24,24;
-            auto: by one id, of rotary_sections as equal as possible
-        order (sectioned | interleaved): where the pairs of an axis are. sectioned: together, one
-            axis after the other; interleaved: those of all axes alternate
-        attn_scale (0 .. 1000): how fast queries grow with the logarithm of the position; 0: not at
-            all
-        floor_scale (>= 1): positions that share one step
-        floor_offset (0 .. 1): added to positions: 1 as Llama 4, 0 as Ministral 3
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
+        base (> 0): wavelengths run from 2 pi to about 2 pi * base
+        layout (interleaved | half_split): channels of pair k, for n rotated channels. interleaved:
+            2k and 2k + 1; half_split: k and k + n/2
+        rotary_dim (even, 0 .. 2^30): number of rotated channels per head; 0: all
+        span (first | last): rotated channels if rotary_dim is below head_dim. first: the first
+            channels of the head; last: the last channels of the head
+        precision (exact | framework): arithmetic of angles, cosines and sines. exact: true values,
+            rounded once; framework: every step in float32, as in frameworks
+        proportion (0 .. 1): fraction of the pairs that are rotated, fastest first
+        factor (> 0): divisor of the frequencies
+        sections (whole numbers 0 .. 2^29; None: auto): pairs per id, such as 16,24,24; auto: all
+            pairs use one id (rotary_sections: divided as evenly as possible)
+        order (sectioned | interleaved): order of the pairs. sectioned: one axis after the other;
+            interleaved: axes alternate
+        attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
+        floor_scale (>= 1): positions per step of the growth
+        floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
         A RotationTable of `dtype`, for rotate() and attention(rotation=...).
@@ -1273,25 +1298,25 @@ def rotary_sections(
     Wang et al. 2024 (Qwen2-VL, 2409.12191). One ladder covers all pairs; it does not restart in each section.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         head_dim: channels of a head
-        base (> 0): wavelengths run from 2 pi to 2 pi times this
-        layout (interleaved | half_split): which channels form pair k of n rotated ones.
-            interleaved: 2k and 2k + 1; half_split: k and k + n/2
-        rotary_dim (even, 0 .. 2^30): channels of a head that are rotated; 0: all of them
-        span (first | last): which channels are rotated when not all are. first: the first channels
-            of the head; last: the last ones
-        precision (exact | framework): of the angles, cosines and sines. exact: the true values,
-            rounded once; framework: every step in float32, as frameworks compute
-        sections (whole numbers 0 .. 2^29; None: auto): pairs that are rotated by each id: 16,24,24;
-            auto: by one id, of rotary_sections as equal as possible
-        order (sectioned | interleaved): where the pairs of an axis are. sectioned: together, one
-            axis after the other; interleaved: those of all axes alternate
-        attn_scale (0 .. 1000): how fast queries grow with the logarithm of the position; 0: not at
-            all
-        floor_scale (>= 1): positions that share one step
-        floor_offset (0 .. 1): added to positions: 1 as Llama 4, 0 as Ministral 3
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
+        base (> 0): wavelengths run from 2 pi to about 2 pi * base
+        layout (interleaved | half_split): channels of pair k, for n rotated channels. interleaved:
+            2k and 2k + 1; half_split: k and k + n/2
+        rotary_dim (even, 0 .. 2^30): number of rotated channels per head; 0: all
+        span (first | last): rotated channels if rotary_dim is below head_dim. first: the first
+            channels of the head; last: the last channels of the head
+        precision (exact | framework): arithmetic of angles, cosines and sines. exact: true values,
+            rounded once; framework: every step in float32, as in frameworks
+        sections (whole numbers 0 .. 2^29; None: auto): pairs per id, such as 16,24,24; auto: all
+            pairs use one id (rotary_sections: divided as evenly as possible)
+        order (sectioned | interleaved): order of the pairs. sectioned: one axis after the other;
+            interleaved: axes alternate
+        attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
+        floor_scale (>= 1): positions per step of the growth
+        floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
         A RotationTable of `dtype`, for rotate() and attention(rotation=...).
@@ -1349,36 +1374,38 @@ def rotary_yarn(
     Peng et al. 2023 (2309.00071). Every released model uses the first form, whose ramp is linear in the pair's index.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         head_dim: channels of a head
-        base (> 0): wavelengths run from 2 pi to 2 pi times this
-        layout (interleaved | half_split): which channels form pair k of n rotated ones.
-            interleaved: 2k and 2k + 1; half_split: k and k + n/2
-        rotary_dim (even, 0 .. 2^30): channels of a head that are rotated; 0: all of them
-        span (first | last): which channels are rotated when not all are. first: the first channels
-            of the head; last: the last ones
-        precision (exact | framework): of the angles, cosines and sines. exact: the true values,
-            rounded once; framework: every step in float32, as frameworks compute
-        factor (> 0): new length over original length
-        original_length (1 .. 2^53): the length of training
-        beta_fast (> 0): pairs with more turns than this over original_length are kept
-        beta_slow (> 0): pairs with fewer turns are divided by factor
-        truncate (True | False): whether the ramp's ends are rounded to whole pairs
-        attention_factor (> 0; None: auto): multiplies the tables; auto: by mscale and
-            mscale_all_dim, else 0.1 ln(factor) + 1
-        mscale (>= 0): with mscale_all_dim: the ratio of their factors instead
-        mscale_all_dim (>= 0): see mscale; DeepSeek has both 1 and scales its scores
-        form (released | paper): what the ramp is linear in. released: the index of the pair, as the
-            code of every released model; paper: the turns over original_length, as the paper
-        sections (whole numbers 0 .. 2^29; None: auto): pairs that are rotated by each id: 16,24,24;
-            auto: by one id, of rotary_sections as equal as possible
-        order (sectioned | interleaved): where the pairs of an axis are. sectioned: together, one
-            axis after the other; interleaved: those of all axes alternate
-        attn_scale (0 .. 1000): how fast queries grow with the logarithm of the position; 0: not at
-            all
-        floor_scale (>= 1): positions that share one step
-        floor_offset (0 .. 1): added to positions: 1 as Llama 4, 0 as Ministral 3
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
+        base (> 0): wavelengths run from 2 pi to about 2 pi * base
+        layout (interleaved | half_split): channels of pair k, for n rotated channels. interleaved:
+            2k and 2k + 1; half_split: k and k + n/2
+        rotary_dim (even, 0 .. 2^30): number of rotated channels per head; 0: all
+        span (first | last): rotated channels if rotary_dim is below head_dim. first: the first
+            channels of the head; last: the last channels of the head
+        precision (exact | framework): arithmetic of angles, cosines and sines. exact: true values,
+            rounded once; framework: every step in float32, as in frameworks
+        factor (> 0): new length / original_length
+        original_length (1 .. 2^53): trained length
+        beta_fast (> 0): pairs with more than beta_fast turns over original_length are unchanged
+        beta_slow (> 0): pairs with fewer than beta_slow turns over original_length are divided by
+            factor
+        truncate (True | False): round the ends of the ramp to whole pairs
+        attention_factor (> 0; None: auto): factor of the tables; auto: from mscale and
+            mscale_all_dim, or 0.1 ln(factor) + 1
+        mscale (>= 0): with mscale_all_dim: attention_factor is the ratio of their factors
+        mscale_all_dim (>= 0): see mscale; DeepSeek sets both to 1 and scales its scores
+        form (released | paper): variable in which the ramp is linear. released: index of the pair,
+            as in the code of every released model; paper: turns over original_length, as in the
+            paper
+        sections (whole numbers 0 .. 2^29; None: auto): pairs per id, such as 16,24,24; auto: all
+            pairs use one id (rotary_sections: divided as evenly as possible)
+        order (sectioned | interleaved): order of the pairs. sectioned: one axis after the other;
+            interleaved: axes alternate
+        attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
+        floor_scale (>= 1): positions per step of the growth
+        floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
         A RotationTable of `dtype`, for rotate() and attention(rotation=...).
@@ -1409,10 +1436,11 @@ def sandwich(
     with the distance much as ALiBi does. Nothing is learned.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        dim (even, 2 .. 2^16): of the sinusoids; not the channels of a head
-        base (> 0): wavelengths run from 2 pi to about 2 pi times this
+        dim (even, 2 .. 2^16): width of the sinusoids, independent of head_dim
+        base (> 0): wavelengths run from 2 pi to about 2 pi * base
 
     Returns:
         A DistanceBias, for attention(bias=...).
@@ -1448,17 +1476,18 @@ def shaw(
     Shaw et al. 2018 (1803.02155), equations 3 to 5. Both terms are inside the scale of the score.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
         head_dim: channels of a head
-        max_distance (0 .. 2^20): keys further away count as this far
-        values (True | False): whether values have vectors too
-        per_head (True | False): a table for each head, or one for all
-        seed (0 .. 2^32 - 1): of the initial weights
+        max_distance (0 .. 2^20): distances are clipped to -max_distance .. max_distance
+        values (True | False): add vectors to the values too
+        per_head (True | False): one table per head; no: one for all heads
+        seed (0 .. 2^32 - 1): seed of the initial weights
         weights: arrays by name; None: the initial ones. key_table [2 max_distance + 1, head_dim],
-            or [heads, ...]: added to the keys for each distance; initially normal, deviation 0.5;
-            value_table like key_table: added to the values for each distance; initially the same;
-            not read with values = no
+            or [heads, ...]: added to the keys, by distance; initially normal, standard deviation
+            0.5; value_table like key_table: added to the values, by distance; initially the same;
+            unused with values = no
 
     Returns:
         A ScoreTerm, for attention(bias=...).
@@ -1501,28 +1530,29 @@ def sincos_2d(
     He et al. 2021 (2111.06377, MAE); Carion et al. 2020 (2005.12872, DETR).
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
-        width: of the embeddings
-        form (mae | moco | big_vision | detr | detr_normalized): the model whose table this is; the
-            next six parameters change parts of it. mae: MAE; moco: MoCo v3; big_vision: Big Vision;
-            detr: DETR; detr_normalized: DETR with normalized coordinates, SAM 2
-        axes (column_first | row_first; None: auto): which coordinate the first half of the columns
-            has. column_first: the column; row_first: the row
-        layout (interleaved | half_split | cos_first; None: auto): the order inside each half.
-            interleaved: sin, cos, sin, cos, ...; half_split: all sines, then all cosines;
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        width: width of the embeddings
+        form (mae | moco | big_vision | detr | detr_normalized): model whose table is computed; the
+            next six parameters override parts of it. mae: MAE; moco: MoCo v3; big_vision: Big
+            Vision; detr: DETR; detr_normalized: DETR with normalized coordinates, SAM 2
+        axes (column_first | row_first; None: auto): coordinate of the first half of the columns.
+            column_first: the column; row_first: the row
+        layout (interleaved | half_split | cos_first; None: auto): order of the columns in each
+            half. interleaved: sin, cos, sin, cos, ...; half_split: all sines, then all cosines;
             cos_first: all cosines, then all sines
-        ladder (d | d/2-1; None: auto): the frequency of pair k of w columns, a half. d: base^(-2k /
-            w); d/2-1: base^(-k / (w/2 - 1)), whose last one is exactly 1 / base
-        first (finite; None: auto): coordinate of the first row and column; auto: 0, of DETR 1
-        step (finite; None: auto): coordinates from patch to patch; auto: 1
-        normalized (True | False; None: auto): coordinate c becomes 2 pi c / (the last one + 1e-6),
-            as DETR's
+        ladder (d | d/2-1; None: auto): frequency of pair k of w columns, one half. d: base^(-2k /
+            w); d/2-1: base^(-k / (w/2 - 1)), the last exactly 1 / base
+        first (finite; None: auto): coordinate of the first row and column; auto: 0, for DETR 1
+        step (finite; None: auto): step of the coordinate from patch to patch; auto: 1
+        normalized (True | False; None: auto): coordinate c becomes 2 pi c / (last c + 1e-6), as in
+            DETR
         base (> 0): wavelengths run from 2 pi to about 2 pi * base
-        rows (1 .. 2^30; None: auto): rows of the grid, for normalized; auto: up to the last id
-        columns (1 .. 2^30; None: auto): columns of the grid: one id per patch is row * columns +
-            column; auto: the smallest square that holds all patches
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
-        out: where the table goes: an array of this shape and dtype
+        rows (1 .. 2^30; None: auto): rows of the grid, for normalized; auto: up to the largest id
+        columns (1 .. 2^30; None: auto): columns of the grid, if each patch has one id, row *
+            columns + column; auto: the smallest square that contains all patches
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
+        out: array for the result, of this shape and dtype
 
     Returns:
         The table [positions, width] of `dtype`, or `out`.
@@ -1564,18 +1594,20 @@ def sincos_3d(
     tatp22/multidim-positional-encoding.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
-        width: of the embeddings
-        form (multidim | diffusers | tensor2tensor): how the three axes share the columns. multidim:
-            frame, row, column, each interleaved and a third wide, cut off at the width; diffusers:
-            frame, column, row, each half-split, with 1/4, 3/8 and 3/8 of the width; tensor2tensor:
-            frame, row, column, each half-split with ladder d/2-1 and a third wide, then zeros
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        width: width of the embeddings
+        form (multidim | diffusers | tensor2tensor): division of the columns among the three axes.
+            multidim: frame, row, column, each interleaved and a third wide, cut off at the width;
+            diffusers: frame, column, row, each half-split, with 1/4, 3/8 and 3/8 of the width;
+            tensor2tensor: frame, row, column, each half-split with ladder d/2-1 and a third wide,
+            then zeros
         base (> 0): wavelengths run from 2 pi to about 2 pi * base
-        rows (1 .. 2^30; None: auto): rows of a frame: one id per patch is (frame * rows + row) *
-            columns + column; auto: the smallest cube that holds all patches
-        columns (1 .. 2^30; None: auto): columns of a frame, likewise
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
-        out: where the table goes: an array of this shape and dtype
+        rows (1 .. 2^30; None: auto): rows of a frame, if each patch has one id, (frame * rows +
+            row) * columns + column; auto: the smallest cube that contains all patches
+        columns (1 .. 2^30; None: auto): columns of a frame, as for rows
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
+        out: array for the result, of this shape and dtype
 
     Returns:
         The table [positions, width] of `dtype`, or `out`.
@@ -1614,26 +1646,25 @@ def sinusoidal(
     *p* (`offset_matrix`): every pair rotates by offset · frequency.
 
     Args:
-        positions: how many there are, 0 and up, or which: whole or real numbers [rows]
-        width: of the embeddings
+        positions: the number of positions, from 0, or the positions: whole or real numbers [rows]
+        width: width of the embeddings
         base (> 0): wavelengths run from 2 pi to about 2 pi * base
-        layout (interleaved | half_split | cos_first): the order of the columns. interleaved: sin,
-            cos, sin, cos, ...; half_split: all sines, then all cosines; cos_first: all cosines,
-            then all sines
-        ladder (d | d/2-1): the frequency of pair k of w columns. d: base^(-2k / w); d/2-1: base^(-k
-            / (w/2 - 1)), whose last one is exactly 1 / base
-        exponent (standard | doubled | doubled_unpaired): of the frequencies. standard: the formula;
-            doubled: a common mistake, every exponent twice as large; doubled_unpaired: the same,
-            and the cosine of a pair one step further
-        odd_width (extra_sine | zero_column | round_up; None: auto): the last column of an odd
-            width; auto: extra_sine for ladder d, zero_column for d/2-1. extra_sine: one more sine
-            than cosines; zero_column: zeros; round_up: that of the table of width + 1, without its
-            last
-        scale (finite): multiplies every value
-        precision (exact | framework): of frequencies, angles and sines. exact: the true values,
-            rounded once; framework: every step in float32, as frameworks compute
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
-        out: where the table goes: an array of this shape and dtype
+        layout (interleaved | half_split | cos_first): order of the columns. interleaved: sin, cos,
+            sin, cos, ...; half_split: all sines, then all cosines; cos_first: all cosines, then all
+            sines
+        ladder (d | d/2-1): frequency of pair k of w columns. d: base^(-2k / w); d/2-1: base^(-k /
+            (w/2 - 1)), the last exactly 1 / base
+        exponent (standard | doubled | doubled_unpaired): exponent of the frequencies. standard: as
+            in the formula; doubled: every exponent twice as large, a common mistake;
+            doubled_unpaired: as doubled, with the cosine of each pair one step further
+        odd_width (extra_sine | zero_column | round_up; None: auto): last column of an odd width;
+            auto: extra_sine for ladder d, zero_column for d/2-1. extra_sine: one more sine than
+            cosines; zero_column: zeros; round_up: the table of width + 1 without its last column
+        scale (finite): factor of all values
+        precision (exact | framework): arithmetic of frequencies, angles and sines. exact: true
+            values, rounded once; framework: every step in float32, as in frameworks
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
+        out: array for the result, of this shape and dtype
 
     Returns:
         The table [positions, width] of `dtype`, or `out`.
@@ -1666,13 +1697,16 @@ def swin(
     Liu et al. 2021 (2103.14030). Patch id is r C + c.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        rows (1 .. 2^28; None: auto): of the window; auto: as many as the largest id needs
-        columns (1 .. 2^28; None: auto): of the window; auto: likewise, a square when both are
-        seed (0 .. 2^32 - 1): of the initial weights
+        rows (1 .. 2^28; None: auto): rows of the window; auto: the fewest that contain the largest
+            id
+        columns (1 .. 2^28; None: auto): columns of the window; auto: the fewest that contain the
+            largest id, a square if rows is auto too
+        seed (0 .. 2^32 - 1): seed of the initial weights
         weights: arrays by name; None: the initial ones. table [(2 rows - 1) (2 columns - 1),
-            heads]: by query minus key; initially normal, deviation 0.02
+            heads]: row by offset, query minus key; initially normal, standard deviation 0.02
 
     Returns:
         A ScoreTerm, for attention(bias=...).
@@ -1708,17 +1742,22 @@ def swin_v2(
     Liu et al. 2021 (2111.09883). Patch id is r columns + c, `window` the rows or columns that the network was trained with.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        rows (1 .. 2^28; None: auto): of the window; auto: as many as the largest id needs
-        columns (1 .. 2^28; None: auto): of the window; auto: likewise, a square when both are
-        pretrained_rows (2 .. 2^28; None: auto): of the window in training; auto: this window
-        pretrained_columns (2 .. 2^28; None: auto): likewise
-        hidden (1 .. 2^16): units of the network
-        seed (0 .. 2^32 - 1): of the initial weights
-        weights: arrays by name; None: the initial ones. w1 [hidden, 2]: of the offset in rows and
-            columns; initially uniform, +-1/sqrt(2); b1 [hidden]: initially uniform, +-1/sqrt(2); w2
-            [heads, hidden]: initially uniform, +-1/sqrt(hidden)
+        rows (1 .. 2^28; None: auto): rows of the window; auto: the fewest that contain the largest
+            id
+        columns (1 .. 2^28; None: auto): columns of the window; auto: the fewest that contain the
+            largest id, a square if rows is auto too
+        pretrained_rows (2 .. 2^28; None: auto): rows of the window in pretraining; auto: rows
+        pretrained_columns (2 .. 2^28; None: auto): columns of the window in pretraining; auto:
+            columns
+        hidden (1 .. 2^16): hidden units of the network
+        seed (0 .. 2^32 - 1): seed of the initial weights
+        weights: arrays by name; None: the initial ones. w1 [hidden, 2]: weights of the hidden
+            layer, for rows and columns; initially uniform, +-1/sqrt(2); b1 [hidden]: bias of the
+            hidden layer; initially uniform, +-1/sqrt(2); w2 [heads, hidden]: weights of the output;
+            initially uniform, +-1/sqrt(hidden)
 
     Returns:
         A ScoreTerm, for attention(bias=...).
@@ -1755,15 +1794,16 @@ def t5(
     Raffel et al. 2019 (1910.10683).
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        num_buckets (2 .. 4096): rows of the table
-        max_distance (2 .. 2^28): all distances from here on share the last bucket
-        bidirectional (True | False): whether half of the buckets are for the future (encoders) or
-            none (decoders)
-        seed (0 .. 2^32 - 1): of the initial weights
-        weights: arrays by name; None: the initial ones. table [num_buckets, heads]: the bias of
-            each bucket; initially normal, deviation 0.02
+        num_buckets (2 .. 4096): number of buckets, rows of the table
+        max_distance (2 .. 2^28): distances from here on share the last bucket
+        bidirectional (True | False): use half of the buckets for later keys (encoders); no: none
+            (decoders)
+        seed (0 .. 2^32 - 1): seed of the initial weights
+        weights: arrays by name; None: the initial ones. table [num_buckets, heads]: bias of each
+            bucket; initially normal, standard deviation 0.02
 
     Returns:
         A DistanceBias, for attention(bias=...).
@@ -1796,15 +1836,15 @@ def temperature(
     Llama 4 (Meta 2025), after Nakanishi 2025 (2501.19399).
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         head_dim: channels of a head
-        attn_scale (0 .. 1000): how fast queries grow with the logarithm of the position; 0: not at
-            all
-        floor_scale (>= 1): positions that share one step
-        floor_offset (0 .. 1): added to positions: 1 as Llama 4, 0 as Ministral 3
-        precision (exact | framework): of the factors. exact: the true values, rounded once;
-            framework: every step in float32, as frameworks compute
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
+        attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
+        floor_scale (>= 1): positions per step of the growth
+        floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        precision (exact | framework): arithmetic of the factors. exact: true values, rounded once;
+            framework: every step in float32, as in frameworks
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
         A RotationTable of `dtype`, for rotate() and attention(rotation=...).
@@ -1839,15 +1879,16 @@ def timestep(
     Ho et al. 2020 (2006.11239); the parameters are those of diffusers' `get_timestep_embedding`.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
-        width: of the embeddings
-        flip_sin_to_cos (True | False): all cosines first, instead of all sines
-        downscale_freq_shift (finite): exponent k / (width / 2 - this); 1: the last frequency is 1 /
-            max_period; 0: the paper's ladder
-        scale (finite): multiplies the time
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        width: width of the embeddings
+        flip_sin_to_cos (True | False): cosines before sines
+        downscale_freq_shift (finite): the exponent is k / (width / 2 - downscale_freq_shift); 1:
+            the last frequency is 1 / max_period; 0: as in the paper
+        scale (finite): factor of the time
         max_period (> 0): wavelengths run from 2 pi to about 2 pi * max_period
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
-        out: where the table goes: an array of this shape and dtype
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
+        out: array for the result, of this shape and dtype
 
     Returns:
         The table [positions, width] of `dtype`, or `out`.
@@ -1878,14 +1919,15 @@ def tisa(
     Wennberg & Henter 2021 (2106.01950): three numbers per bell, five bells per head, both directions.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        kernels (1 .. 2^16): bells in each head
-        seed (0 .. 2^32 - 1): of the initial weights
+        kernels (1 .. 2^16): bell curves per head
+        seed (0 .. 2^32 - 1): seed of the initial weights
         weights: arrays by name; None: the initial ones. amplitudes [heads, kernels]: heights;
-            initially normal, deviation 0.1; sharpness [heads, kernels]: 1 / (2 variance); initially
-            normal, deviation 0.1; offsets [heads, kernels]: centres of the bells; initially normal,
-            deviation 5
+            initially normal, standard deviation 0.1; sharpness [heads, kernels]: 1 / (2 variance);
+            initially normal, standard deviation 0.1; offsets [heads, kernels]: centres of the
+            bells; initially normal, standard deviation 5
 
     Returns:
         A DistanceBias, for attention(bias=...).
@@ -1920,17 +1962,18 @@ def transformer_xl(
     Dai et al. 2019 (1901.02860), section 3.3: terms (a) to (d).
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
         head_dim: channels of a head
-        width (even, 2 .. 2^20; None: auto): of the sinusoids; auto: that of the embeddings
-        base (> 0): of the sinusoids
-        clamp_len (0 .. 2^22): keys further away count as this far; 0: off
-        seed (0 .. 2^32 - 1): of the initial weights
+        width (even, 2 .. 2^20; None: auto): width of the sinusoids; auto: that of the embeddings
+        base (> 0): base of the sinusoids
+        clamp_len (0 .. 2^22): larger distances are clipped to it; 0: off
+        seed (0 .. 2^32 - 1): seed of the initial weights
         weights: arrays by name; None: the initial ones. u [heads, head_dim]: added to queries for
-            products with keys; initially normal, deviation 0.5; v [heads, head_dim]: added to
-            queries for products with distances; initially the same; w_r [heads, head_dim, width]:
-            projects the sinusoids; initially normal, deviation 1 / sqrt(width)
+            products with keys; initially normal, standard deviation 0.5; v [heads, head_dim]: added
+            to queries for products with distances; initially the same; w_r [heads, head_dim,
+            width]: projects the sinusoids; initially normal, standard deviation 1 / sqrt(width)
 
     Returns:
         A ScoreTerm, for attention(bias=...).
@@ -1963,11 +2006,12 @@ def window(
     attention within the window ignores the order.
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         heads: query heads
-        left (>= -1): visible keys to the left, the query's own not counted; -1: all
-        right (>= -1): visible keys to the right; -1: all
-        dilation (>= 1): only every n-th key is visible, counted from the query's own
+        left (>= -1): visible keys before the query's position, which is not counted; -1: all
+        right (>= -1): visible keys after the query's position; -1: all
+        dilation (>= 1): only every n-th key is visible, counted from the query's position
 
     Returns:
         A DistanceBias, for attention(bias=...).
@@ -2006,20 +2050,21 @@ def xpos(
     Sun et al. 2022 (2212.10554).
 
     Args:
-        positions: how many there are, 0 and up, or their ids: whole numbers [rows], or [rows, axes]
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
         head_dim: channels of a head
-        base (> 0): wavelengths run from 2 pi to 2 pi times this
-        layout (interleaved | half_split): which channels form pair k of n rotated ones.
-            interleaved: 2k and 2k + 1; half_split: k and k + n/2
-        rotary_dim (even, 0 .. 2^30): channels of a head that are rotated; 0: all of them
-        span (first | last): which channels are rotated when not all are. first: the first channels
-            of the head; last: the last ones
-        precision (exact | framework): of the angles, cosines and sines. exact: the true values,
-            rounded once; framework: every step in float32, as frameworks compute
-        scale_base (> 0): positions over which pair k shrinks by zeta_k
-        gamma (> 0): how similar the decay of the pairs is
-        center (-2^53 .. 2^53): the position with scale 1; the same for all keys
-        dtype: float32, float64, float16 or bfloat16: what values are rounded to, once
+        base (> 0): wavelengths run from 2 pi to about 2 pi * base
+        layout (interleaved | half_split): channels of pair k, for n rotated channels. interleaved:
+            2k and 2k + 1; half_split: k and k + n/2
+        rotary_dim (even, 0 .. 2^30): number of rotated channels per head; 0: all
+        span (first | last): rotated channels if rotary_dim is below head_dim. first: the first
+            channels of the head; last: the last channels of the head
+        precision (exact | framework): arithmetic of angles, cosines and sines. exact: true values,
+            rounded once; framework: every step in float32, as in frameworks
+        scale_base (> 0): positions over which pair k decays by the factor zeta_k
+        gamma (> 0): similarity of the pairs' decay; larger: more similar
+        center (-2^53 .. 2^53): position with scale 1; must be the same for all keys
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
         A RotationTable of `dtype`, for rotate() and attention(rotation=...).

@@ -79,7 +79,7 @@ TABLE = np.zeros((9, 2))
 
 
 @pytest.mark.parametrize(("call", "words"), [
-    (lambda: sextant.resize_grid(TABLE, 2, prefix=1), r"\[resize_grid.old_size\] must be given for a table that is no square, got 8 patches"),
+    (lambda: sextant.resize_grid(TABLE, 2, prefix=1), r"\[resize_grid.old_size\] must be given for a table that is not square, got 8 patches"),
     (lambda: sextant.resize_grid(TABLE, 2, old_size=(2, 4)), r"\[resize_grid.table\] must be \[8, width\]"),
     (lambda: sextant.resize_grid(TABLE, 0), r"\[resize_grid.new_size\] must be"),
     (lambda: sextant.resize_grid(TABLE, (1, 2, 3)), r"\[resize_grid.new_size\] must be a side"),

@@ -19,13 +19,13 @@ inline const std::vector<Wording> kExtrapolationWords = {
 inline const std::vector<Wording> kExtrapolationTaskWords = only<TaskOptions>(
     {{.field = "length",
       .option = "--train-length",
-      .meaning = "tokens of a sequence, at least 2",
+      .meaning = "tokens per training sequence, at least 2",
       .group = "Options"},
      {.field = "batch_size", .meaning = "sequences per step"},
-     {.field = "seed", .meaning = "of weights, order and dropout; of the first of several seeds"}});
+     {.field = "seed",
+      .meaning = "seed of weights, data order and dropout; the first of several seeds"}});
 inline const std::vector<Wording> kScoredTextWords = {
-    {.field = "held_out",
-     .meaning = "fraction of each text, at its end, that is scored and not trained on"}};
+    {.field = "held_out", .meaning = "fraction of each text, at its end, held out for scoring"}};
 inline const std::vector<Wording> kExtrapolationModelWords =
     only<TransformerConfig>({{.field = "width"}, {.field = "heads"}, {.field = "layers"}});
 inline const std::vector<Wording> kExtrapolationTokenizerWords = only<TokenizerTraining>(

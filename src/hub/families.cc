@@ -68,7 +68,7 @@ SchemeSpecs schemes_of(const LayerPositions& layer) {
 
 void refuse_changes(const ConfigObject& object) {
   if (object.has("quantization_config")) {
-    object.fail("quantization_config", "must not be there: quantised weights are not read");
+    object.fail("quantization_config", "must be absent: quantised weights are not read");
   }
   if (object.has("pruned_heads") && !object.json()["pruned_heads"].empty()) {
     object.fail("pruned_heads", "must be empty: all layers have the same heads");

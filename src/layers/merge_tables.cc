@@ -50,7 +50,7 @@ void merge(RotationTable<double>& rotation, const RotationTable<double>& more) {
   const bool more_scales = is_scale(more);
   if (!more_scales && !is_scale(rotation)) {
     throw_incompatible(
-        "must have at most one rotation besides tables that multiply whole heads, got two");
+        "must have at most one rotation in addition to tables that multiply whole heads, got two");
   }
   const RotationTable<double>& angles = more_scales ? rotation : more;
   const RotationTable<double>& scale = more_scales ? more : rotation;

@@ -55,7 +55,7 @@ void PositionModule<T>::add_kind(SchemeSpecs& list, std::size_t kind) {
   for (SchemeSpec& given : list) {
     TrainedScheme each{&find_scheme(given.scheme), given, kind};
     if (std::ranges::count(list, given.scheme, &SchemeSpec::scheme) > 1) {
-      throw Error("positions.scheme", "must not be there twice, got " + names_of(list));
+      throw Error("positions.scheme", "must not occur twice, got " + names_of(list));
     }
     if (kind > 0 && each.scheme->kind == SchemeKind::added) {
       throw Error("positions.scheme",

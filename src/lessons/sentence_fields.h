@@ -19,9 +19,9 @@ inline constexpr auto kFields<SentenceAttentionOptions> = std::tuple{
     field(&SentenceAttentionOptions::heads, "heads", at_least(1), "number of heads")
         .with_condition("divides the width"),
     field(&SentenceAttentionOptions::width, "width", at_least(1), "width of the model"),
-    field(&SentenceAttentionOptions::seed, "seed", kSeeds, "of the random weights"),
+    field(&SentenceAttentionOptions::seed, "seed", kSeeds, "seed of the random weights"),
     field(&SentenceAttentionOptions::first_position, "first_position",
-          IntegerRange{-kAnyInteger, kAnyInteger}, "of the first word"),
+          IntegerRange{-kAnyInteger, kAnyInteger}, "position of the first word"),
     field(&SentenceAttentionOptions::causal, "causal",
           "causal mask: no word attends to later ones"),
     field(&SentenceAttentionOptions::window, "window", TextRange{"two whole numbers >= -1"},
@@ -31,11 +31,11 @@ inline constexpr auto kFields<SentenceAttentionOptions> = std::tuple{
     field(&SentenceAttentionOptions::softcap, "softcap", kNotNegative,
           "c: scores become c tanh(score / c), before biases; 0: off"),
     field(&SentenceAttentionOptions::sinks, "sinks", ListRange{kFinite},
-          "attention sink: a logit in the softmax that has no value")
+          "attention sinks: additional logits in the softmax, without values")
         .unset("none")
         .with_condition("one, or one per head"),
     field(&SentenceAttentionOptions::hidden, "hidden", TextRange{"pairs such as 3:1,*:0"},
-          "hidden pairs of a query and a key, counted from 0; * is all of them")
+          "hidden pairs query:key, counted from 0; *: all")
         .unset("none")};
 
 }  // namespace sextant

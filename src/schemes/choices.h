@@ -17,11 +17,11 @@ inline constexpr auto kMeanings<SinusoidalLayout> = meanings("sin, cos, sin, cos
 // For w columns, pair k.
 template <>
 inline constexpr auto kMeanings<Ladder> =
-    meanings("base^(-2k / w)", "base^(-k / (w/2 - 1)), whose last one is exactly 1 / base");
+    meanings("base^(-2k / w)", "base^(-k / (w/2 - 1)), the last exactly 1 / base");
 
 template <>
-inline constexpr auto kMeanings<Precision> =
-    meanings("the true values, rounded once", "every step in float32, as frameworks compute");
+inline constexpr auto kMeanings<Precision> = meanings("true values, rounded once",
+                                                      "every step in float32, as in frameworks");
 
 template <>
 inline constexpr auto kMeanings<FourierInput> = meanings("left out", "before the features",
@@ -33,6 +33,6 @@ inline constexpr auto kMeanings<RotaryLayout> = meanings("2k and 2k + 1", "k and
 
 template <>
 inline constexpr auto kMeanings<RotarySpan> = meanings("the first channels of the head",
-                                                       "the last ones");
+                                                       "the last channels of the head");
 
 }  // namespace sextant

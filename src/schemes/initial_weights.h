@@ -19,7 +19,7 @@ struct InitialSeed {
 };
 template <>
 inline constexpr auto kFields<InitialSeed> =
-    std::tuple{field(&InitialSeed::seed, "seed", kSeeds, "of the initial weights")};
+    std::tuple{field(&InitialSeed::seed, "seed", kSeeds, "seed of the initial weights")};
 
 namespace descriptors {
 

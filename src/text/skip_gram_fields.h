@@ -8,17 +8,17 @@ namespace sextant {
 
 template <>
 inline constexpr auto kFields<SkipGram> = std::tuple{
-    field(&SkipGram::width, "width", IntegerRange{1, 1 << 16}, "of vectors"),
+    field(&SkipGram::width, "width", IntegerRange{1, 1 << 16}, "width of the vectors"),
     field(&SkipGram::window, "window", IntegerRange{1, 1000}, "context words on either side"),
     field(&SkipGram::epochs, "epochs", IntegerRange{1, 1000000}, "passes over the text"),
     field(&SkipGram::minimum_count, "minimum_count", IntegerRange{1, 0x7fffffff},
           "rarer words get no vector"),
     field(&SkipGram::negatives, "negatives", IntegerRange{1, 1000},
-          "words drawn against every true neighbour"),
+          "negative samples per context word"),
     field(&SkipGram::learning_rate, "learning_rate", NumberRange{0, 1, true},
-          "falls to 0 over the training"),
+          "initial learning rate, which falls to 0"),
     field(&SkipGram::sample, "sample", NumberRange{0, 1, true},
-          "share of the text above which occurrences of a word are skipped"),
-    field(&SkipGram::seed, "seed", kSeeds, "of the training")};
+          "frequency above which occurrences of a word are randomly skipped"),
+    field(&SkipGram::seed, "seed", kSeeds, "seed of the training")};
 
 }  // namespace sextant

@@ -117,9 +117,8 @@ TEST(ParallelFor, ANestedCallStaysOnItsThread) {
 
 TEST(ParallelFor, RefusesImpossibleNumbers) {
   const auto nothing = [](std::int64_t) {};
-  EXPECT_THAT(
-      [&] { parallel_for(3, -1, nothing); },
-      ThrowsMessage<Error>("[threads] must be in 0 (as many as there are cores) .. 1024, got -1"));
+  EXPECT_THAT([&] { parallel_for(3, -1, nothing); },
+              ThrowsMessage<Error>("[threads] must be in 0 (all cores) .. 1024, got -1"));
   EXPECT_THROW(parallel_for(3, kMaxThreads + 1, nothing), Error);
   EXPECT_THROW(parallel_for(-1, 1, nothing), Error);
 }

@@ -122,7 +122,7 @@ TEST(TransformerStack, RefusesSchemesThatDoNotGoTogether) {
   };
   EXPECT_THAT(refusal_of({"rotary", "rotary_linear"}), HasSubstr("must have at most one rotation"));
   EXPECT_THAT(refusal_of({"rotary", "t5", "xpos"}), HasSubstr("must have at most one rotation"));
-  EXPECT_THAT(refusal_of({"t5", "t5"}), HasSubstr("must not be there twice, got t5+t5"));
+  EXPECT_THAT(refusal_of({"t5", "t5"}), HasSubstr("must not occur twice, got t5+t5"));
   EXPECT_THAT(refusal_of({"shaw", "deberta"}), HasSubstr("must have at most one content term"));
   EXPECT_THAT(refusal_of({"rotary", "rotaryy"}), HasSubstr("rotaryy"));
   EXPECT_EQ(refusal_of({"rotary", "none"}), "no error");

@@ -95,7 +95,7 @@ TEST(RanksBackwardArguments, AreCheckedOnAllRanks) {
   EXPECT_EQ(text_of({.q = dq, .bias = {}}), "no error");
   const std::string where = "[ranks.attention_backward.gradients";
   EXPECT_EQ(text_of({.q = dq, .bias = {}, .sinks = sinks}),
-            where + ".sinks] must go with options.sinks");
+            where + ".sinks] must be given with options.sinks");
   AttentionGradients<float> wanted{.q = dq, .bias = {}};
   if (last) wanted.bias.slopes = wrong;
   EXPECT_EQ(text_of(wanted).find(where + ".bias.slopes] must be [4], got [3]"), 0U);

@@ -82,7 +82,7 @@ TEST_F(Checkpoints, NeedATaskThatSavesItsParameters) {
     save_parameters(folder + "/model.safetensors", other.parameters());
   };
   EXPECT_THAT([&] { run.save(task_, optimiser_, {.step = 1}); },
-              ThrowsMessage<Error>("[task.save_model] must save the parameters as they are, by "
+              ThrowsMessage<Error>("[task.save_model] must save the parameters unchanged, by "
                                    "their names, in float32 in model.safetensors"));
   EXPECT_FALSE(run.last_step());
   task_.on_save = [](const std::string& folder) { fs::remove(folder + "/model.safetensors"); };

@@ -36,7 +36,8 @@ void check_vectors(const CLI::App& command) {
         option->get_positional() ? option->get_name() : "--" + option->get_lnames()[0];
     if (option->count() == 0 || std::ranges::find(kOfVectors, name) != std::end(kOfVectors))
       continue;
-    throw Error("attend.vectors", "must not go with " + name + ": no weights and no positions");
+    throw Error("attend.vectors",
+                "must not be combined with " + name + ": no weights and no positions");
   }
 }
 void check_kind(const CLI::App& command, bool is_trained) {
@@ -46,8 +47,9 @@ void check_kind(const CLI::App& command, bool is_trained) {
         option->get_positional() ? option->get_name() : "--" + option->get_lnames()[0];
     if (std::ranges::find(kOfBoth, name) != std::end(kOfBoth)) continue;
     if ((std::ranges::find(kOfTrained, name) != std::end(kOfTrained)) == is_trained) continue;
-    throw Error("attend.model", is_trained ? "must not go with " + name + ": the model has its own"
-                                           : "must be given with " + name);
+    throw Error("attend.model",
+                is_trained ? "must not be combined with " + name + ": the model has its own"
+                           : "must be given with " + name);
   }
 }
 
@@ -62,7 +64,7 @@ void check(const CLI::App& command, const Attend& attend, bool is_trained) {
   if (!is_trained) figures::check_head(attend.head, attend.options.heads);
   const auto format = attend.output.format(kAttendFormats, "attend");
   if (attend.lines && !attend.step.empty()) {
-    throw Error("attend.lines", "must not go with --step: lines show the weights");
+    throw Error("attend.lines", "must not be combined with --step: lines show the weights");
   }
   if (!attend.step.empty() && attend.step != "all") {
     parse_name<AttentionStep>(attend.step, "attend.step");
@@ -142,10 +144,10 @@ void add_attend(CLI::App& program, Job& job) {
   add_fields(command, attend->options, "", kSentenceWords);
   add_integer(command, "--head", attend->head, 0, kMaxInteger, "only this head, 0 .. heads - 1");
   add_steps(command, *attend);
-  command.add_flag(
-      "--overview", attend->overview,
-      "of a trained model: all heads of all layers, sorted by the tokens they attend to: the token "
-      "before, after or the same, the first or last token, a distance, or the words");
+  command.add_flag("--overview", attend->overview,
+                   "draw all heads of all layers of a trained model, sorted by the tokens they "
+                   "attend to: the token "
+                   "before, after or the same, the first or last token, a distance, or the words");
   command.add_flag("--lines", attend->lines,
                    "svg, png, pdf: lines between the words instead of maps");
   add_integer(

@@ -13,7 +13,7 @@ namespace {
 void check_ranks(const AttentionCommand& command) {
   if (!command.ranks.is_given()) return;
   if (command.wants("weights")) {
-    throw Error("attention.weights", "must not go with --ranks");
+    throw Error("attention.weights", "must not be combined with --ranks");
   }
   for (const auto* files : {&command.inputs, &command.outputs}) {
     for (const auto& [name, path] : *files) {
@@ -25,12 +25,12 @@ void check_ranks(const AttentionCommand& command) {
 // Checks a scheme and the options that it excludes.
 void check_scheme(const AttentionCommand& command) {
   const auto fail = [&](const std::string& option) {
-    throw Error("attention." + option,
-                "must not go with --scheme " + command.choice.scheme + ", which has its own");
+    throw Error("attention." + option, "must not be combined with --scheme " +
+                                           command.choice.scheme + ", which has its own");
   };
   if (!command.choice.is_given()) {
     if (!command.wants("dscheme")) return;
-    throw Error("attention.dscheme", "must go with --scheme");
+    throw Error("attention.dscheme", "must be given with --scheme");
   }
   command.choice.check();
   const SchemeSpecs chosen = command.choice.positions();
@@ -41,7 +41,7 @@ void check_scheme(const AttentionCommand& command) {
   }
   if (command.wants("dscheme") &&
       (chosen.size() != 1 || find_scheme(chosen[0].scheme).weights.empty())) {
-    throw Error("attention.dscheme", "must go with a single scheme that has weights, got '" +
+    throw Error("attention.dscheme", "must be given with a single scheme that has weights, got '" +
                                          command.choice.scheme + "'");
   }
 }
@@ -69,21 +69,21 @@ void check_attention(const AttentionCommand& command) {
                      ", which prints to stdout");
     }
   }
-  if (command.json && command.explain) fail("explain", "must not go with --json");
+  if (command.json && command.explain) fail("explain", "must not be combined with --json");
   if (command.outputs.empty() && !command.explain) {
     throw CLI::RequiredError("-o, another result, or --explain");
   }
   const bool offsets = command.inputs.contains("query-offsets");
   if (command.causal == Causal::at_offsets && !offsets) {
-    fail("causal", "must go with --query-offsets to be at_offsets");
+    fail("causal", "must be given with --query-offsets to be at_offsets");
   }
   if (command.causal == Causal::at_lengths && !command.inputs.contains("key-lengths")) {
-    fail("causal", "must go with --key-lengths to be at_lengths");
+    fail("causal", "must be given with --key-lengths to be at_lengths");
   }
   if (offsets && command.causal && *command.causal != Causal::at_offsets &&
       *command.causal != Causal::none) {
-    fail("query-offsets",
-         "must go with --causal at_offsets or none, got " + std::string(name_of(*command.causal)));
+    fail("query-offsets", "must be given with --causal at_offsets or none, got " +
+                              std::string(name_of(*command.causal)));
   }
   constexpr const char* kGradientNames[] = {"dq",    "dk",      "dv",     "dbias",
                                             "dmask", "dslopes", "dsinks", "dscheme"};
@@ -91,7 +91,8 @@ void check_attention(const AttentionCommand& command) {
       std::none_of(std::begin(kGradientNames), std::end(kGradientNames),
                    [&](const char* name) { return command.wants(name); })) {
     fail("dout",
-         "must go with at least one of --dq, --dk, --dv, --dbias, --dmask, --dslopes, --dsinks, "
+         "must be given with at least one of --dq, --dk, --dv, --dbias, --dmask, --dslopes, "
+         "--dsinks, "
          "--dscheme");
   }
   check_scheme(command);

@@ -116,7 +116,7 @@ AttentionOperands<T>::AttentionOperands(const AttentionCommand& command,
     }
     dout = four_axes<T>(arrays, "dout");
     if (command.wants("dmask") && !std::holds_alternative<FloatMask<T>>(options.mask)) {
-      throw Error("attention.dmask", "must go with a mask of floats, got bool");
+      throw Error("attention.dmask", "must be given with a mask of floats, got bool");
     }
   }
 }
@@ -196,7 +196,7 @@ std::int64_t AttentionOperands<T>::positions(const char* where, bool forward) co
         std::minmax_element(key_ids_.span().begin(), key_ids_.span().end());
     for (const std::int64_t id : {*first_q, *first_k, *last_q, *last_k}) {
       if (id >= (forward ? 0 : -kFarthest) && id < kFarthest) continue;
-      throw Error(where, std::string("must go with ids from ") + (forward ? "0" : "-2^24") +
+      throw Error(where, std::string("must be given with ids from ") + (forward ? "0" : "-2^24") +
                              " to 2^24 - 1, got " + std::to_string(id));
     }
     return 1 + std::max({*last_q, *last_k, *last_q - *first_k, *last_k - *first_q});
@@ -216,7 +216,7 @@ std::int64_t AttentionOperands<T>::positions(const char* where, bool forward) co
     if (q_len == 0 || keys == 0) continue;  // nothing to rotate
     const std::int64_t least = forward ? 0 : k_len - kFarthest;
     if (first < least || first > kFarthest - q_len) {
-      throw Error(where, "must go with queries at positions " + std::to_string(least) +
+      throw Error(where, "must be given with queries at positions " + std::to_string(least) +
                              " .. 2^24 - 1, got " + std::to_string(first) +
                              " for the first of batch row " + std::to_string(row));
     }
@@ -230,7 +230,7 @@ void AttentionOperands<T>::rotate(const AttentionCommand& command) {
   constexpr const char* kWhere = "attention.rotary-base";
   const std::int64_t head_dim = q.size(3);
   if (head_dim % 2 != 0) {
-    throw Error(kWhere, "must go with an even head_dim, got " + std::to_string(head_dim));
+    throw Error(kWhere, "must be given with an even head_dim, got " + std::to_string(head_dim));
   }
   Rotary rotary_options{.head_dim = head_dim, .threads = command.threads};
   rotary_options.base = command.rotary_base.value_or(rotary_options.base);

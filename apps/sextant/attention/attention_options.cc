@@ -44,7 +44,7 @@ CLI::Option* add_parsed(CLI::App& command, const std::string& option, const std:
 
 void add_arrays(CLI::App& program, AttentionCommand& command) {
   add_input(program, command, "--q",
-            "queries [batch, heads, length, head_dim]; - reads stdin, as everywhere")
+            "queries [batch, heads, length, head_dim]; - reads stdin, as for every input")
       ->required();
   add_input(program, command, "--k",
             "keys [batch, kv_heads, k_len, head_dim]; kv_heads divides heads")
@@ -57,7 +57,7 @@ void add_arrays(CLI::App& program, AttentionCommand& command) {
       ->type_name("T")
       ->check(one_of("attention.dtype", {"float64", "float32", "bfloat16", "float16"}));
   add_output(program, command, "-o,--output",
-             "the result, [batch, heads, length, v_dim], .npy; - is stdout");
+             "the result, [batch, heads, length, v_dim], .npy; - writes to stdout");
 }
 
 void add_visibility(CLI::App& program, AttentionCommand& command) {
@@ -131,10 +131,12 @@ void add_scores(CLI::App& program, AttentionCommand& command) {
   add_input(program, command, "--bias",
             "[heads or 1, 2 L - 1], added by distance: index = key - query + L - 1")
       ->group(kScores);
-  program.add_flag("--alibi", command.alibi, "the slopes of the ALiBi paper for the heads of q")
+  program
+      .add_flag("--alibi", command.alibi, "add ALiBi, with the paper's slopes for the heads of q")
       ->group(kScores);
-  add_input(program, command, "--sinks",
-            "[heads]: attention sinks, a logit per head in the softmax that has no value")
+  add_input(
+      program, command, "--sinks",
+      "[heads]: attention sinks, an additional logit per head in the softmax, without a value")
       ->group(kScores);
   add_parsed(
       program, "--rotary-base", "B",
@@ -201,8 +203,8 @@ void add_ranks(CLI::App& program, RanksChoice& ranks) {
           ->group(kRanks);
   program
       .add_option("--divide", ranks.divide,
-                  "positions of a process: contiguous (default); zigzag: early and late ones, for "
-                  "causal calls; striped: every R-th")
+                  "positions of each process: contiguous (default); zigzag: early and late ones, "
+                  "for causal calls; striped: every R-th")
       ->type_name("NAME")
       ->check(one_of("attention.divide", {"contiguous", "zigzag", "striped"}))
       ->group(kRanks)
@@ -217,7 +219,7 @@ void add_ranks(CLI::App& program, RanksChoice& ranks) {
       ->needs(algorithm);
   program
       .add_flag("--reproducible", ranks.reproducible,
-                "give the bits of one process, by gather or ulysses")
+                "compute the same bits as one process, with gather or ulysses")
       ->group(kRanks)
       ->needs(algorithm);
 }

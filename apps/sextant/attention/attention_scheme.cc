@@ -57,7 +57,7 @@ void AttentionScheme::want(AttentionGradients<T>& gradients) {
     gradients.terms = {list(term->needs().parameters)};
   } else {
     throw Error("attention.dscheme",
-                "must go with a bias or a content term that has weights, got " +
+                "must be given with a bias or a content term that has weights, got " +
                     (scheme_ == nullptr ? "several schemes"
                                         : "the scheme '" + std::string(scheme_->name) + "'"));
   }

@@ -60,7 +60,7 @@ void check_folders(const AttentionCommand& command) {
   for (const auto& [name, path] : command.outputs) {
     if (path == "-") {
       if (!stdout_is_terminal()) continue;
-      throw Error("attention." + name, "must be a file or a pipe for .npy, which is no text");
+      throw Error("attention." + name, "must be a file or a pipe for .npy, which is not text");
     }
     const auto folder = std::filesystem::path(path).parent_path();
     std::error_code unknown;

@@ -49,7 +49,7 @@ void CallChoice::print(const PrintedCall& call) const {
     app::print((is_python ? "import sextant\n\n" : "") + text + "\n");
   } else {
     throw Error(command_->get_name() + ".print-call",
-                "must go without " + missing + ", which " +
+                "must not be combined with " + missing + ", which " +
                     (is_python ? "the Python module" : "a call of C++") + " does not have");
   }
 }

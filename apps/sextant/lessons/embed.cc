@@ -141,20 +141,22 @@ void add_embed(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "embed",
       "sentences as vectors: embeddings and positions, or those of a model\n"
-      "The first layer of a transformer over a batch of sentences: each word's vector (random "
+      "Computes the first layer of a transformer for a batch of sentences: each word's vector "
+      "(random "
       "weights) times sqrt(width), plus its position, sines and then cosines. Shorter sentences "
-      "are filled with <pad>, "
-      "whose vector is zero and which the mask leaves out.\n"
+      "are padded with <pad>, whose vector is zero and which the mask hides.\n"
       "With --model it computes a vector per text from the model's last hidden states, as "
       "sentence-transformers does (the mean over tokens unless the folder says otherwise), and the "
       "cosine similarity of each pair of texts: as a table, as a picture, or the vectors as .npy.");
   auto embed = std::make_shared<Embed>();
   command.add_option("TEXT", embed->sentences, "one or more sentences, split at white space");
-  input_file(command.add_option("--file", embed->file, "with --model: texts, one a line"), "FILE");
+  input_file(command.add_option("--file", embed->file, "with --model: texts, one per line"),
+             "FILE");
   embed->model.add_folder(command);
   add_threads(command, embed->model.threads);
-  add_integer(command, "--width", embed->width, 1, 65536, "of a vector (default 4)");
-  add_integer(command, "--seed", embed->seed, 0, 0xffffffff, "of the random weights (default 1)");
+  add_integer(command, "--width", embed->width, 1, 65536, "width of a vector (default 4)");
+  add_integer(command, "--seed", embed->seed, 0, 0xffffffff,
+              "seed of the random weights (default 1)");
   embed->output.add_to(command, kEmbedFormats,
                        "save as .json; with --model also .npy, or the similarities as a picture");
   command.footer(

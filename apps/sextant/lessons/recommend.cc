@@ -164,8 +164,9 @@ void add_recommend(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "recommend",
       "attention of users to items, by their attributes\n"
-      "Each user is a query, each item a key: scores are the products of their attributes, divided "
-      "by the root of the number of attributes, and weights the softmax of each user's scores. "
+      "Computes attention of users to items: each user is a query, each item a key. Scores are the "
+      "products of their attributes, divided by the root of the number of attributes; weights are "
+      "the softmax of each user's scores. "
       "Tables are comma-separated: the first row names the attributes, the first column the users "
       "or items.");
   auto recommend = std::make_shared<Recommend>();

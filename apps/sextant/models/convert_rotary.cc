@@ -85,7 +85,7 @@ void add_convert_rotary(CLI::App& program, Job& job) {
   output_file(command.add_option("-o,--output", convert->output, "the result, .safetensors"))
       ->required();
   input_file(command.add_option("--config", convert->config,
-                                "the model's config.json: heads, channels, which layers rotate"))
+                                "the model's config.json: heads, channels, rotated layers"))
       ->required();
   add_read_as(command, convert->read_as);
   command.add_option("--to", convert->to, meaning_of("rotary", "layout"))

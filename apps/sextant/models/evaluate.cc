@@ -13,10 +13,10 @@ namespace sextant::app {
 void add_evaluate(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "evaluate",
-      "how good a trained model is: BLEU, perplexity\n"
+      "the quality of a trained model: BLEU, perplexity\n"
       "--pairs: translates the first side of every pair and compares the result with the second: "
       "BLEU as sacreBLEU computes it (13a, cased), exact matches, and the perplexity of the "
-      "references. --file: how well a language model predicts a text: perplexity per token and "
+      "references. --file: computes the perplexity per token and "
       "bits per character.");
   auto evaluate = std::make_shared<Evaluate>();
   evaluate->model.add_to(command, true)->required();

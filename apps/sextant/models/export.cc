@@ -55,7 +55,7 @@ void add_export(CLI::App& program, Job& job) {
       ->excludes("--model-type");
   command
       .add_option("--dtype", given->dtype,
-                  "float32 | bfloat16 | float16: of the weights (default float32)")
+                  "float32 | bfloat16 | float16: type of the weights (default float32)")
       ->type_name("T")
       ->check(one_of("export.dtype", {"float32", "bfloat16", "float16"}));
   output_file(command.add_option("-o,--output", given->folder, "the new folder"), "DIR")

@@ -104,8 +104,8 @@ void add_generate(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "generate",
       "text from a trained language model\n"
-      "A causal language model continues a prompt; prompt and text are printed token by token. "
-      "With --fill, a masked model predicts each [MASK] of a text.");
+      "Continues a prompt with a causal language model; prints prompt and text token by token. "
+      "With --fill, predicts each [MASK] of a text with a masked model.");
   auto generate = std::make_shared<Generate>();
   generate->model.add_to(command)->required();
   auto* prompt = text_or_stdin(command.add_option("--prompt", generate->prompt,

@@ -132,20 +132,21 @@ void run(const LensCommand& command) {
 void add_logit_lens(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "logit-lens",
-      "what each layer of a trained model would write next\n"
+      "the next token predicted by each layer of a trained model\n"
       "Prints the most probable next tokens after each layer (the logit lens): the final norm, the "
-      "map to the vocabulary and the pointer, if there is one, read the sum of the layers up to "
-      "this one. The last layer gives the model's output. A masked model predicts the token "
+      "output projection and the pointer, if there is one, are applied to the sum of the layers up "
+      "to this one. The last layer gives the model's output. A masked model predicts the token "
       "itself.");
   auto lens = std::make_shared<LensCommand>();
   lens->model.add_to(command)->required();
-  lens->text.add_to(command, "the text that is read; for a translator, the source");
+  lens->text.add_to(command, "the text to read; for a translator, the source");
   lens->target_option = text_or_stdin(command.add_option(
       "TARGET", lens->target,
       "for a translator: the translation (default: the model's own); - reads stdin"));
-  add_fields(command, lens->options, "",
-             only<LogitLensOptions>(
-                 {{.field = "top_k", .meaning = "guesses of each layer, in .json and .csv"}}));
+  add_fields(
+      command, lens->options, "",
+      only<LogitLensOptions>(
+          {{.field = "top_k", .meaning = "most probable tokens per layer, in .json and .csv"}}));
   lens->output.add_to(command, kLensFormats, "save as .txt, .json or .csv, by the extension");
   command.footer(
       "Examples:\n"

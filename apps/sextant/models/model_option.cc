@@ -59,8 +59,8 @@ CLI::Option* ModelOption::add_folder(CLI::App& command, bool several) {
   command_ = command.get_name();
   where_ = command_ + ".model";
   std::string text =
-      "the folder of a model, of a training run (its best model is used) or of a model of the "
-      "Hugging Face hub; 'shipped': the translator in the program, trained on " +
+      "the folder of a model, of a training run (its best model is used) or of a Hugging Face "
+      "model; 'shipped': the built-in translator, trained on " +
       std::string(kDatesTaught);
   if (several) text += "; repeat it for an ensemble";
   // Each option takes one value; otherwise the words after it would be folders too.

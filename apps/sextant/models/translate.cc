@@ -123,7 +123,7 @@ void add_translate(CLI::App& program, Job& job) {
   translate->text.add_to(command, "the text to translate, one sentence per line");
   add_search(command, translate->options.search,
              {.field = "n_best",
-              .meaning = "translations of each line, with the line's number and a score"});
+              .meaning = "translations per line, each with the line's number and a score"});
   command.add_flag("--json", translate->json,
                    "one object per line: source and translations with their scores");
   command.footer(

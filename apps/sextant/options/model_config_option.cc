@@ -12,8 +12,8 @@ namespace sextant::app {
 CLI::Option* add_read_as(CLI::App& command, std::string& read_as) {
   return command
       .add_option("--read-as", read_as,
-                  "read a model of the Hugging Face hub of an unknown type as this model type: "
-                  "llama, qwen3, bert, ...")
+                  "read a Hugging Face model of an unknown type as this model type: llama, qwen3, "
+                  "bert, ...")
       ->type_name("TYPE")
       ->check(one_of(command.get_name() + ".read-as", interop::model_types()));
 }
@@ -91,9 +91,10 @@ bool tell_model(const Encode& encode) {
     throw Error(
         "encode.config",
         has_table
-            ? "must go with --scheme-weights, or with --json for the values in the config: " +
+            ? "must be given with --scheme-weights, or with --json for the values in the config: " +
                   name + " has a table that is learned"
-            : "must go with --json: this layer has the scheme " + name + ", which makes no table");
+            : "must be given with --json: this layer has the scheme " + name +
+                  ", which makes no table");
   }
   Json json;
   json["scheme"] = scheme.name;

@@ -130,7 +130,7 @@ void Output::add_formats(CLI::App& command, std::span<const Format> allowed) {
     names.emplace_back(name_of(format));
   }
   command
-      .add_option("--format", format_name, formats + ": for stdout, or instead of the extension")
+      .add_option("--format", format_name, formats + ": for stdout, or to override the extension")
       ->type_name("NAME")
       ->check(one_of(command.get_name() + ".format", names));
   if (std::find(allowed.begin(), allowed.end(), Format::json) != allowed.end()) {
@@ -162,7 +162,7 @@ void write_result(const Output& output, Format format, std::string_view bytes) {
   if ((format == Format::npy || format == Format::png || format == Format::pdf) &&
       stdout_is_terminal()) {
     throw Error("output", "must be a file or a pipe for " + std::string(name_of(format)) +
-                              ", which is no text: add -o FILE." + std::string(name_of(format)));
+                              ", which is not text: add -o FILE." + std::string(name_of(format)));
   }
   print(bytes);
 }

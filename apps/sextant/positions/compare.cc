@@ -223,7 +223,7 @@ void add_compare(CLI::App& program, Job& job) {
                        "2311: prints every number with all digits; tokens are separated by spaces");
   command
       .add_option("--words", compare->words,
-                  "with --lab: the words of its vocabulary instead, separated by spaces")
+                  "with --lab: another vocabulary, words separated by spaces")
       ->type_name("WORDS")
       ->needs(lab);
   compare->splitting.add_to(command);

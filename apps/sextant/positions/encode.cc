@@ -71,7 +71,7 @@ void check_sizes(const Encode& encode) {
     throw Error("encode.head-dim", "must be --width for the scheme " + encode.choice.scheme);
   }
   if (encode.head_dim && encode.width && encode.head_dim != encode.width) {
-    throw Error("encode.head-dim", "must not go with another --width, got " +
+    throw Error("encode.head-dim", "must not be combined with another --width, got " +
                                        std::to_string(*encode.head_dim) + " and " +
                                        std::to_string(*encode.width));
   }
@@ -123,10 +123,9 @@ void add_encode(CLI::App& program, Job& job) {
       ->type_name("LIST")
       ->excludes(length)
       ->excludes(first);
-  input_file(command.add_option(
-                 "--ids-file", encode->ids_file,
-                 "instead: ids of several axes, a .npy file [rows, axes] of int32 or int64; - "
-                 "reads stdin"))
+  input_file(command.add_option("--ids-file", encode->ids_file,
+                                "instead of --length: ids of several axes, a .npy file [rows, "
+                                "axes] of int32 or int64; - reads stdin"))
       ->excludes(length)
       ->excludes(first)
       ->excludes(command.get_option("--positions"));
@@ -136,10 +135,10 @@ void add_encode(CLI::App& program, Job& job) {
           [encode = encode.get()](const std::string& text) {
             encode->ids = parse_ids_rule(text, "encode.ids");
           },
-          "instead: ids by a rule: packed:0,5,9 (where sequences begin, then the length), "
-          "padded:mask.npy or fairseq:mask.npy (a mask [batch, length], not 0 for a token), "
-          "grid:4x6 (rows x columns), patches:224x224/16 (height x width / side), video:2x4x6, "
-          "mrope:text=5,image=2x3,video=2x4x6,padding=1"),
+          "instead of --length: ids by a rule: packed:0,5,9 (the start of each sequence, then the "
+          "length), padded:mask.npy or fairseq:mask.npy (a mask [batch, length], nonzero for "
+          "tokens), grid:4x6 (rows x columns), patches:224x224/16 (height x width / side), "
+          "video:2x4x6, mrope:text=5,image=2x3,video=2x4x6,padding=1"),
       "RULE")
       ->excludes(length)
       ->excludes(first)
@@ -151,7 +150,8 @@ void add_encode(CLI::App& program, Job& job) {
           [encode = encode.get()](const std::string& side) {
             encode->side = side == "keys" ? figures::Side::keys : figures::Side::queries;
           },
-          "queries | keys: which table of a rotation with separate tables (default queries)")
+          "queries | keys: the table to compute, of a rotation with separate tables (default "
+          "queries)")
       ->type_name("S")
       ->check(one_of("encode.side", {"queries", "keys"}));
   command

@@ -170,8 +170,8 @@ void add_identify(CLI::App& program, Job& job) {
       "find the scheme that made a table\n"
       "Finds out from the numbers alone how a table of positions was made: layout, ladder, base, "
       "first position, scale, and known mistakes. A slice of a longer table is enough. A table "
-      "that fits no formula is reported as unknown. Also recognised: caches of rotations (cosines "
-      "and sines, also scaled), ALiBi's slopes and biases, T5's buckets.");
+      "that fits no formula is reported as unknown. It also recognises caches of rotations "
+      "(cosines and sines, also scaled), ALiBi's slopes and biases, and T5's buckets.");
   auto identify = std::make_shared<Identify>();
   input_file(command.add_option(
                  "FILE", identify->file,
@@ -179,7 +179,7 @@ void add_identify(CLI::App& program, Job& job) {
       ->required();
   command
       .add_option("--dtype", identify->dtype,
-                  "bfloat16: the file holds its bits as uint16; or the type to which the numbers "
+                  "bfloat16: the file stores its bits as uint16; or the type to which the numbers "
                   "were rounded before they were stored in a wider one")
       ->type_name("T")
       ->check(one_of("identify.dtype", {"float64", "float32", "bfloat16", "float16"}));

@@ -163,12 +163,12 @@ void add_list(CLI::App& program, Job& job) {
       "its paper, its parameters, which are options of the other commands, and its weights. --json "
       "has all of that for every scheme.");
   auto list = std::make_shared<List>();
-  auto* scheme =
-      offer(command.add_option("NAME,--scheme", list->scheme, "show only this scheme, in full"),
-            scheme_names());
+  auto* scheme = offer(
+      command.add_option("NAME,--scheme", list->scheme, "show only this scheme, with all details"),
+      scheme_names());
   command
       .add_option("--options", list->command,
-                  "the options of a command with their ranges instead: attend | generate | train")
+                  "list the options of a command with their ranges: attend | generate | train")
       ->type_name("COMMAND")
       ->check(one_of("list.options", kListedCommands))
       ->excludes(scheme);

@@ -192,29 +192,27 @@ void add_plot(CLI::App& program, Job& job) {
             meaning)
         ->type_name("LIST");
   };
-  add_list("columns", plot->columns, "sinusoids: which columns (default 0,1,20,21,40,41)");
-  add_list("rows", plot->rows, "rows: which rows, counted from the first (default 0,4,10)");
+  add_list("columns", plot->columns, "sinusoids: columns to draw (default 0,1,20,21,40,41)");
+  add_list("rows", plot->rows, "rows: rows to draw, counted from the first (default 0,4,10)");
   add_integer(command, "--shift", plot->shift, -kFarthestPosition, kFarthestPosition,
-              "offset-matrix: by how many positions (default 1)");
+              "offset-matrix: shift in positions (default 1)");
   add_integer(command, "--position", plot->position, -kFarthestPosition, kFarthestPosition,
               "offset-matrix: PE(p), M PE(p) and PE(p + shift) of this position p instead of M");
   command.add_option("--measure", plot->measure, "distance: cosine | dot (default cosine)")
       ->type_name("M")
       ->check(one_of("plot.measure", {"cosine", "dot"}));
-  scheme_list(
-      command.add_option(
-          "--schemes", plot->schemes,
-          "distance: several schemes with their parameters, such as "
-          "sinusoidal,rotary,rotary:base=500000; one panel per kind. difference: two of one "
-          "shape"),
-      "LIST", scheme_names());
+  scheme_list(command.add_option("--schemes", plot->schemes,
+                                 "distance: several schemes with their parameters, such as "
+                                 "sinusoidal,rotary,rotary:base=500000; one panel per kind. "
+                                 "difference: two schemes whose tables have the same shape"),
+              "LIST", scheme_names());
   auto* table = input_file(
       command.add_option("--table", plot->table,
                          "draw the table in this .npy or text file instead of making one; - "
                          "reads stdin"));
   command
       .add_option("--dtype", plot->dtype,
-                  "with --table: bfloat16 when the file holds its bits as uint16")
+                  "with --table: bfloat16 if the file stores its bits as uint16")
       ->type_name("T")
       ->check(one_of("plot.dtype", {"float64", "float32", "bfloat16", "float16"}))
       ->needs(table);

@@ -168,39 +168,38 @@ void add_similarity(CLI::App& program, Job& job) {
   command.add_option("SECOND", similarity->second, "another word")->needs(first);
   auto* nearest = command
                       .add_option("--nearest", similarity->nearest,
-                                  "instead: the words nearest to a sum of words, such as \"king - "
-                                  "boy + girl\"; those of the sum are left out")
+                                  "list the words nearest to a sum of words, such as \"king - boy "
+                                  "+ girl\", without the words of the sum")
                       ->type_name("SUM")
                       ->excludes(first);
   add_integer(command, "--count", similarity->count, 1, kMaxInteger,
-              "how many nearest words (default 10)")
+              "number of nearest words (default 10)")
       ->needs(nearest);
   input_file(command.add_option("--file", similarity->text,
                                 "train the vectors on this file, lower-cased; - reads stdin"));
   auto* vectors = input_file(command.add_option("--vectors", similarity->vectors,
                                                 "load vectors from this .vec file instead"));
-  auto* model =
-      input_file(command.add_option("--model", similarity->model,
-                                    "take the embedding of this model of `sextant train`"),
-                 "DIR")
-          ->excludes(vectors);
-  auto* positions = command
-                        .add_option_function<std::string>(
-                            "--positions",
-                            [similarity = similarity.get()](const std::string& text) {
-                              similarity->positions = parse_pair(text, "similarity.positions");
-                            },
-                            "of the two words, such as 2,10, counted from 0 (default: those in the "
-                            "first sentence "
-                            "that has both, else in the first that has each)")
-                        ->type_name("A,B");
+  auto* model = input_file(command.add_option("--model", similarity->model,
+                                              "use the embedding of this model of `sextant train`"),
+                           "DIR")
+                    ->excludes(vectors);
+  auto* positions =
+      command
+          .add_option_function<std::string>(
+              "--positions",
+              [similarity = similarity.get()](const std::string& text) {
+                similarity->positions = parse_pair(text, "similarity.positions");
+              },
+              "positions of the two words, such as 2,10, counted from 0 (default: those in the "
+              "first sentence that has both, else in the first that has each)")
+          ->type_name("A,B");
   positions->excludes(nearest);
   add_fields(
       command, similarity->training, "",
       only<SkipGram>(
           {{.field = "width",
             .default_text = std::to_string(SkipGram().width) + ", or that of --vectors or --model",
-            .meaning = "of vectors and positions"},
+            .meaning = "width of vectors and positions"},
            {.field = "window", .meaning = "training: context words on either side"},
            {.field = "epochs", .meaning = "training: passes over the text"},
            {.field = "minimum_count",

@@ -56,7 +56,8 @@ void add_report(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "report",
       "one page about a text, from words to attention\n"
-      "Writes one self-contained page that explains with this text why order needs positions: the "
+      "Writes one self-contained page that explains with this text why attention needs positions: "
+      "the "
       "same words in two orders, without and with positions; addresses; clock hands; attention "
       "maps to explore; rotation; a trained model. The page loads nothing from the network.");
   auto report = std::make_shared<Report>();
@@ -71,7 +72,7 @@ void add_report(CLI::App& program, Job& job) {
           "the sentences that are drawn (default: the two longest words there)")
       ->type_name("A,B");
   output_file(command.add_option("-o,--output", report->path,
-                                 "the page (default report.html; - is stdout)"))
+                                 "the page (default report.html; - writes to stdout)"))
       ->default_str(report->path);
   output_file(
       command.add_option("--card", report->card,

@@ -219,11 +219,11 @@ void run(const Tokenize& tokenize) {
 void add_tokenize(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "tokenize",
-      "a text as tokens and their numbers\n"
-      "Prints the number and the token of each piece of a text: by a SentencePiece model, by the "
-      "tokenizer of a trained model, by the tokenizer.json of a published one (with the bytes of "
-      "the text that each piece stands for), or by a vocabulary of words. Without any of them: the "
-      "sentences, one a line, as lower-cased words and punctuation marks.");
+      "split a text into tokens and their ids\n"
+      "Prints the id and the token of each part of a text: by a SentencePiece model, by the "
+      "tokenizer of a trained model, by the tokenizer.json of a published one (with the range of "
+      "bytes of each token), or by a vocabulary of words. Without any of them it prints the "
+      "sentences, one per line, as lower-cased words and punctuation marks.");
   auto tokenize = std::make_shared<Tokenize>();
   tokenize->input.add_to(command, "the text");
   auto* model =
@@ -231,25 +231,23 @@ void add_tokenize(CLI::App& program, Job& job) {
                                     "a SentencePiece model, the folder of a trained model, or a "
                                     "tokenizer.json or its folder"),
                  "FILE or DIR");
-  auto* vocabulary =
-      input_file(command.add_option(
-                     "--vocabulary", tokenize->vocabulary,
-                     "words and their numbers, from `sextant vocabulary -o`; words that are not "
-                     "in it become its OOV token"),
-                 "FILE.json")
-          ->excludes(model);
+  auto* vocabulary = input_file(command.add_option("--vocabulary", tokenize->vocabulary,
+                                                   "a vocabulary from `sextant vocabulary -o`; "
+                                                   "words that are not in it become its OOV token"),
+                                "FILE.json")
+                         ->excludes(model);
   command.add_flag("--eos", tokenize->eos, "end with the model's [EOS] or <eos>")
       ->excludes(vocabulary);
   add_integer(command, "--length", tokenize->length, 1, kMaxSize,
-              "length of the result: cut, keeping the end token, with a note on stderr, or filled "
-              "with [PAD] or <pad>")
+              "length of the result: truncated, keeping the end token, with a note on stderr, or "
+              "padded with [PAD] or <pad>")
       ->excludes(vocabulary);
   std::vector<std::string> units;
   for (const std::string_view name : names_of<DocumentUnit>()) units.emplace_back(name);
   command
-      .add_option(
-          "--documents", tokenize->documents,
-          "with -o NAME.safetensors: the documents that end with <eos>, as in `sextant train`")
+      .add_option("--documents", tokenize->documents,
+                  "with -o NAME.safetensors: the unit of a document, which ends with <eos>, as in "
+                  "`sextant train`")
       ->type_name("NAME")
       ->check(one_of("tokenize.documents", units));
   tokenize->output.add_to(

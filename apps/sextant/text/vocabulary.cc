@@ -44,8 +44,8 @@ void add_vocabulary(CLI::App& program, Job& job) {
   CLI::App& command = *program.add_subcommand(
       "vocabulary",
       "the words of a text and their numbers\n"
-      "Lower-cases the text, splits it at white space, and numbers the words in the order of "
-      "their letters, with a token for words that are not in it. `sextant tokenize --vocabulary` "
+      "Lower-cases the text, splits it at white space, sorts the words by code point and numbers "
+      "them, with a token for unknown words. `sextant tokenize --vocabulary` "
       "reads the saved .json.");
   auto words = std::make_shared<WordList>();
   input_file(command.add_option("--file", words->files, "one or more files of text; - reads stdin"),

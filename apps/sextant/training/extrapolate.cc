@@ -181,12 +181,11 @@ void add_extrapolate(CLI::App& program, Job& job) {
       "train at one length, test at others; or exchange the positions of a trained model\n"
       "Trains one small language model per positional scheme, all with the same initial weights, "
       "batches and steps, and scores each at several lengths on the same held-out tokens: in "
-      "segments that do not overlap and in sliding windows. With --seeds it does so several times, "
-      "and shows means with their spread. The table goes to stdout, results.json and "
-      "extrapolation.svg into the folder. The same command continues where it was stopped; with "
+      "segments that do not overlap and in sliding windows. With --seeds it repeats this and "
+      "shows means with their spread. The table goes to stdout, results.json and "
+      "extrapolation.svg into the folder. The same command continues a stopped experiment; with "
       "other schemes, more seeds or other test lengths it reuses the trained models.\n"
-      "With --model nothing is trained: a causal model, of this library or of the Hugging Face "
-      "hub, is "
+      "With --model nothing is trained: a causal model, of this library or of Hugging Face, is "
       "scored on the whole text with its own positions and with each of --schemes in their place.");
   auto options = std::make_shared<ExtrapolateOptions>();
   options->add_to(command);
@@ -209,7 +208,8 @@ void add_extrapolate(CLI::App& program, Job& job) {
       on_ranks(command, [&](TrainingGroup* group) {
         if (options->model.folders.empty()) return run(*options, group);
         if (group != nullptr) {
-          throw Error("extrapolate.model", "must not go with several ranks: nothing is trained");
+          throw Error("extrapolate.model",
+                      "must not be combined with several ranks: nothing is trained");
         }
         return run_of_model(*options, command.count("--output") > 0);
       });

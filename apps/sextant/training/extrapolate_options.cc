@@ -85,7 +85,8 @@ void ExtrapolateOptions::check_of_model(const CLI::App& command) const {
     if (option->count() == 0 || option->get_lnames().empty()) continue;
     const std::string name = "--" + option->get_lnames()[0];
     if (std::ranges::find(kOfModels, name) != std::end(kOfModels)) continue;
-    throw Error("extrapolate.model", "must not go with " + name + ": the model is trained");
+    throw Error("extrapolate.model",
+                "must not be combined with " + name + ": the model is trained");
   }
   for (const ExtrapolationScheme& each : run.schemes) {
     check_replacement(each.schemes, "extrapolate.schemes");

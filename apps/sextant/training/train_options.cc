@@ -59,21 +59,19 @@ void TrainOptions::add(CLI::App& command, const PlanPart<Options>& part) {
 }
 
 void TrainOptions::add_to(CLI::App& command) {
-  offer(command.add_option(
-            "KIND", kind,
-            "lm: the next token of a text; mlm: hidden tokens of a text; translate: pairs "
-            "of sentences; dates, copy, reverse, sort: small built-in tasks"),
+  offer(command.add_option("KIND", kind,
+                           "lm: the next token of a text; mlm: masked tokens of a text; translate: "
+                           "pairs of sentences; dates, copy, reverse, sort: small built-in tasks"),
         {std::begin(kTrainingKinds), std::end(kTrainingKinds)});
   output_file(command.add_option("-o,--output", folder, "the run's folder, created if needed"),
               "DIR");
   command.add_flag("--resume", resume,
                    "continue the run in -o with its settings; only --steps, --epochs, --minutes, "
                    "--patience and the paths of its data may change");
-  command.add_flag("--json", json, "the result as one JSON object");
-  command.add_flag(
-      "--json-lines", json_lines,
-      "every step's metrics as a line of JSON, as in metrics.jsonl; then the result as "
-      "one line");
+  command.add_flag("--json", json, "print the result as one JSON object");
+  command.add_flag("--json-lines", json_lines,
+                   "print every step's metrics as a line of JSON, as in metrics.jsonl, and the "
+                   "result as the last line");
   input_file(command.add_option("--file", texts_,
                                 "lm, mlm: one or more files of text, or one of tokens (`sextant "
                                 "tokenize -o NAME.safetensors`)"),
@@ -102,25 +100,27 @@ void TrainOptions::add_to(CLI::App& command) {
               plan.settings.augment = how;
             });
           },
-          "translate, if both sides are the same language: more pairs, by one or more of swap "
-          "(both directions), shuffle (each target with its own words in a disturbed order), "
-          "replace (words that both sides share are replaced) and join (each pair with the next), "
-          "separated by commas")
+          "translate, if both sides are in the same language: add pairs, by one or more of swap "
+          "(the other direction), shuffle (the source is the target in slightly changed order), "
+          "replace (other words in place of those that both sides share) and join (each pair with "
+          "the next), separated by commas")
       ->type_name("NAMES")
       ->group(kData);
-  input_file(command.add_option("--from", from_,
-                                "start from this trained model and its tokenizer, on any data"),
-             "DIR")
+  input_file(
+      command.add_option("--from", from_,
+                         "start from this trained model and its tokenizer; the data may be new"),
+      "DIR")
       ->group(kModel);
   input_file(command.add_option("--tokenizer-from", tokenizer_from_,
-                                "take the tokenizer of this folder, of a model or of "
-                                "Tokenizer::save(), instead of making one"),
+                                "use the tokenizer of this folder (a model's, or written by "
+                                "Tokenizer::save()) instead of training one"),
              "DIR")
       ->group(kModel);
   each_part([this, &command](const auto& part) { add(command, part); });
-  add_integer(command, "--context-parallel", context_parallel, 1, kMaxInteger,
-              "lm, mlm, under mpirun: divide each sequence among N neighbouring ranks, for texts "
-              "whose activations do not fit on one (a divisor of the ranks; default 1)")
+  add_integer(
+      command, "--context-parallel", context_parallel, 1, kMaxInteger,
+      "lm, mlm, under mpirun: divide each sequence among N neighbouring ranks, for sequences whose "
+      "activations do not fit on one rank (a divisor of the ranks; default 1)")
       ->group(kSteps);
   choice_.add_to(command, "rotary", why_it_cannot_learn, true);
   command
@@ -130,10 +130,10 @@ void TrainOptions::add_to(CLI::App& command) {
             layer_schemes_.clear();
             for (const std::string& text : texts) layer_schemes_.push_back(parse_layers(text));
           },
-          "lm, mlm: layers, counted from 0, that have other schemes than --scheme says; may be "
-          "given again for more: 0,2=rotary+window:left=127")
+          "lm, mlm: layers, counted from 0, and their schemes instead of --scheme, such as "
+          "0,2=rotary+window:left=127; may be repeated")
       ->allow_extra_args(false)
-      ->type_name("LAYERS=NAME")
+      ->type_name("L=NAME")
       ->group(kSchemeGroup);
   command
       .add_option_function<std::string>(
@@ -146,8 +146,8 @@ void TrainOptions::add_to(CLI::App& command) {
             }
             decoder_schemes_ = std::move(lists.front());
           },
-          "translate and the built-in tasks: the decoder's schemes where they are others than "
-          "--scheme says: t5:bidirectional=no")
+          "translate and the built-in tasks: the decoder's schemes if they differ from --scheme, "
+          "such as t5:bidirectional=no")
       ->type_name("NAME")
       ->group(kSchemeGroup);
   kinds_["--decoder-scheme"] = kPairTasks;

@@ -65,23 +65,23 @@ def scaled_dot_product_attention(
         enable_gqa: key and value may have fewer heads, which divide those of query
 
     Options, which may all be combined:
-        causal: which keys a query sees: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
-            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True where q_len is
-            k_len and these agree
-        window: (left, right): how many keys before and after the diagonal are visible, -1 for all
-        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or what a scheme made:
-            DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made for the
-            heads of q and for all tokens
+        causal: visible keys of a query: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the last
+            query sees every key), "at_offsets" (by query_offsets), "at_lengths" (by key_lengths); True if q_len equals
+            k_len, where they agree
+        window: (left, right): number of visible keys before and after the diagonal; -1: all
+        bias: by distance, [heads or 1, 2 * length - 1] (column length - 1 is distance 0), or the object returned by a
+            scheme: DistanceBias, ScoreTerm, or a list of them, at most one by distance and one before the softcap; made
+            for the heads of q and for all tokens
         slopes: [heads]: adds -slope * |distance|
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
-        segments: packed sequences: where each begins, then the length (cu_seqlens)
+        segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
-        key_lengths: [batch]: keys from there on are padding
+        key_lengths: [batch]: keys from this index on are padding
         query_offsets: [batch]: the key on the diagonal of each sequence's query 0
         positions: ids [length] or [batch or 1, length] of queries and keys, or a tuple of the two
-        sinks: [heads]: a logit per head that takes part in the softmax
+        sinks: [heads]: attention sinks, an additional logit per head in the softmax, without a value
         rotation: a RotationTable of float32 that rotates queries and keys inside the call
-        threads: 0: as many as there are cores; results do not depend on it
+        threads: number of threads; 0: all cores; results do not depend on it
 
     Returns:
         A tensor [..., heads, q_len, v_dim] of query's dtype.

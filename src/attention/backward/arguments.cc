@@ -35,7 +35,7 @@ class GradientChecker {
 };
 
 [[noreturn]] void refuse_gradient(std::string_view name, std::string_view needs) {
-  refuse(kFunction, "gradients." + std::string(name), "must go with " + std::string(needs));
+  refuse(kFunction, "gradients." + std::string(name), "must be given with " + std::string(needs));
 }
 
 }  // namespace

@@ -42,16 +42,16 @@ void read_segments(std::string_view function, const AttentionOptionsOf<M>& optio
                    AttentionCall& a) {
   const auto segments = options.segments, keys = options.key_segments;
   if (segments.empty()) {
-    if (!keys.empty()) refuse(function, "key_segments", "must go with segments");
+    if (!keys.empty()) refuse(function, "key_segments", "must be given with segments");
     return;
   }
   if (keys.empty() && a.q_len != a.k_len) {
     refuse(function, "segments",
-           "must go with key_segments or q_len = k_len, got " + std::to_string(a.q_len) + " and " +
-               std::to_string(a.k_len));
+           "must be given with key_segments or q_len = k_len, got " + std::to_string(a.q_len) +
+               " and " + std::to_string(a.k_len));
   }
   if (!options.query_offsets.empty() || !options.key_lengths.empty()) {
-    refuse(function, "segments", "must not go with query_offsets or key_lengths");
+    refuse(function, "segments", "must not be combined with query_offsets or key_lengths");
   }
   check_boundaries(function, "segments", segments, a.q_len);
   a.segments = a.key_segments = segments;
@@ -86,7 +86,8 @@ void align(std::string_view function, const AttentionOptionsOf<M>& options, Atte
     a.offsets = options.query_offsets.data();
     if (causal != Causal::none && causal != Causal::at_offsets) {
       refuse(function, "query_offsets",
-             "must go with causal at_offsets or none, got causal " + std::string(name_of(causal)));
+             "must be given with causal at_offsets or none, got causal " +
+                 std::string(name_of(causal)));
     }
   } else if (causal == Causal::at_offsets && a.batch > 0) {
     refuse(function, "query_offsets", "must be given with causal at_offsets, got none");

@@ -84,8 +84,8 @@ void parallel_for(std::int64_t count, int threads, TaskRef body) {
     throw Error("parallel_for.count", "must not be negative, got " + std::to_string(count));
   }
   if (threads < 0 || threads > kMaxThreads) {
-    throw Error("threads", "must be in 0 (as many as there are cores) .. " +
-                               std::to_string(kMaxThreads) + ", got " + std::to_string(threads));
+    throw Error("threads", "must be in 0 (all cores) .. " + std::to_string(kMaxThreads) + ", got " +
+                               std::to_string(threads));
   }
   if (threads == 0 && !inside_parallel_call) threads = default_threads();
   const int used = static_cast<int>(std::min<std::int64_t>(count, threads));

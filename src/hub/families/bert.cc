@@ -36,7 +36,7 @@ TransformerConfig roberta(const ConfigObject& object, const ModelConfig& model) 
   const bool is_roberta = object.text("model_type") == "roberta";
   config.vocabulary = object.integer_or("vocab_size", is_roberta ? 50265 : 30522);
   if (config.logits && config.activation != Activation::gelu) {
-    object.fail("hidden_act", "must be gelu where the model has a head, whose activation that is");
+    object.fail("hidden_act", "must be gelu, the activation of the head, if the model has one");
   }
   return config;
 }

@@ -19,12 +19,12 @@ TransformerConfig bloom(const ConfigObject& object, const ModelConfig& model) {
 
 TransformerConfig mpt(const ConfigObject& object, const ModelConfig& model) {
   if (model.layers.front().scheme != "alibi") {
-    object.fail("attn_config", "must have alibi, as transformers' class has it always");
+    object.fail("attn_config", "must have alibi, as always in transformers");
   }
   if (!object.flag_or("no_bias", true)) object.fail("no_bias", "must be true");
   refuse_key(object, "logit_scale", "transformers' class does not read it");
   if (object.integer_or("expansion_ratio", 4) != 4) {
-    object.fail("expansion_ratio", "must be 4, as transformers' class has it always");
+    object.fail("expansion_ratio", "must be 4, as always in transformers");
   }
   if (const auto attention = object.object("attn_config")) {
     refuse_key(*attention, "clip_qkv", "q, k and v are not clipped here");

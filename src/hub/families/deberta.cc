@@ -27,7 +27,7 @@ TransformerConfig read_config(const ConfigObject& object, const ModelConfig& mod
     object.fail("conv_kernel_size", "must be 0: no convolution is read");
   }
   if (object.has("attention_head_size")) {
-    object.fail("attention_head_size", "must not be there: it is hidden_size / heads");
+    object.fail("attention_head_size", "must be absent: it is hidden_size / heads");
   }
   read_encoder(object, c, is_class(object, {"DebertaV2ForMaskedLM"}));
   return c;

@@ -30,8 +30,8 @@ void check(const DotPlot& plot) {
     for (const auto& dot : group.dots) {
       any = true;
       if (dot.value >= 0 && std::isfinite(dot.value)) continue;
-      throw Error("dot_plot.groups", "must have finite numbers that are not negative, got " +
-                                         shortest(dot.value) + " for '" + dot.name + "'");
+      throw Error("dot_plot.groups", "must have finite numbers >= 0, got " + shortest(dot.value) +
+                                         " for '" + dot.name + "'");
     }
   }
   if (!any) throw Error("dot_plot.groups", "must have at least one dot");

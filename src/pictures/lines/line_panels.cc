@@ -67,9 +67,9 @@ void check(const LinePanels& chart) {
   const std::size_t count = chart.panels[0].series.size(), labels = chart.point_labels.size();
   for (const LinePanel& panel : chart.panels) {
     if (panel.series.empty() || panel.series.size() != count) {
-      throw Error("line_panels.series", "must be as many in all panels and at least one, got " +
-                                            std::to_string(count) + " and " +
-                                            std::to_string(panel.series.size()));
+      throw Error("line_panels.series",
+                  "must be equally many in all panels and at least one, got " +
+                      std::to_string(count) + " and " + std::to_string(panel.series.size()));
     }
     for (const Series& series : panel.series) check_series(chart, series);
     check_series(chart, panel.curve);

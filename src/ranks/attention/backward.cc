@@ -33,7 +33,7 @@ void check_arrays(View<const T> q, View<const T> k, View<const T> v, View<const 
                                         bool exists, const Shape& shape, const char* needs) {
     if (!is_given<U>(view)) return;
     if (!exists)
-      throw Error(name_in(kBackwardFunction, argument), std::string("must go with ") + needs);
+      throw Error(name_in(kBackwardFunction, argument), std::string("must be given with ") + needs);
     check_own<U>(kBackwardFunction, argument, view, shape);
     arrays.add_output(argument, view);
   };

@@ -27,17 +27,18 @@ using kernels::SineAndCosine;
 
 template <>
 inline constexpr auto kFields<NerfFeatures> =
-    std::tuple{field(&NerfFeatures::levels, "levels", IntegerRange{1, 64}, "powers of two"),
+    std::tuple{field(&NerfFeatures::levels, "levels", IntegerRange{1, 64},
+                     "number of frequencies: 2^0 .. 2^(levels - 1)"),
                field(&NerfFeatures::pi, "pi", "sines of 2^l pi x, instead of 2^l x"),
-               field(&NerfFeatures::input, "input", "where the coordinates themselves stand")};
+               field(&NerfFeatures::input, "input", "place of the raw coordinates")};
 
 template <>
-inline constexpr auto kFields<BandFeatures> =
-    std::tuple{field(&BandFeatures::bands, "bands", IntegerRange{1, 1 << 20}, "frequencies"),
-               field(&BandFeatures::max_frequency, "max_frequency",
-                     NumberRange{-kMaxCoordinate, kMaxCoordinate},
-                     "the last frequency is pi times half of this"),
-               field(&BandFeatures::input, "input", "where the coordinates themselves stand")};
+inline constexpr auto kFields<BandFeatures> = std::tuple{
+    field(&BandFeatures::bands, "bands", IntegerRange{1, 1 << 20}, "number of frequencies"),
+    field(&BandFeatures::max_frequency, "max_frequency",
+          NumberRange{-kMaxCoordinate, kMaxCoordinate},
+          "the last frequency is pi * max_frequency / 2"),
+    field(&BandFeatures::input, "input", "place of the raw coordinates")};
 
 namespace {
 

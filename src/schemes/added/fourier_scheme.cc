@@ -37,22 +37,23 @@ inline constexpr auto kMeanings<Form> = meanings("random", "powers of two",
 
 template <>
 inline constexpr auto kFields<Fourier> = std::tuple{
-    field(&Fourier::form, "form", "the frequencies"),
-    field(&Fourier::scale, "scale", kFinite, "of gaussian: deviation of the random frequencies"),
-    field(&Fourier::seed, "seed", kSeeds, "of gaussian: of the random frequencies"),
-    field(&Fourier::layout, "layout", "of gaussian: the order of sines and cosines"),
+    field(&Fourier::form, "form", "type of the frequencies"),
+    field(&Fourier::scale, "scale", kFinite, "gaussian: standard deviation of the frequencies"),
+    field(&Fourier::seed, "seed", kSeeds, "gaussian: seed of the frequencies"),
+    field(&Fourier::layout, "layout", "gaussian: order of sines and cosines"),
     field(&Fourier::max_frequency, "max_frequency", NumberRange{-kMaxCoordinate, kMaxCoordinate},
-          "of bands: the last frequency is pi times half of this"),
-    field(&Fourier::input, "input", "where the coordinates themselves stand")
+          "bands: the last frequency is pi * max_frequency / 2"),
+    field(&Fourier::input, "input", "place of the raw coordinates")
         .with_condition("none for gaussian"),
     field(&Fourier::length, "length", at_least(1),
-          "ids per axis: id p becomes (2p + 1) / length - 1; auto: up to the last id")};
+          "ids per axis: id p becomes the coordinate (2p + 1) / length - 1; auto: the largest id + "
+          "1")};
 
 namespace descriptors {
 namespace {
 
 constexpr SchemeWeight kWeights[] = {
-    {"frequencies", "[axes, width / 2]", "of form gaussian: turns per unit of a coordinate"},
+    {"frequencies", "[axes, width / 2]", "gaussian: turns per unit of a coordinate"},
 };
 
 Fourier options_of(const SchemeRequest& request) {

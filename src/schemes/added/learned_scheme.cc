@@ -25,13 +25,12 @@ struct Learned {
 template <>
 inline constexpr auto kFields<Learned> = std::tuple{
     field(&Learned::file, "file", TextRange{"a .npy file [rows, width] of floats"},
-          "the trained table; none: the weights if given, else initial values")
+          "the trained table; none: the given weights, or initial values")
         .unset("none"),
     field(&Learned::offset, "offset", at_least(0),
-          "the row of position 0: fairseq, RoBERTa, BART and OPT keep two rows, offset 2")
+          "row of position 0; 2 in fairseq, RoBERTa, BART and OPT, which reserve two rows")
         .with_condition("below the rows of the table"),
-    field(&Learned::clamp, "clamp",
-          "positions beyond the last row use the last row, as Marian's do")};
+    field(&Learned::clamp, "clamp", "use the last row for positions beyond it, as Marian does")};
 
 namespace descriptors {
 namespace {

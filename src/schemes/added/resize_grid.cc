@@ -122,7 +122,7 @@ GridSize checked_size(View<const double> table, const ResizeGrid& options) {
     old.rows = old.columns =
         std::llround(std::sqrt(static_cast<double>(std::max<std::int64_t>(patches, 0))));
     if (patches < 1 || old.rows * old.columns != patches) {
-      throw Error("resize_grid.old_size", "must be given for a table that is no square, got " +
+      throw Error("resize_grid.old_size", "must be given for a table that is not square, got " +
                                               std::to_string(patches) +
                                               " patches after the prefix");
     }

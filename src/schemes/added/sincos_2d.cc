@@ -38,21 +38,21 @@ inline constexpr auto kFields<Sincos2d> = std::tuple{
         .of_request()
         .with_condition("at least 6 for ladder d/2-1"),
     field(&Sincos2d::form, "form",
-          "the model whose table this is; the next six parameters change parts of it"),
-    field(&Sincos2d::axes, "axes", "which coordinate the first half of the columns has"),
-    field(&Sincos2d::layout, "layout", "the order inside each half"),
-    field(&Sincos2d::ladder, "ladder", "the frequency of pair k of w columns, a half"),
+          "model whose table is computed; the next six parameters override parts of it"),
+    field(&Sincos2d::axes, "axes", "coordinate of the first half of the columns"),
+    field(&Sincos2d::layout, "layout", "order of the columns in each half"),
+    field(&Sincos2d::ladder, "ladder", "frequency of pair k of w columns, one half"),
     field(&Sincos2d::first, "first", kFinite,
-          "coordinate of the first row and column; auto: 0, of DETR 1"),
-    field(&Sincos2d::step, "step", kFinite, "coordinates from patch to patch; auto: 1"),
+          "coordinate of the first row and column; auto: 0, for DETR 1"),
+    field(&Sincos2d::step, "step", kFinite, "step of the coordinate from patch to patch; auto: 1"),
     field(&Sincos2d::normalized, "normalized",
-          "coordinate c becomes 2 pi c / (the last one + 1e-6), as DETR's"),
+          "coordinate c becomes 2 pi c / (last c + 1e-6), as in DETR"),
     field(&Sincos2d::base, "base", kAboveZero, "wavelengths run from 2 pi to about 2 pi * base"),
     field(&Sincos2d::rows, "rows", kSides,
-          "rows of the grid, for normalized; auto: up to the last id"),
+          "rows of the grid, for normalized; auto: up to the largest id"),
     field(&Sincos2d::columns, "columns", kSides,
-          "columns of the grid: one id per patch is row * columns + column; auto: the smallest "
-          "square that holds all patches"),
+          "columns of the grid, if each patch has one id, row * columns + column; auto: the "
+          "smallest square that contains all patches"),
     field(&Sincos2d::threads, "threads", kThreads, "0: the default").of_request()};
 
 namespace {

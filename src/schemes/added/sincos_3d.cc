@@ -36,16 +36,16 @@ inline constexpr auto kFields<Sincos3d> = std::tuple{
     field(&Sincos3d::width, "width", IntegerRange{1, 1 << 30}, "columns")
         .of_request()
         .with_condition("as the form allows"),
-    field(&Sincos3d::form, "form", "how the three axes share the columns"),
+    field(&Sincos3d::form, "form", "division of the columns among the three axes"),
     field(&Sincos3d::base, "base", kAboveZero, "wavelengths run from 2 pi to about 2 pi * base"),
     field(&Sincos3d::threads, "threads", kThreads, "0: the default").of_request()};
 
 template <>
-inline constexpr auto kFields<FrameGrid> = std::tuple{
-    field(&FrameGrid::rows, "rows", kSides,
-          "rows of a frame: one id per patch is (frame * rows + row) * columns + column; auto: "
-          "the smallest cube that holds all patches"),
-    field(&FrameGrid::columns, "columns", kSides, "columns of a frame, likewise")};
+inline constexpr auto kFields<FrameGrid> =
+    std::tuple{field(&FrameGrid::rows, "rows", kSides,
+                     "rows of a frame, if each patch has one id, (frame * rows + row) * columns + "
+                     "column; auto: the smallest cube that contains all patches"),
+               field(&FrameGrid::columns, "columns", kSides, "columns of a frame, as for rows")};
 
 namespace {
 

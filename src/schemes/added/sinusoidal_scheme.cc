@@ -13,12 +13,12 @@ namespace sextant {
 
 template <>
 inline constexpr auto kMeanings<Exponent> =
-    meanings("the formula", "a common mistake, every exponent twice as large",
-             "the same, and the cosine of a pair one step further");
+    meanings("as in the formula", "every exponent twice as large, a common mistake",
+             "as doubled, with the cosine of each pair one step further");
 
 template <>
 inline constexpr auto kMeanings<OddWidth> = meanings(
-    "one more sine than cosines", "zeros", "that of the table of width + 1, without its last");
+    "one more sine than cosines", "zeros", "the table of width + 1 without its last column");
 
 template <>
 inline constexpr auto kFields<Sinusoidal> = std::tuple{
@@ -26,13 +26,13 @@ inline constexpr auto kFields<Sinusoidal> = std::tuple{
         .of_request()
         .with_condition("at least 4 for ladder d/2-1"),
     field(&Sinusoidal::base, "base", kAboveZero, "wavelengths run from 2 pi to about 2 pi * base"),
-    field(&Sinusoidal::layout, "layout", "the order of the columns"),
-    field(&Sinusoidal::ladder, "ladder", "the frequency of pair k of w columns"),
-    field(&Sinusoidal::exponent, "exponent", "of the frequencies"),
+    field(&Sinusoidal::layout, "layout", "order of the columns"),
+    field(&Sinusoidal::ladder, "ladder", "frequency of pair k of w columns"),
+    field(&Sinusoidal::exponent, "exponent", "exponent of the frequencies"),
     field(&Sinusoidal::odd_width, "odd_width",
-          "the last column of an odd width; auto: extra_sine for ladder d, zero_column for d/2-1"),
-    field(&Sinusoidal::scale, "scale", kFinite, "multiplies every value"),
-    field(&Sinusoidal::precision, "precision", "of frequencies, angles and sines"),
+          "last column of an odd width; auto: extra_sine for ladder d, zero_column for d/2-1"),
+    field(&Sinusoidal::scale, "scale", kFinite, "factor of all values"),
+    field(&Sinusoidal::precision, "precision", "arithmetic of frequencies, angles and sines"),
     field(&Sinusoidal::threads, "threads", kThreads, "0: the default").of_request()};
 
 void check_sinusoidal(const Sinusoidal& options) {

@@ -17,17 +17,17 @@
 namespace sextant {
 
 template <>
-inline constexpr auto kFields<Timestep> = std::tuple{
-    field(&Timestep::width, "width", IntegerRange{2, 1 << 30}, "columns").of_request(),
-    field(&Timestep::flip_sin_to_cos, "flip_sin_to_cos", "all cosines first, instead of all sines"),
-    field(&Timestep::downscale_freq_shift, "downscale_freq_shift", kFinite,
-          "exponent k / (width / 2 - this); 1: the last frequency is 1 / max_period; 0: the "
-          "paper's ladder")
-        .with_condition("below width / 2"),
-    field(&Timestep::scale, "scale", kFinite, "multiplies the time"),
-    field(&Timestep::max_period, "max_period", kAboveZero,
-          "wavelengths run from 2 pi to about 2 pi * max_period"),
-    field(&Timestep::threads, "threads", kThreads, "0: the default").of_request()};
+inline constexpr auto kFields<Timestep> =
+    std::tuple{field(&Timestep::width, "width", IntegerRange{2, 1 << 30}, "columns").of_request(),
+               field(&Timestep::flip_sin_to_cos, "flip_sin_to_cos", "cosines before sines"),
+               field(&Timestep::downscale_freq_shift, "downscale_freq_shift", kFinite,
+                     "the exponent is k / (width / 2 - downscale_freq_shift); 1: the last "
+                     "frequency is 1 / max_period; 0: as in the paper")
+                   .with_condition("below width / 2"),
+               field(&Timestep::scale, "scale", kFinite, "factor of the time"),
+               field(&Timestep::max_period, "max_period", kAboveZero,
+                     "wavelengths run from 2 pi to about 2 pi * max_period"),
+               field(&Timestep::threads, "threads", kThreads, "0: the default").of_request()};
 
 namespace {
 

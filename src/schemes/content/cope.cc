@@ -21,15 +21,15 @@ struct CopeSizes {  // sizes from the shape of the table
 
 template <>
 inline constexpr auto kFields<Cope> = std::tuple{
-    field(&Cope::scaled, "scaled", "whether the term is scaled like <q, k>, or added after")};
+    field(&Cope::scaled, "scaled", "scale the term like <q, k>; no: add it after the scaling")};
 template <>
 inline constexpr auto kFields<CopeSizes> =
     std::tuple{field(&CopeSizes::npos, "npos", IntegerRange{1, 1 << 20},
-                     "positions; keys further away have the last one")};
+                     "number of positions; keys farther away use the last one")};
 template <>
 inline constexpr auto kWeights<CopeWeights> =
     std::tuple{weight(&CopeWeights::table, "table", "[npos, head_dim]",
-                      "a vector per position; initially normal, deviation 0.5")};
+                      "one vector per position; initially normal, standard deviation 0.5")};
 
 namespace {
 
@@ -44,7 +44,8 @@ class CopeTerm final : public ScoreTerm {
                                     ", got " + std::to_string(table_.size(2)));
     }
     if (call.sees_future_keys) {
-      throw Error("cope", "must go with causal attention: positions count back from the query");
+      throw Error("cope",
+                  "must be used with causal attention: positions count back from the query");
     }
   }
 

@@ -16,17 +16,17 @@ namespace sextant {
 template <>
 inline constexpr auto kFields<Deberta> =
     std::tuple{field(&Deberta::position_buckets, "position_buckets", IntegerRange{0, 1 << 20, 2},
-                     "distances beyond half of it share buckets; 0: each has its own"),
+                     "distances beyond half of it share buckets; 0: one bucket per distance"),
                field(&Deberta::max_position, "max_position", IntegerRange{1, 1 << 20},
-                     "all distances from here on are the same")
+                     "distances from here on are treated as equal")
                    .with_condition("above position_buckets / 2 + 1")};
 template <>
-inline constexpr auto kWeights<DebertaWeights> = std::tuple{
-    weight(&DebertaWeights::query_table, "query_table", "[heads, 2s, head_dim]",
-           "multiplied with keys (p2c), s = position_buckets or max_position; initially normal, "
-           "deviation 0.5"),
-    weight(&DebertaWeights::key_table, "key_table", "[heads, 2s, head_dim]",
-           "multiplied with queries (c2p); initially the same")};
+inline constexpr auto kWeights<DebertaWeights> =
+    std::tuple{weight(&DebertaWeights::query_table, "query_table", "[heads, 2s, head_dim]",
+                      "multiplied with keys (p2c), s = position_buckets or max_position; initially "
+                      "normal, standard deviation 0.5"),
+               weight(&DebertaWeights::key_table, "key_table", "[heads, 2s, head_dim]",
+                      "multiplied with queries (c2p); initially the same")};
 
 namespace {
 

@@ -22,8 +22,8 @@ struct ForgettingWeights {
 template <>
 inline constexpr auto kWeights<ForgettingWeights> =
     std::tuple{weight(&ForgettingWeights::log_gates, "log_gates", "[batch or 1, heads, length]",
-                      "log f of each token, <= 0, computed by the model; initially log sigmoid of "
-                      "normal numbers around 2")};
+                      "log of each token's forget gate, <= 0, computed by the model; initially log "
+                      "sigmoid of normal numbers with mean 2")};
 
 namespace {
 
@@ -52,7 +52,7 @@ class ForgettingTerm final : public ScoreTerm {
                                               f_.shape().to_string());
     }
     if (call.sees_future_keys) {
-      throw Error("forgetting", "must go with causal attention: gates forget earlier tokens");
+      throw Error("forgetting", "must be used with causal attention: gates forget earlier tokens");
     }
   }
 

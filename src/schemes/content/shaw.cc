@@ -25,17 +25,17 @@ bool has_values(const ShawWeights& weights) {
 template <>
 inline constexpr auto kFields<Shaw> =
     std::tuple{field(&Shaw::max_distance, "max_distance", IntegerRange{0, 1 << 20},
-                     "keys further away count as this far")};
+                     "distances are clipped to -max_distance .. max_distance")};
 template <>
-inline constexpr auto kFields<ShawTables> =
-    std::tuple{field(&ShawTables::values, "values", "whether values have vectors too"),
-               field(&ShawTables::per_head, "per_head", "a table for each head, or one for all")};
+inline constexpr auto kFields<ShawTables> = std::tuple{
+    field(&ShawTables::values, "values", "add vectors to the values too"),
+    field(&ShawTables::per_head, "per_head", "one table per head; no: one for all heads")};
 template <>
 inline constexpr auto kWeights<ShawWeights> = std::tuple{
     weight(&ShawWeights::key_table, "key_table", "[2 max_distance + 1, head_dim], or [heads, ...]",
-           "added to the keys for each distance; initially normal, deviation 0.5"),
+           "added to the keys, by distance; initially normal, standard deviation 0.5"),
     weight(&ShawWeights::value_table, "value_table", "like key_table",
-           "added to the values for each distance; initially the same; not read with values = no")};
+           "added to the values, by distance; initially the same; unused with values = no")};
 
 std::shared_ptr<const ScoreTerm> shaw(const Shaw& options, const ShawWeights& weights,
                                       std::span<const std::int64_t> positions) {

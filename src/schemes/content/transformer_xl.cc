@@ -26,24 +26,25 @@ constexpr std::int64_t kMaxDistance = 1 << 22;
 }  // namespace
 
 template <>
-inline constexpr auto kFields<TransformerXlSizes> = std::tuple{field(
-    &TransformerXlSizes::width, "width", kWidth, "of the sinusoids; auto: that of the embeddings")};
+inline constexpr auto kFields<TransformerXlSizes> =
+    std::tuple{field(&TransformerXlSizes::width, "width", kWidth,
+                     "width of the sinusoids; auto: that of the embeddings")};
 template <>
 inline constexpr auto kFields<TransformerXl> =
-    std::tuple{field(&TransformerXl::base, "base", kAboveZero, "of the sinusoids"),
+    std::tuple{field(&TransformerXl::base, "base", kAboveZero, "base of the sinusoids"),
                field(&TransformerXl::clamp_len, "clamp_len", IntegerRange{0, kMaxDistance},
-                     "keys further away count as this far; 0: off"),
+                     "larger distances are clipped to it; 0: off"),
                field(&TransformerXl::max_distance, "max_distance", IntegerRange{0, kMaxDistance},
-                     "distances that the term is made for, where nothing else says it")
+                     "largest distance of the term, if nothing else determines it")
                    .of_request()};
 template <>
-inline constexpr auto kWeights<TransformerXlWeights> =
-    std::tuple{weight(&TransformerXlWeights::u, "u", "[heads, head_dim]",
-                      "added to queries for products with keys; initially normal, deviation 0.5"),
-               weight(&TransformerXlWeights::v, "v", "[heads, head_dim]",
-                      "added to queries for products with distances; initially the same"),
-               weight(&TransformerXlWeights::w_r, "w_r", "[heads, head_dim, width]",
-                      "projects the sinusoids; initially normal, deviation 1 / sqrt(width)")};
+inline constexpr auto kWeights<TransformerXlWeights> = std::tuple{
+    weight(&TransformerXlWeights::u, "u", "[heads, head_dim]",
+           "added to queries for products with keys; initially normal, standard deviation 0.5"),
+    weight(&TransformerXlWeights::v, "v", "[heads, head_dim]",
+           "added to queries for products with distances; initially the same"),
+    weight(&TransformerXlWeights::w_r, "w_r", "[heads, head_dim, width]",
+           "projects the sinusoids; initially normal, standard deviation 1 / sqrt(width)")};
 
 namespace {
 

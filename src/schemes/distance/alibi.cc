@@ -11,15 +11,15 @@
 namespace sextant {
 
 template <>
-inline constexpr auto kMeanings<BiasDirection> = meanings("biased by their distance as well",
-                                                          "hidden");
+inline constexpr auto kMeanings<BiasDirection> =
+    meanings("biased by their distance, as earlier keys are", "hidden");
 
 template <>
-inline constexpr auto kFields<Alibi> =
-    std::tuple{field(&Alibi::heads, "heads", kHeads, "query heads").of_request(),
-               field(&Alibi::direction, "direction", "what becomes of keys in the future"),
-               field(&Alibi::max_bias, "max_bias", NumberRange{0, 1000},
-                     "the last head of a power of two has slope 2^-max_bias")};
+inline constexpr auto kFields<Alibi> = std::tuple{
+    field(&Alibi::heads, "heads", kHeads, "query heads").of_request(),
+    field(&Alibi::direction, "direction", "treatment of keys after the query"),
+    field(&Alibi::max_bias, "max_bias", NumberRange{0, 1000},
+          "slope of the last head if the number of heads is a power of two: 2^-max_bias")};
 
 namespace {
 

@@ -10,11 +10,11 @@ namespace sextant {
 template <>
 inline constexpr auto kFields<Clipped> =
     std::tuple{field(&Clipped::max_distance, "max_distance", IntegerRange{0, 1 << 28},
-                     "distances beyond count as this one, on either side")};
+                     "distances are clipped to -max_distance .. max_distance")};
 template <>
 inline constexpr auto kWeights<ClippedWeights> =
     std::tuple{weight(&ClippedWeights::table, "table", "[2 max_distance + 1, heads]",
-                      "row key - query + max_distance; initially normal, deviation 0.02")};
+                      "row key - query + max_distance; initially normal, standard deviation 0.02")};
 
 namespace {
 

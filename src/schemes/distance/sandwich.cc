@@ -9,12 +9,11 @@
 namespace sextant {
 
 template <>
-inline constexpr auto kFields<Sandwich> =
-    std::tuple{field(&Sandwich::heads, "heads", kHeads, "query heads").of_request(),
-               field(&Sandwich::dim, "dim", IntegerRange{2, 1 << 16, 2},
-                     "of the sinusoids; not the channels of a head"),
-               field(&Sandwich::base, "base", kAboveZero,
-                     "wavelengths run from 2 pi to about 2 pi times this")};
+inline constexpr auto kFields<Sandwich> = std::tuple{
+    field(&Sandwich::heads, "heads", kHeads, "query heads").of_request(),
+    field(&Sandwich::dim, "dim", IntegerRange{2, 1 << 16, 2},
+          "width of the sinusoids, independent of head_dim"),
+    field(&Sandwich::base, "base", kAboveZero, "wavelengths run from 2 pi to about 2 pi * base")};
 
 DistanceBias sandwich(const Sandwich& options, std::int64_t length) {
   check_fields("sandwich", options);

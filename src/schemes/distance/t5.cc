@@ -12,19 +12,20 @@
 namespace sextant {
 
 template <>
-inline constexpr auto kFields<T5> = std::tuple{
-    field(&T5::num_buckets, "num_buckets", IntegerRange{2, 4096}, "rows of the table")
-        .with_condition("even and at least 4 when bidirectional"),
-    field(&T5::max_distance, "max_distance", IntegerRange{2, 1 << 28},
-          "all distances from here on share the last bucket")
-        .with_condition("above half the buckets of a direction"),
-    field(&T5::bidirectional, "bidirectional",
-          "whether half of the buckets are for the future (encoders) or none (decoders)")};
+inline constexpr auto kFields<T5> =
+    std::tuple{field(&T5::num_buckets, "num_buckets", IntegerRange{2, 4096},
+                     "number of buckets, rows of the table")
+                   .with_condition("even and at least 4 when bidirectional"),
+               field(&T5::max_distance, "max_distance", IntegerRange{2, 1 << 28},
+                     "distances from here on share the last bucket")
+                   .with_condition("above half the buckets of a direction"),
+               field(&T5::bidirectional, "bidirectional",
+                     "use half of the buckets for later keys (encoders); no: none (decoders)")};
 
 template <>
 inline constexpr auto kWeights<T5Weights> =
     std::tuple{weight(&T5Weights::table, "table", "[num_buckets, heads]",
-                      "the bias of each bucket; initially normal, deviation 0.02")};
+                      "bias of each bucket; initially normal, standard deviation 0.02")};
 
 T5Buckets::T5Buckets(const T5& options) : bidirectional_(options.bidirectional) {
   check_fields("t5", options);

@@ -12,11 +12,11 @@ namespace sextant {
 template <>
 inline constexpr auto kWeights<TisaWeights> =
     std::tuple{weight(&TisaWeights::amplitudes, "amplitudes", "[heads, kernels]",
-                      "heights; initially normal, deviation 0.1"),
+                      "heights; initially normal, standard deviation 0.1"),
                weight(&TisaWeights::sharpness, "sharpness", "[heads, kernels]",
-                      "1 / (2 variance); initially normal, deviation 0.1"),
+                      "1 / (2 variance); initially normal, standard deviation 0.1"),
                weight(&TisaWeights::offsets, "offsets", "[heads, kernels]",
-                      "centres of the bells; initially normal, deviation 5")};
+                      "centres of the bells; initially normal, standard deviation 5")};
 
 // Sizes from the shapes of the weights.
 namespace {
@@ -29,7 +29,7 @@ struct TisaSizes {
 
 template <>
 inline constexpr auto kFields<TisaSizes> = std::tuple{
-    field(&TisaSizes::kernels, "kernels", IntegerRange{1, 1 << 16}, "bells in each head")};
+    field(&TisaSizes::kernels, "kernels", IntegerRange{1, 1 << 16}, "bell curves per head")};
 
 namespace {
 

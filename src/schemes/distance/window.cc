@@ -8,12 +8,13 @@ namespace sextant {
 constexpr IntegerRange kWindowSide = at_least(-1);
 
 template <>
-inline constexpr auto kFields<LocalWindow> = std::tuple{
-    field(&LocalWindow::left, "left", kWindowSide,
-          "visible keys to the left, the query's own not counted; -1: all"),
-    field(&LocalWindow::right, "right", kWindowSide, "visible keys to the right; -1: all"),
-    field(&LocalWindow::dilation, "dilation", at_least(1),
-          "only every n-th key is visible, counted from the query's own")};
+inline constexpr auto kFields<LocalWindow> =
+    std::tuple{field(&LocalWindow::left, "left", kWindowSide,
+                     "visible keys before the query's position, which is not counted; -1: all"),
+               field(&LocalWindow::right, "right", kWindowSide,
+                     "visible keys after the query's position; -1: all"),
+               field(&LocalWindow::dilation, "dilation", at_least(1),
+                     "only every n-th key is visible, counted from the query's position")};
 
 DistanceBias window(const LocalWindow& options, std::int64_t length) {
   check_fields("window", options);

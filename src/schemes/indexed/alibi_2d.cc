@@ -13,14 +13,15 @@
 namespace sextant {
 
 template <>
-inline constexpr auto kFields<Alibi2d> =
-    std::tuple{field(&Alibi2d::heads, "heads", kHeads, "query heads").of_request(),
-               field(&Alibi2d::rows, "rows", schemes_detail::kGridSide,
-                     "of the grid; auto: as many as the largest id needs"),
-               field(&Alibi2d::columns, "columns", schemes_detail::kGridSide,
-                     "of the grid; auto: the same, a square when both are"),
-               field(&Alibi2d::max_bias, "max_bias", NumberRange{0, 1000},
-                     "the last head of a power of two has slope 2^-max_bias")};
+inline constexpr auto kFields<Alibi2d> = std::tuple{
+    field(&Alibi2d::heads, "heads", kHeads, "query heads").of_request(),
+    field(&Alibi2d::rows, "rows", schemes_detail::kGridSide,
+          "rows of the grid; auto: the fewest that contain the largest id"),
+    field(&Alibi2d::columns, "columns", schemes_detail::kGridSide,
+          "columns of the grid; auto: the fewest that contain the largest id, a square "
+          "if rows is auto too"),
+    field(&Alibi2d::max_bias, "max_bias", NumberRange{0, 1000},
+          "slope of the last head if the number of heads is a power of two: 2^-max_bias")};
 
 std::shared_ptr<const ScoreTerm> alibi_2d(const Alibi2d& options,
                                           std::span<const std::int64_t> positions) {

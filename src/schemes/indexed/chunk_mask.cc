@@ -11,8 +11,8 @@ namespace sextant {
 
 template <>
 inline constexpr auto kFields<ChunkMask> =
-    std::tuple{field(&ChunkMask::chunk, "chunk", at_least(1), "ids of a chunk"),
-               field(&ChunkMask::causal, "causal", "hide the future within a chunk")};
+    std::tuple{field(&ChunkMask::chunk, "chunk", at_least(1), "position ids per chunk"),
+               field(&ChunkMask::causal, "causal", "causal mask within each chunk")};
 
 namespace {
 

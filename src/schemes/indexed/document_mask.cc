@@ -22,11 +22,12 @@ struct DocumentStarts {
 
 template <>
 inline constexpr auto kFields<DocumentMask> =
-    std::tuple{field(&DocumentMask::causal, "causal", "hide the future within a document")};
+    std::tuple{field(&DocumentMask::causal, "causal", "causal mask within each document")};
 template <>
 inline constexpr auto kFields<DocumentStarts> =
     std::tuple{field(&DocumentStarts::starts, "starts", ListRange{at_least(0)},
-                     "the first token of each document, counted in the sequence, whatever the ids")
+                     "index in the sequence of the first token of each document, independent of "
+                     "the position ids")
                    .unset("")
                    .with_condition("ascending from 0")};
 

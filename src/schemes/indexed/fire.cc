@@ -21,20 +21,23 @@ struct FireSizes {  // sizes from the shapes of the weights
 template <>
 inline constexpr auto kFields<Fire> =
     std::tuple{field(&Fire::threshold, "threshold", NumberRange{0, kMaxCoordinate},
-                     "L: queries before it have the same denominator"),
+                     "L: queries at positions below it share one denominator"),
                field(&Fire::epsilon, "epsilon", kAboveZero, "added to the denominator")};
 template <>
 inline constexpr auto kFields<FireSizes> = std::tuple{
-    field(&FireSizes::hidden, "hidden", IntegerRange{1, 1 << 16}, "units of the network")};
+    field(&FireSizes::hidden, "hidden", IntegerRange{1, 1 << 16}, "hidden units of the network")};
 template <>
 inline constexpr auto kWeights<FireWeights> = std::tuple{
-    weight(&FireWeights::c, "c", "[1]", "of psi(x) = ln(|c| x + 1); initially 0.1"),
+    weight(&FireWeights::c, "c", "[1]", "c in psi(x) = ln(|c| x + 1); initially 0.1"),
     weight(&FireWeights::threshold_multiplier, "threshold_multiplier", "[1]",
-           "L is |threshold_multiplier threshold|; initially 1"),
-    weight(&FireWeights::w1, "w1", "[hidden]", "initially uniform, +-1"),
-    weight(&FireWeights::b1, "b1", "[hidden]", "initially uniform, +-1"),
-    weight(&FireWeights::w2, "w2", "[heads, hidden]", "initially uniform, +-1/sqrt(hidden)"),
-    weight(&FireWeights::b2, "b2", "[heads]", "initially uniform, +-1/sqrt(hidden)")};
+           "factor of the threshold: L = |threshold_multiplier threshold|; initially 1"),
+    weight(&FireWeights::w1, "w1", "[hidden]",
+           "weights of the hidden layer; initially uniform, +-1"),
+    weight(&FireWeights::b1, "b1", "[hidden]", "bias of the hidden layer; initially uniform, +-1"),
+    weight(&FireWeights::w2, "w2", "[heads, hidden]",
+           "weights of the output; initially uniform, +-1/sqrt(hidden)"),
+    weight(&FireWeights::b2, "b2", "[heads]",
+           "bias of the output; initially uniform, +-1/sqrt(hidden)")};
 
 namespace {
 

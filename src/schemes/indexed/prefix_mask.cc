@@ -12,7 +12,7 @@ namespace sextant {
 template <>
 inline constexpr auto kFields<PrefixMask> =
     std::tuple{field(&PrefixMask::prefix, "prefix", at_least(0),
-                     "ids below it are visible to every token; 0: causal only")};
+                     "keys with ids below it are visible to every query; 0: causal mask only")};
 
 namespace {
 

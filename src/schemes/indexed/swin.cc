@@ -12,13 +12,14 @@ namespace sextant {
 template <>
 inline constexpr auto kFields<Swin> =
     std::tuple{field(&Swin::rows, "rows", schemes_detail::kGridSide,
-                     "of the window; auto: as many as the largest id needs"),
+                     "rows of the window; auto: the fewest that contain the largest id"),
                field(&Swin::columns, "columns", schemes_detail::kGridSide,
-                     "of the window; auto: likewise, a square when both are")};
+                     "columns of the window; auto: the fewest that contain the largest id, a "
+                     "square if rows is auto too")};
 template <>
 inline constexpr auto kWeights<SwinWeights> =
     std::tuple{weight(&SwinWeights::table, "table", "[(2 rows - 1) (2 columns - 1), heads]",
-                      "by query minus key; initially normal, deviation 0.02")};
+                      "row by offset, query minus key; initially normal, standard deviation 0.02")};
 
 namespace {
 

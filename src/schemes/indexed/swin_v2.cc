@@ -24,21 +24,25 @@ constexpr IntegerRange kPretrained{2, 1 << 28};
 template <>
 inline constexpr auto kFields<SwinV2> =
     std::tuple{field(&SwinV2::rows, "rows", schemes_detail::kGridSide,
-                     "of the window; auto: as many as the largest id needs"),
+                     "rows of the window; auto: the fewest that contain the largest id"),
                field(&SwinV2::columns, "columns", schemes_detail::kGridSide,
-                     "of the window; auto: likewise, a square when both are"),
+                     "columns of the window; auto: the fewest that contain the largest id, a "
+                     "square if rows is auto too"),
                field(&SwinV2::pretrained_rows, "pretrained_rows", kPretrained,
-                     "of the window in training; auto: this window"),
-               field(&SwinV2::pretrained_columns, "pretrained_columns", kPretrained, "likewise")};
+                     "rows of the window in pretraining; auto: rows"),
+               field(&SwinV2::pretrained_columns, "pretrained_columns", kPretrained,
+                     "columns of the window in pretraining; auto: columns")};
 template <>
 inline constexpr auto kFields<SwinV2Sizes> = std::tuple{
-    field(&SwinV2Sizes::hidden, "hidden", IntegerRange{1, 1 << 16}, "units of the network")};
+    field(&SwinV2Sizes::hidden, "hidden", IntegerRange{1, 1 << 16}, "hidden units of the network")};
 template <>
 inline constexpr auto kWeights<SwinV2Weights> = std::tuple{
     weight(&SwinV2Weights::w1, "w1", "[hidden, 2]",
-           "of the offset in rows and columns; initially uniform, +-1/sqrt(2)"),
-    weight(&SwinV2Weights::b1, "b1", "[hidden]", "initially uniform, +-1/sqrt(2)"),
-    weight(&SwinV2Weights::w2, "w2", "[heads, hidden]", "initially uniform, +-1/sqrt(hidden)")};
+           "weights of the hidden layer, for rows and columns; initially uniform, +-1/sqrt(2)"),
+    weight(&SwinV2Weights::b1, "b1", "[hidden]",
+           "bias of the hidden layer; initially uniform, +-1/sqrt(2)"),
+    weight(&SwinV2Weights::w2, "w2", "[heads, hidden]",
+           "weights of the output; initially uniform, +-1/sqrt(hidden)")};
 
 namespace {
 

@@ -16,33 +16,32 @@ namespace sextant {
 
 template <>
 inline constexpr auto kMeanings<AxialOrder> =
-    meanings("the first id's axis, the row of an image",
-             "the column's; of three ids the last two axes change places");
+    meanings("that of the first id, the row of an image",
+             "that of the column; with three ids the last two axes are swapped");
 
 template <>
 inline constexpr auto kMeanings<AxialFrequencies> =
-    meanings("a ladder for each axis", "one ladder, whose entries alternate between the axes");
+    meanings("one ladder per axis", "one ladder, whose entries alternate between the axes");
 
 template <>
-inline constexpr auto kMeanings<AxialCoordinates> = meanings("the id itself, plus `first`",
+inline constexpr auto kMeanings<AxialCoordinates> = meanings("the id plus `first`",
                                                              "2 pi times -1 .. 1 over the grid");
 
 template <>
 inline constexpr auto kFields<AxialAxes> = std::tuple{
-    field(&AxialAxes::order, "order", "which axis has the first pairs"),
-    field(&AxialAxes::frequencies, "frequencies", "how the axes share the frequencies"),
+    field(&AxialAxes::order, "order", "axis of the first pairs"),
+    field(&AxialAxes::frequencies, "frequencies", "division of the frequencies among the axes"),
     field(&AxialAxes::axis_dims, "axis_dims", ListRange{IntegerRange{2, 1 << 30, 2}},
-          "channels of each axis: 16,56,56; auto: as equal as possible"),
-    field(&AxialAxes::coordinates, "coordinates", "what the frequencies are multiplied by"),
-    field(&AxialAxes::first, "first", IntegerRange{0, 1},
-          "the coordinate of the first row and column"),
+          "channels per axis, such as 16,56,56; auto: divided as evenly as possible"),
+    field(&AxialAxes::coordinates, "coordinates", "coordinate that multiplies the frequencies"),
+    field(&AxialAxes::first, "first", IntegerRange{0, 1}, "coordinate of the first row and column"),
     field(&AxialAxes::columns, "columns", kLengths,
-          "of the grid; auto: the least that hold all positions"),
-    field(&AxialAxes::rows, "rows", kLengths, "of the grid"),
+          "columns of the grid; auto: the fewest that contain all positions"),
+    field(&AxialAxes::rows, "rows", kLengths, "rows of the grid"),
     field(&AxialAxes::pretrained_columns, "pretrained_columns", kLengths,
-          "of the grid of training: coordinates are multiplied by pretrained_columns / columns; "
-          "auto: by 1"),
-    field(&AxialAxes::pretrained_rows, "pretrained_rows", kLengths, "likewise for rows")};
+          "columns of the grid in pretraining: coordinates are multiplied by pretrained_columns / "
+          "columns; auto: by 1"),
+    field(&AxialAxes::pretrained_rows, "pretrained_rows", kLengths, "the same for rows")};
 
 namespace {
 

@@ -16,11 +16,11 @@ std::int64_t effective_length(const DynamicNtkScaling& scaling, std::int64_t len
 
 template <>
 inline constexpr auto kFields<DynamicNtkScaling> = std::tuple{
-    field(&DynamicNtkScaling::factor, "factor", kAboveZero,
-          "how fast the base grows beyond max_length"),
-    field(&DynamicNtkScaling::max_length, "max_length", kLengths, "up to here it is plain rotary"),
+    field(&DynamicNtkScaling::factor, "factor", kAboveZero, "growth of the base beyond max_length"),
+    field(&DynamicNtkScaling::max_length, "max_length", kLengths,
+          "trained length, up to which it equals rotary"),
     field(&DynamicNtkScaling::length, "length", IntegerRange{0, kLengths.max},
-          "of the text; auto: the largest position + 1")};
+          "length of the text; auto: the largest position + 1")};
 
 void scale(Rotation& rotation, const DynamicNtkScaling& scaling, std::int64_t length) {
   check_fields(rotation.scheme, scaling);

@@ -8,7 +8,7 @@ namespace sextant {
 template <>
 inline constexpr auto kFields<LinearScaling> =
     std::tuple{field(&LinearScaling::factor, "factor", kAboveZero,
-                     "positions are divided by it: new length over trained length")};
+                     "divisor of positions: new length / trained length")};
 
 void scale(Rotation& rotation, const LinearScaling& scaling, std::int64_t) {
   check_fields(rotation.scheme, scaling);

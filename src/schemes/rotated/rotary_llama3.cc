@@ -28,13 +28,13 @@ float scaled_as_frameworks(float theta, const Llama3Scaling& scaling) {
 
 template <>
 inline constexpr auto kFields<Llama3Scaling> = std::tuple{
-    field(&Llama3Scaling::factor, "factor", kAboveZero, "divides low frequencies"),
+    field(&Llama3Scaling::factor, "factor", kAboveZero, "divisor of low frequencies"),
     field(&Llama3Scaling::low_freq_factor, "low_freq_factor", kAboveZero,
-          "pairs with fewer turns than this over original_length are divided"),
+          "pairs with fewer than low_freq_factor turns over original_length are divided by factor"),
     field(&Llama3Scaling::high_freq_factor, "high_freq_factor", kAboveZero,
-          "pairs with more turns are kept")
+          "pairs with more than high_freq_factor turns over original_length are unchanged")
         .with_condition("at least low_freq_factor"),
-    field(&Llama3Scaling::original_length, "original_length", kLengths, "the length of training")};
+    field(&Llama3Scaling::original_length, "original_length", kLengths, "trained length")};
 
 void scale(Rotation& rotation, const Llama3Scaling& scaling, std::int64_t) {
   check_fields(rotation.scheme, scaling);

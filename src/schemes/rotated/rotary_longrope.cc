@@ -30,19 +30,19 @@ double amplitude_of(const LongropeScaling& scaling) {
 template <>
 inline constexpr auto kFields<LongropeScaling> =
     std::tuple{field(&LongropeScaling::short_factor, "short_factor", ListRange{kAboveZero},
-                     "a divisor for each pair: 1,1.05,...; auto: all 1"),
+                     "divisor of each pair, such as 1,1.05,...; auto: all 1"),
                field(&LongropeScaling::long_factor, "long_factor", ListRange{kAboveZero},
                      "the same for texts longer than original_length"),
                field(&LongropeScaling::original_length, "original_length",
-                     IntegerRange{2, kLengths.max}, "the length of training"),
+                     IntegerRange{2, kLengths.max}, "trained length"),
                field(&LongropeScaling::max_length, "max_length", kLengths,
-                     "of the stretched model; auto: by factor"),
+                     "length of the extended model; auto: from factor"),
                field(&LongropeScaling::factor, "factor", kAboveZero,
-                     "auto: max_length / original_length, else 1"),
+                     "extension factor; auto: max_length / original_length, or 1"),
                field(&LongropeScaling::attention_factor, "attention_factor", kAboveZero,
-                     "multiplies the tables; auto: sqrt(1 + ln(factor) / ln(original_length))"),
+                     "factor of the tables; auto: sqrt(1 + ln(factor) / ln(original_length))"),
                field(&LongropeScaling::length, "length", IntegerRange{0, kLengths.max},
-                     "of the text; auto: the largest position + 1")};
+                     "length of the text; auto: the largest position + 1")};
 
 void scale(Rotation& rotation, const LongropeScaling& scaling, std::int64_t length) {
   check_fields(rotation.scheme, scaling);

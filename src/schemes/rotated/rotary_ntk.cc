@@ -8,7 +8,7 @@ namespace sextant {
 template <>
 inline constexpr auto kFields<NtkScaling> =
     std::tuple{field(&NtkScaling::factor, "factor", kAboveZero,
-                     "how much the slowest pair is slowed: new length over trained length")};
+                     "divisor of the slowest pair's frequency: new length / trained length")};
 
 void scale(Rotation& rotation, const NtkScaling& scaling, std::int64_t) {
   check_fields(rotation.scheme, scaling);

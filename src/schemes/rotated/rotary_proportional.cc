@@ -10,8 +10,8 @@ namespace sextant {
 template <>
 inline constexpr auto kFields<ProportionalScaling> = std::tuple{
     field(&ProportionalScaling::proportion, "proportion", NumberRange{0, 1},
-          "fraction of the pairs that are rotated, the fastest ones"),
-    field(&ProportionalScaling::factor, "factor", kAboveZero, "frequencies are divided by it")};
+          "fraction of the pairs that are rotated, fastest first"),
+    field(&ProportionalScaling::factor, "factor", kAboveZero, "divisor of the frequencies")};
 
 void scale(Rotation& rotation, const ProportionalScaling& scaling, std::int64_t) {
   check_fields(rotation.scheme, scaling);

@@ -17,16 +17,15 @@
 namespace sextant {
 
 template <>
-inline constexpr auto kMeanings<SectionOrder> = meanings("together, one axis after the other",
-                                                         "those of all axes alternate");
+inline constexpr auto kMeanings<SectionOrder> = meanings("one axis after the other",
+                                                         "axes alternate");
 
 template <>
-inline constexpr auto kFields<SectionAxes> = std::tuple{
-    field(
-        &SectionAxes::sections, "sections", ListRange{IntegerRange{0, 1 << 29}},
-        "pairs that are rotated by each id: 16,24,24; auto: by one id, of rotary_sections as equal "
-        "as possible"),
-    field(&SectionAxes::order, "order", "where the pairs of an axis are")};
+inline constexpr auto kFields<SectionAxes> =
+    std::tuple{field(&SectionAxes::sections, "sections", ListRange{IntegerRange{0, 1 << 29}},
+                     "pairs per id, such as 16,24,24; auto: all pairs use one id (rotary_sections: "
+                     "divided as evenly as possible)"),
+               field(&SectionAxes::order, "order", "order of the pairs")};
 
 // Which table a text of this length gets, of scalings that depend on it.
 std::int64_t length_class(const DynamicNtkScaling& scaling, std::int64_t length);

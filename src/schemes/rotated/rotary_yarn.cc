@@ -105,26 +105,26 @@ std::vector<float> framework_ramp(const YarnScaling& scaling, const Rotation& ro
 
 template <>
 inline constexpr auto kMeanings<YarnForm> =
-    meanings("the index of the pair, as the code of every released model",
-             "the turns over original_length, as the paper");
+    meanings("index of the pair, as in the code of every released model",
+             "turns over original_length, as in the paper");
 
 template <>
 inline constexpr auto kFields<YarnScaling> = std::tuple{
-    field(&YarnScaling::factor, "factor", kAboveZero, "new length over original length"),
-    field(&YarnScaling::original_length, "original_length", kLengths, "the length of training"),
+    field(&YarnScaling::factor, "factor", kAboveZero, "new length / original_length"),
+    field(&YarnScaling::original_length, "original_length", kLengths, "trained length"),
     field(&YarnScaling::beta_fast, "beta_fast", kAboveZero,
-          "pairs with more turns than this over original_length are kept")
+          "pairs with more than beta_fast turns over original_length are unchanged")
         .with_condition("at least beta_slow"),
     field(&YarnScaling::beta_slow, "beta_slow", kAboveZero,
-          "pairs with fewer turns are divided by factor"),
-    field(&YarnScaling::truncate, "truncate", "whether the ramp's ends are rounded to whole pairs"),
+          "pairs with fewer than beta_slow turns over original_length are divided by factor"),
+    field(&YarnScaling::truncate, "truncate", "round the ends of the ramp to whole pairs"),
     field(&YarnScaling::attention_factor, "attention_factor", kAboveZero,
-          "multiplies the tables; auto: by mscale and mscale_all_dim, else 0.1 ln(factor) + 1"),
+          "factor of the tables; auto: from mscale and mscale_all_dim, or 0.1 ln(factor) + 1"),
     field(&YarnScaling::mscale, "mscale", kNotNegative,
-          "with mscale_all_dim: the ratio of their factors instead"),
+          "with mscale_all_dim: attention_factor is the ratio of their factors"),
     field(&YarnScaling::mscale_all_dim, "mscale_all_dim", kNotNegative,
-          "see mscale; DeepSeek has both 1 and scales its scores"),
-    field(&YarnScaling::form, "form", "what the ramp is linear in")};
+          "see mscale; DeepSeek sets both to 1 and scales its scores"),
+    field(&YarnScaling::form, "form", "variable in which the ramp is linear")};
 
 void scale(Rotation& rotation, const YarnScaling& scaling, std::int64_t) {
   check_fields(rotation.scheme, scaling);

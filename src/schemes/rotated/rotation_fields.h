@@ -20,13 +20,13 @@ constexpr auto rotation_fields() {
   return std::tuple{
       field(&Options::head_dim, "head_dim", IntegerRange{2, 1 << 30}, "channels of a head")
           .of_request(),
-      field(&Options::base, "base", kAboveZero, "wavelengths run from 2 pi to 2 pi times this"),
-      field(&Options::layout, "layout", "which channels form pair k of n rotated ones"),
+      field(&Options::base, "base", kAboveZero, "wavelengths run from 2 pi to about 2 pi * base"),
+      field(&Options::layout, "layout", "channels of pair k, for n rotated channels"),
       field(&Options::rotary_dim, "rotary_dim", IntegerRange{0, 1 << 30, 2},
-            "channels of a head that are rotated; 0: all of them")
+            "number of rotated channels per head; 0: all")
           .with_condition("at most head_dim"),
-      field(&Options::span, "span", "which channels are rotated when not all are"),
-      field(&Options::precision, "precision", "of the angles, cosines and sines"),
+      field(&Options::span, "span", "rotated channels if rotary_dim is below head_dim"),
+      field(&Options::precision, "precision", "arithmetic of angles, cosines and sines"),
       field(&Options::threads, "threads", IntegerRange{0, kMaxThreads}, "0: default_threads()")
           .of_request()};
 }
@@ -37,11 +37,11 @@ inline constexpr auto kFields<Rotary> = rotation_fields<Rotary>();
 template <>
 inline constexpr auto kFields<QueryScale> =
     std::tuple{field(&QueryScale::attn_scale, "attn_scale", NumberRange{0, 1000},
-                     "how fast queries grow with the logarithm of the position; 0: not at all"),
+                     "growth of queries with the logarithm of the position; 0: none"),
                field(&QueryScale::floor_scale, "floor_scale", at_least_number(1),
-                     "positions that share one step"),
+                     "positions per step of the growth"),
                field(&QueryScale::floor_offset, "floor_offset", IntegerRange{0, 1},
-                     "added to positions: 1 as Llama 4, 0 as Ministral 3")};
+                     "added to positions; 1 in Llama 4, 0 in Ministral 3")};
 
 // tau of a position, in float64 or step by step in float32.
 double query_scale_at(const QueryScale& scale, std::int64_t position, Precision precision);

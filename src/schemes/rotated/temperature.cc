@@ -18,7 +18,7 @@ template <>
 inline constexpr auto kFields<Temperature> = std::tuple{
     field(&Temperature::head_dim, "head_dim", IntegerRange{2, 1 << 30, 2}, "channels of a head")
         .of_request(),
-    field(&Temperature::precision, "precision", "of the factors")};
+    field(&Temperature::precision, "precision", "arithmetic of the factors")};
 
 namespace {
 

@@ -23,10 +23,11 @@ template <>
 inline constexpr auto kFields<Xpos> = std::tuple_cat(
     rotation_fields<Xpos>(),
     std::tuple{field(&Xpos::scale_base, "scale_base", kAboveZero,
-                     "positions over which pair k shrinks by zeta_k"),
-               field(&Xpos::gamma, "gamma", kAboveZero, "how similar the decay of the pairs is"),
+                     "positions over which pair k decays by the factor zeta_k"),
+               field(&Xpos::gamma, "gamma", kAboveZero,
+                     "similarity of the pairs' decay; larger: more similar"),
                field(&Xpos::center, "center", IntegerRange{-kLengths.max, kLengths.max},
-                     "the position with scale 1; the same for all keys")});
+                     "position with scale 1; must be the same for all keys")});
 
 namespace {
 

@@ -120,7 +120,7 @@ void check_saved_model(const std::string& path, const Parameters<float>& paramet
   }
   if (!same) {
     throw Error("task.save_model",
-                "must save the parameters as they are, by their names, in "
+                "must save the parameters unchanged, by their names, in "
                 "float32 in model.safetensors");
   }
 }

@@ -93,8 +93,8 @@ TEST(AttendSteps, RefusesWhatDoesNotFit) {
   EXPECT_THAT(problem("--hide 9:0"), HasSubstr("must be pairs of a query below 3"));
   EXPECT_THAT(problem("--sinks 1,2,3"), HasSubstr("must be one number, or one per head, 2, got 3"));
   EXPECT_THAT(problem("--lines --step q -o x.svg"),
-              HasSubstr("[attend.lines] must not go with --step"));
-  EXPECT_THAT(problem("--model shipped --step q"), HasSubstr("must not go with"));
+              HasSubstr("[attend.lines] must not be combined with --step"));
+  EXPECT_THAT(problem("--model shipped --step q"), HasSubstr("must not be combined with"));
 }
 
 }  // namespace

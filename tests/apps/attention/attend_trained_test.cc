@@ -145,7 +145,8 @@ TEST(AttendTrained, RefusesOptionsOfRandomWeightsAndTheOtherWayRound) {
                              "--base 100", "--split spaces", "--lower-case"}) {
     const Outcome outcome = sextant(attend(std::string("'a b' ") + option));
     EXPECT_EQ(outcome.code, 2) << option;
-    EXPECT_THAT(outcome.err, StartsWith("sextant: [attend.model] must not go with --")) << option;
+    EXPECT_THAT(outcome.err, StartsWith("sextant: [attend.model] must not be combined with --"))
+        << option;
   }
   for (const char* option : {"'b a'", "--part cross", "--layer 0", "--threads 1"}) {
     const Outcome outcome = sextant(std::string("attend 'a b' ") + option);

@@ -41,7 +41,8 @@ TEST_F(AttendVectors, RefusesWhatHasNoMeaningHere) {
                             " --seed 3", " --model m", " --head 0"}) {
     const Outcome refused = sextant(command() + other);
     EXPECT_EQ(refused.code, 2) << other;
-    EXPECT_THAT(refused.err, StartsWith("sextant: [attend.vectors] must not go with")) << other;
+    EXPECT_THAT(refused.err, StartsWith("sextant: [attend.vectors] must not be combined with"))
+        << other;
   }
   const Outcome unknown = sextant("attend 'sun sky' --vectors " + folder_ / "v.vec");
   EXPECT_EQ(unknown.code, 1);

@@ -59,15 +59,15 @@ TEST_F(AttentionRefusals, LinesWithoutWhatIsNeeded) {
   refused("--q @q --k @k --v @v", 2, "-o, another result, or --explain is required");
   refused("--q @q --k @k --v @v --json", 2, "-o, another result, or --explain is required");
   wrong_line("--dq @dq", "--dq requires --dout");
-  wrong_line("--dout @g", "[attention.dout] must go with at least one of --dq");
+  wrong_line("--dout @g", "[attention.dout] must be given with at least one of --dq");
   wrong_line("--dout @g --dbias @x", "--dbias requires --bias");
   wrong_line("--dout @g --dmask @x", "--dmask requires --mask");
   wrong_line("--dout @g --dslopes @x", "--dslopes requires --alibi");
   wrong_line("--dout @g --dsinks @x", "--dsinks requires --sinks");
   wrong_line("--stage scores", "--stage requires --weights");
-  wrong_line("--causal at_offsets", "[attention.causal] must go with --query-offsets");
+  wrong_line("--causal at_offsets", "[attention.causal] must be given with --query-offsets");
   wrong_line("--causal at_lengths",
-             "[attention.causal] must go with --key-lengths to be at_lengths");
+             "[attention.causal] must be given with --key-lengths to be at_lengths");
 }
 
 TEST_F(AttentionRefusals, WordsThatDoNotRead) {
@@ -98,9 +98,10 @@ TEST_F(AttentionRefusals, OptionsThatExcludeEachOther) {
   wrong_line("--segments @n --key-lengths @n", "--segments excludes --key-lengths");
   wrong_line("--key-segments @n", "--key-segments requires --segments");
   wrong_line("--segments @n --query-offsets @n", "--segments excludes --query-offsets");
-  wrong_line("--query-offsets @n --causal top_left",
-             "[attention.query-offsets] must go with --causal at_offsets or none, got top_left");
-  wrong_line("--json --explain", "[attention.explain] must not go with --json");
+  wrong_line(
+      "--query-offsets @n --causal top_left",
+      "[attention.query-offsets] must be given with --causal at_offsets or none, got top_left");
+  wrong_line("--json --explain", "[attention.explain] must not be combined with --json");
   refused("--q - --k - --v @v -o @out", 2,
           "[attention.k] must not be - : there is one stdin, which --q reads");
   refused("--q @q --k @k --v @v -o - --json", 2,
@@ -190,21 +191,24 @@ TEST_F(AttentionRefusals, NumbersThatDoNotFit) {
                   "[attention.segments] must ascend from 0 to the length 3, got 3");
   list({0, 3});
   unusable("--segments @n",
-           "[attention.segments] must go with key_segments or q_len = k_len, got 3 and 5");
+           "[attention.segments] must be given with key_segments or q_len = k_len, got 3 and 5");
   unusable("--segments @n --key-segments @n",
            "[attention.key_segments] must ascend from 0 to the length 5, got 0 .. 3");
   list({2, -1});
   unusable("--key-lengths @n",
            "[attention.key-lengths] must be in 0 .. 5, the length of k, got -1");
-  unusable("--query-offsets @n --rotary-base 10",
-           "[attention.rotary-base] must go with queries at positions 0 .. 2^24 - 1, got -1 for "
-           "the first of batch row 1");
+  unusable(
+      "--query-offsets @n --rotary-base 10",
+      "[attention.rotary-base] must be given with queries at positions 0 .. 2^24 - 1, got -1 for "
+      "the first of batch row 1");
   list({4, 2});
-  unusable("--key-lengths @n --causal at_lengths --rotary-base 10",
-           "[attention.rotary-base] must go with queries at positions 0 .. 2^24 - 1, got -1 for "
-           "the first of batch row 1");
+  unusable(
+      "--key-lengths @n --causal at_lengths --rotary-base 10",
+      "[attention.rotary-base] must be given with queries at positions 0 .. 2^24 - 1, got -1 for "
+      "the first of batch row 1");
   list({0, 9e15});
-  unusable("--query-offsets @n --rotary-base 10", "[attention.rotary-base] must go with queries");
+  unusable("--query-offsets @n --rotary-base 10",
+           "[attention.rotary-base] must be given with queries");
   list({0, 9.2e18});
   unusable("--query-offsets @n", "[attention.query-offsets] must be in ");
   save_npy(file("s"), filled<float>(Shape{4}, {0, 0, NAN, 0}));
@@ -221,10 +225,10 @@ TEST_F(AttentionRefusals, WhatCountsFromAnUnnamedCorner) {
 TEST_F(AttentionRefusals, CombinationsThatFilesTell) {
   save<bool>("m", {1}, {1});
   unusable("--mask @m --dout @g --dmask @x",
-           "[attention.dmask] must go with a mask of floats, got bool");
+           "[attention.dmask] must be given with a mask of floats, got bool");
   save_npy(file("odd"), Tensor<float>(Shape{1, 1, 3, 5}));
   refused("--q @odd --k @odd --v @odd -o @out --rotary-layout interleaved", 1,
-          "[attention.rotary-base] must go with an even head_dim, got 5");
+          "[attention.rotary-base] must be given with an even head_dim, got 5");
 }
 
 TEST_F(AttentionRefusals, PlacesThatCannotBeWrittenAreSeenBeforeTheWork) {

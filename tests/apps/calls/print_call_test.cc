@@ -57,8 +57,9 @@ TEST(PrintCall, OptionsAreThoseThatDifferFromTheDefaults) {
             "    {\"the\", \"cat\"}, {}, options);\n");
   const Outcome missing = sextant(line + " --print-call python");
   EXPECT_EQ(missing.code, 1);
-  EXPECT_THAT(missing.err, HasSubstr("[attend.print-call] must go without --window, which the "
-                                     "Python module does not have"));
+  EXPECT_THAT(missing.err,
+              HasSubstr("[attend.print-call] must not be combined with --window, which the "
+                        "Python module does not have"));
 }
 
 TEST(PrintCall, AStepIsReadFromTheSteps) {
@@ -83,9 +84,11 @@ TEST(PrintCall, TheOperatorsCallReadsAndWritesTheFiles) {
                 "options.window = {3, -1};\n"
                 "const auto key_lengths = sextant::load_npy(\"n.npy\").to<std::int64_t>();\n"
                 "options.key_lengths = key_lengths.span();\n"));
-  EXPECT_THAT(sextant(line + " --mask m.npy --print-call c++").err,
-              StartsWith("sextant: [attention.print-call] must go without --mask, which a call of "
-                         "C++ does not have"));
+  EXPECT_THAT(
+      sextant(line + " --mask m.npy --print-call c++").err,
+      StartsWith(
+          "sextant: [attention.print-call] must not be combined with --mask, which a call of "
+          "C++ does not have"));
 }
 
 TEST(PrintCall, APictureIsAFunctionOfPlot) {

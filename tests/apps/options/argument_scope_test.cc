@@ -65,7 +65,7 @@ TEST(ArgumentScope, ParametersOfSchemesAreNamedOnce) {
 TEST(ArgumentScope, LayoutsHaveOneMeaningInEveryHelp) {
   for (const char* command : {"attention", "convert-rotary"}) {
     EXPECT_THAT(shell("COLUMNS=100 sextant " + std::string(command) + " --help").out,
-                HasSubstr("which channels form pair k of n rotated ones. interleaved: 2k"));
+                HasSubstr("channels of pair k, for n rotated channels. interleaved: 2k"));
   }
 }
 

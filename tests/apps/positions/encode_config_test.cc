@@ -66,7 +66,7 @@ TEST(EncodeConfig, NeedsNoLayerWhereOnlyWindowsDiffer) {
 TEST(EncodeConfig, TellsOfLayersWithoutATable) {
   const Outcome plain = sextant("encode" + config("smollm3") + "--layer 3 --length 4");
   EXPECT_EQ(plain.code, 1);
-  EXPECT_THAT(plain.err, HasSubstr("must go with --json: this layer has the scheme none"));
+  EXPECT_THAT(plain.err, HasSubstr("must be given with --json: this layer has the scheme none"));
   EXPECT_EQ(sextant("encode" + config("smollm3") + "--layer 3 --length 4 --json").json()["scheme"],
             "none");
   const auto t5 = sextant("encode" + config("t5") + "--layer 0 --length 4 --json").json();
@@ -74,7 +74,7 @@ TEST(EncodeConfig, TellsOfLayersWithoutATable) {
   EXPECT_EQ(t5["model"]["stack"], "encoder");
   EXPECT_FALSE(t5.contains("values"));
   EXPECT_THAT(sextant("encode" + config("t5") + "--layer 0 --length 4").err,
-              HasSubstr("must go with --scheme-weights"));
+              HasSubstr("must be given with --scheme-weights"));
 }
 
 TEST(EncodeConfig, TellsSoftcapSinksAndStack) {

@@ -184,8 +184,8 @@ TEST_F(Extrapolate, ExchangesThePositionsOfATrainedModel) {
   EXPECT_EQ(sextant("plot extrapolation " + folder_ / "exchanged/results.json").code, 0);
   for (const auto& [more, said] : std::vector<std::pair<std::string, std::string>>{
            {" --schemes t5", "[extrapolate.schemes] must be schemes that learn nothing"},
-           {" --steps 4", "[extrapolate.model] must not go with --steps"},
-           {" --width 16", "[extrapolate.model] must not go with --width"}}) {
+           {" --steps 4", "[extrapolate.model] must not be combined with --steps"},
+           {" --width 16", "[extrapolate.model] must not be combined with --width"}}) {
     EXPECT_THAT(sextant(command + more).err, HasSubstr(said));
   }
 }

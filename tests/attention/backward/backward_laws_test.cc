@@ -269,9 +269,9 @@ TEST_F(AttentionBackwardErrors, Shapes) {
 
 TEST_F(AttentionBackwardErrors, GradientsOfWhatIsNotThere) {
   const std::string no_table =
-      "[attention_backward.gradients.bias.values] must go with options.bias.values";
+      "[attention_backward.gradients.bias.values] must be given with options.bias.values";
   const std::string no_slopes =
-      "[attention_backward.gradients.bias.slopes] must go with options.bias.slopes";
+      "[attention_backward.gradients.bias.slopes] must be given with options.bias.slopes";
   const DistanceBias slopes_alone{.slopes = bias.slopes};
   options.bias = &slopes_alone;
   EXPECT_EQ(message(), no_table);
@@ -284,10 +284,10 @@ TEST_F(AttentionBackwardErrors, GradientsOfWhatIsNotThere) {
   EXPECT_EQ(message(), no_slopes);
   gradients.bias = {};
   options.sinks = {};
-  EXPECT_EQ(message(), "[attention_backward.gradients.sinks] must go with options.sinks");
+  EXPECT_EQ(message(), "[attention_backward.gradients.sinks] must be given with options.sinks");
   gradients.sinks = {};
   options.mask = {};
-  EXPECT_EQ(message(), "[attention_backward.gradients.mask] must go with a float mask");
+  EXPECT_EQ(message(), "[attention_backward.gradients.mask] must be given with a float mask");
 }
 
 TEST_F(AttentionBackwardErrors, Overlap) {

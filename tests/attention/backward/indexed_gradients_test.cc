@@ -286,7 +286,7 @@ TEST(IndexedGradients, NeedABiasThatLearns) {
   const auto mask = prefix_mask({.prefix = 2}, ids);
   call.options.terms = {mask.get()};
   EXPECT_EQ(message({.terms = {gradient}}),
-            "[attention_backward.gradients.terms[0]] must go with a term that learns");
+            "[attention_backward.gradients.terms[0]] must be given with a term that learns");
 }
 
 }  // namespace

@@ -190,15 +190,15 @@ TEST_F(AttentionErrors, KeyLengthsAndOffsets) {
             "9223372036854775807");
   numbers = {2, 2};
   options.causal = Causal::bottom_right;
-  EXPECT_EQ(
-      message(),
-      "[attention.query_offsets] must go with causal at_offsets or none, got causal bottom_right");
+  EXPECT_EQ(message(),
+            "[attention.query_offsets] must be given with causal at_offsets or none, got causal "
+            "bottom_right");
   options.causal = Causal::at_lengths;
   EXPECT_EQ(message(), "[attention.key_lengths] must be given with causal at_lengths, got none");
   options.key_lengths = numbers;
-  EXPECT_EQ(
-      message(),
-      "[attention.query_offsets] must go with causal at_offsets or none, got causal at_lengths");
+  EXPECT_EQ(message(),
+            "[attention.query_offsets] must be given with causal at_offsets or none, got causal "
+            "at_lengths");
 }
 
 TEST_F(AttentionErrors, AnAlignmentThatNobodyNamed) {
@@ -237,7 +237,7 @@ TEST_F(AttentionErrors, Segments) {
   std::vector<std::int64_t> segments{0, 3, 5};
   options.segments = segments;
   EXPECT_EQ(message(),
-            "[attention.segments] must go with key_segments or q_len = k_len, got 3 and 5");
+            "[attention.segments] must be given with key_segments or q_len = k_len, got 3 and 5");
   q = Tensor<float>(Shape{2, 4, 5, 8});
   out = Tensor<float>(Shape{2, 4, 5, 6});
   EXPECT_EQ(message(), "no error");
@@ -249,7 +249,8 @@ TEST_F(AttentionErrors, Segments) {
   segments = {0, 3, 5};
   const std::vector<std::int64_t> lengths{1, 2};
   options.key_lengths = lengths;
-  EXPECT_EQ(message(), "[attention.segments] must not go with query_offsets or key_lengths");
+  EXPECT_EQ(message(),
+            "[attention.segments] must not be combined with query_offsets or key_lengths");
 }
 
 TEST_F(AttentionErrors, Rotations) {

@@ -383,14 +383,16 @@ TEST_F(KeySegmentsErrors, AnotherNumberOfSequences) {
 
 TEST_F(KeySegmentsErrors, KeysAloneOrWithLengths) {
   options.segments = {};
-  EXPECT_EQ(message(), "[attention.key_segments] must go with segments");
+  EXPECT_EQ(message(), "[attention.key_segments] must be given with segments");
   options.segments = segments;
   const std::vector<std::int64_t> lengths{1, 2};
   options.key_lengths = lengths;
-  EXPECT_EQ(message(), "[attention.segments] must not go with query_offsets or key_lengths");
+  EXPECT_EQ(message(),
+            "[attention.segments] must not be combined with query_offsets or key_lengths");
   options.key_lengths = {};
   options.query_offsets = lengths;
-  EXPECT_EQ(message(), "[attention.segments] must not go with query_offsets or key_lengths");
+  EXPECT_EQ(message(),
+            "[attention.segments] must not be combined with query_offsets or key_lengths");
 }
 
 TEST_F(KeySegmentsErrors, AnAlignmentThatIsNotNamed) {

@@ -124,7 +124,8 @@ TEST_F(AttentionOnRanks, TellsAMistakeOnceAndEnds) {
   EXPECT_EQ(ended.code, 1);
   EXPECT_EQ(lines_with(ended.text, "sextant: [attention.k]"), 1) << ended.text;
   ended = launch(2, call("--ranks ring --weights " + path("w.npy"), "-r.npy"));
-  EXPECT_NE(ended.text.find("[attention.weights] must not go with --ranks"), std::string::npos);
+  EXPECT_NE(ended.text.find("[attention.weights] must not be combined with --ranks"),
+            std::string::npos);
 }
 
 // Rank 0 divides a call; rank 1 does something else. All end, one says why, nothing is written.

@@ -81,7 +81,7 @@ TEST(Cope, RefusesQueriesThatLookAhead) {
   testing::ContentCall call(5, false);
   const auto term = cope({}, {Tensor<double>({4, 3})});
   EXPECT_EQ(testing::refusal_of(*term, call),
-            "[cope] must go with causal attention: positions count back from the query");
+            "[cope] must be used with causal attention: positions count back from the query");
   call.options.window.right = 0;
   EXPECT_EQ(testing::refusal_of(*term, call), "no error");
 }

@@ -100,7 +100,7 @@ TEST(Forgetting, ReadsTheGatesOfItsSegment) {
 TEST(Forgetting, NamesTheArgumentAtFault) {
   testing::ContentCall ahead(8, false), call(8, true);
   EXPECT_EQ(testing::refusal_of(*forgetting(gates(1, 1)), ahead),
-            "[forgetting] must go with causal attention: gates forget earlier tokens");
+            "[forgetting] must be used with causal attention: gates forget earlier tokens");
   EXPECT_EQ(testing::refusal_of(*forgetting(Tensor<double>({1, 4, 6})), call),
             "[forgetting.log_gates] must be [1 or 2, 4, at least 7], got [1, 4, 6]");
   EXPECT_THAT(testing::refusal_of(*forgetting(Tensor<double>({3, 4, 8})), call),

@@ -156,7 +156,7 @@ TEST(PretrainedRefusals, OfTexts) {
   const SmallTokenizer without{.model = R"({"type": "WordLevel", "vocab": {"a": 0}, "unk_token":
                                             "[UNK]"})"};
   EXPECT_THAT(error_of([&] { without.make().encode("b"); }),
-              HasSubstr("[tokenizer.text] has a part that is no piece"));
+              HasSubstr("[tokenizer.text] has a part that is not a piece"));
 }
 
 TEST(PretrainedTokenizer, IsToldFromTheFilesOfModelsOfOurs) {

@@ -16,7 +16,7 @@ constexpr std::uint32_t kLongestWord = 1000;
 
 [[noreturn]] void no_unknown(std::string_view token) {
   throw Error("tokenizer.text",
-              "has a part that is no piece of the tokenizer, whose vocabulary "
+              "has a part that is not a piece of the tokenizer, whose vocabulary "
               "has no " +
                   in_quotes(token) + " for it");
 }

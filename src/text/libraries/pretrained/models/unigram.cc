@@ -139,7 +139,7 @@ class Unigram : public PieceModel {
       if (!has_character) {
         if (!unknown_) {
           throw Error("tokenizer.text",
-                      "has a character that is no piece of the tokenizer, which "
+                      "has a character that is not a piece of the tokenizer, which "
                       "has no unk_id for it");
         }
         offer(begin, begin + character, *unknown_, unknown_score_);
