@@ -20,6 +20,10 @@ OPTIONS = [
     ("slopes", "Numbers | None", "None", "[heads]: adds -slope * |distance|"),
     ("scale", "float | None", "None", "of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says"),
     ("softcap", "float", "0.0", "score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off"),
+    ("dropout", "float", "0.0",
+     "probability that a weight is 0, in training, 0 .. 1; the others are divided by 1 - dropout; log_sum_exp is that without"),
+    ("dropout_seed", "int", "0",
+     "which weights are dropped, with the indices of sequence, head, query and key: backward needs the same, the next step another one"),
     ("segments", "Integers | None", "None", "packed sequences: where each begins, then the length (cu_seqlens)"),
     ("key_segments", "Integers | None", "None", "the same for keys"),
     ("key_lengths", "Integers | None", "None", "[batch]: keys from there on are padding"),
@@ -34,7 +38,7 @@ OPTIONS = [
     ("threads", "int", "0", "0: as many as there are cores; results do not depend on it"),
 ]
 # The files, and the options that have another name there.
-FILES: dict[str, tuple[str, ...]] = {"_attention.py": (), "_kv_cache.py": (), "torch/_attention.py": ("mask", "scale", "layout")}
+FILES: dict[str, tuple[str, ...]] = {"_attention.py": (), "_kv_cache.py": (), "torch/_attention.py": ("mask", "scale", "dropout", "dropout_seed", "layout")}
 
 SIGNATURE = re.compile(r"^( *)# The operator's options, by generate\.py:\n.*?(?=^ *\) -> )", re.M | re.S)
 HELP = re.compile(r"^( *)Options, which may all be combined:\n.*?(?=^$)", re.M | re.S)

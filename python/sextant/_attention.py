@@ -33,6 +33,8 @@ def attention(
     slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -61,6 +63,8 @@ def attention(
     slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -88,6 +92,8 @@ def attention(
     slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -126,6 +132,10 @@ def attention(
         slopes: [heads]: adds -slope * |distance|
         scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        dropout: probability that a weight is 0, in training, 0 .. 1; the others are divided by 1 - dropout; log_sum_exp
+            is that without
+        dropout_seed: which weights are dropped, with the indices of sequence, head, query and key: backward needs the
+            same, the next step another one
         segments: packed sequences: where each begins, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from there on are padding
@@ -152,8 +162,9 @@ def attention(
         refuse("attention", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
+        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
+        layout=layout, threads=threads,
     )
     return _core.attention(q, k, v, out, log_sum_exp, options, return_log_sum_exp)
 
@@ -188,6 +199,8 @@ def attention_backward(
     slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -219,6 +232,10 @@ def attention_backward(
         slopes: [heads]: adds -slope * |distance|
         scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        dropout: probability that a weight is 0, in training, 0 .. 1; the others are divided by 1 - dropout; log_sum_exp
+            is that without
+        dropout_seed: which weights are dropped, with the indices of sequence, head, query and key: backward needs the
+            same, the next step another one
         segments: packed sequences: where each begins, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from there on are padding
@@ -243,8 +260,9 @@ def attention_backward(
         refuse("attention_backward", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
+        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
+        layout=layout, threads=threads,
     )
     return AttentionGradients(**_core.attention_backward(dout, q, k, v, out, log_sum_exp, options))
 
@@ -264,6 +282,8 @@ def attention_weights(
     slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -299,6 +319,10 @@ def attention_weights(
         slopes: [heads]: adds -slope * |distance|
         scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        dropout: probability that a weight is 0, in training, 0 .. 1; the others are divided by 1 - dropout; log_sum_exp
+            is that without
+        dropout_seed: which weights are dropped, with the indices of sequence, head, query and key: backward needs the
+            same, the next step another one
         segments: packed sequences: where each begins, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from there on are padding
@@ -320,8 +344,9 @@ def attention_weights(
         refuse("attention_weights", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
+        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
+        layout=layout, threads=threads,
     )
     return _core.attention_weights(q, k, stage, rows, heads, options)  # type: ignore[no-any-return]
 
@@ -350,6 +375,8 @@ def attention_statistics(
     slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -381,6 +408,10 @@ def attention_statistics(
         slopes: [heads]: adds -slope * |distance|
         scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        dropout: probability that a weight is 0, in training, 0 .. 1; the others are divided by 1 - dropout; log_sum_exp
+            is that without
+        dropout_seed: which weights are dropped, with the indices of sequence, head, query and key: backward needs the
+            same, the next step another one
         segments: packed sequences: where each begins, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from there on are padding
@@ -402,8 +433,9 @@ def attention_statistics(
         refuse("attention_statistics", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
+        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
+        layout=layout, threads=threads,
     )
     return WeightStatistics(**_core.attention_statistics(q, k, top, options))
 
@@ -421,6 +453,8 @@ def plan(
     slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -447,6 +481,10 @@ def plan(
         slopes: [heads]: adds -slope * |distance|
         scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        dropout: probability that a weight is 0, in training, 0 .. 1; the others are divided by 1 - dropout; log_sum_exp
+            is that without
+        dropout_seed: which weights are dropped, with the indices of sequence, head, query and key: backward needs the
+            same, the next step another one
         segments: packed sequences: where each begins, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from there on are padding
@@ -468,7 +506,8 @@ def plan(
         refuse("plan", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
+        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
+        layout=layout, threads=threads,
     )
     return _core.plan(q, k, v, options)

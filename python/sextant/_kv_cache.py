@@ -63,6 +63,8 @@ class KvCache:
         slopes: Numbers | None = None,
         scale: float | None = None,
         softcap: float = 0.0,
+        dropout: float = 0.0,
+        dropout_seed: int = 0,
         segments: Integers | None = None,
         key_segments: Integers | None = None,
         key_lengths: Integers | None = None,
@@ -90,6 +92,8 @@ class KvCache:
         slopes: Numbers | None = None,
         scale: float | None = None,
         softcap: float = 0.0,
+        dropout: float = 0.0,
+        dropout_seed: int = 0,
         segments: Integers | None = None,
         key_segments: Integers | None = None,
         key_lengths: Integers | None = None,
@@ -116,6 +120,8 @@ class KvCache:
         slopes: Numbers | None = None,
         scale: float | None = None,
         softcap: float = 0.0,
+        dropout: float = 0.0,
+        dropout_seed: int = 0,
         segments: Integers | None = None,
         key_segments: Integers | None = None,
         key_lengths: Integers | None = None,
@@ -145,6 +151,10 @@ class KvCache:
             slopes: [heads]: adds -slope * |distance|
             scale: of the scores, within +-1e38; None: 1 / sqrt(head_dim), or what the term says
             softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+            dropout: probability that a weight is 0, in training, 0 .. 1; the others are divided by 1 - dropout;
+                log_sum_exp is that without
+            dropout_seed: which weights are dropped, with the indices of sequence, head, query and key: backward needs
+                the same, the next step another one
             segments: packed sequences: where each begins, then the length (cu_seqlens)
             key_segments: the same for keys
             key_lengths: [batch]: keys from there on are padding
@@ -163,8 +173,9 @@ class KvCache:
             refuse("KvCache.attend", unknown)
         options = dict(  # by generate.py
             causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-            segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-            positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
+            dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
+            key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
+            layout=layout, threads=threads,
         )
         return self._cache.attend(q, out, log_sum_exp, options, return_log_sum_exp)
 
