@@ -20,6 +20,10 @@ OPTIONS = [
     ("slopes", "Numbers | None", "None", "[heads]: adds -slope * |distance|"),
     ("scale", "float | None", "None", "factor of the scores, within +-1e38; None: 1 / sqrt(head_dim), or the factor of the term"),
     ("softcap", "float", "0.0", "score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off"),
+    ("dropout", "float", "0.0",
+     "probability that a weight is dropped (training), 0 .. 1, less than 1; the others are divided by 1 - dropout; not in log_sum_exp"),
+    ("dropout_seed", "int", "0",
+     "seed that selects the dropped weights: the same for backward, another one for the next step"),
     ("segments", "Integers | None", "None", "packed sequences: the start of each, then the length (cu_seqlens)"),
     ("key_segments", "Integers | None", "None", "the same for keys"),
     ("key_lengths", "Integers | None", "None", "[batch]: keys from this index on are padding"),
@@ -34,7 +38,9 @@ OPTIONS = [
     ("threads", "int", "0", "number of threads; 0: all cores; results do not depend on it"),
 ]
 # The files, and the options that have another name there.
-FILES: dict[str, tuple[str, ...]] = {"_attention.py": (), "_kv_cache.py": (), "torch/_attention.py": ("mask", "scale", "layout")}
+FILES: dict[str, tuple[str, ...]] = {
+    "_attention.py": (), "_kv_cache.py": (), "torch/_attention.py": ("mask", "scale", "dropout", "dropout_seed", "layout"),
+}  # fmt: skip
 
 SIGNATURE = re.compile(r"^( *)# The operator's options, by generate\.py:\n.*?(?=^ *\) -> )", re.M | re.S)
 HELP = re.compile(r"^( *)Options, which may all be combined:\n.*?(?=^$)", re.M | re.S)

@@ -33,6 +33,8 @@ def attention(
     slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -61,6 +63,8 @@ def attention(
     slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -88,6 +92,8 @@ def attention(
     slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -152,8 +158,9 @@ def attention(
         refuse("attention", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
+        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
+        layout=layout, threads=threads,
     )
     return _core.attention(q, k, v, out, log_sum_exp, options, return_log_sum_exp)
 
@@ -188,6 +195,8 @@ def attention_backward(
     slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -243,8 +252,9 @@ def attention_backward(
         refuse("attention_backward", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
+        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
+        layout=layout, threads=threads,
     )
     return AttentionGradients(**_core.attention_backward(dout, q, k, v, out, log_sum_exp, options))
 
@@ -264,6 +274,8 @@ def attention_weights(
     slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -320,8 +332,9 @@ def attention_weights(
         refuse("attention_weights", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
+        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
+        layout=layout, threads=threads,
     )
     return _core.attention_weights(q, k, stage, rows, heads, options)  # type: ignore[no-any-return]
 
@@ -350,6 +363,8 @@ def attention_statistics(
     slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -402,8 +417,9 @@ def attention_statistics(
         refuse("attention_statistics", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
+        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
+        layout=layout, threads=threads,
     )
     return WeightStatistics(**_core.attention_statistics(q, k, top, options))
 
@@ -421,6 +437,8 @@ def plan(
     slopes: Numbers | None = None,
     scale: float | None = None,
     softcap: float = 0.0,
+    dropout: float = 0.0,
+    dropout_seed: int = 0,
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -468,7 +486,8 @@ def plan(
         refuse("plan", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-        positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
+        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
+        layout=layout, threads=threads,
     )
     return _core.plan(q, k, v, options)

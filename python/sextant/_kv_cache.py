@@ -63,6 +63,8 @@ class KvCache:
         slopes: Numbers | None = None,
         scale: float | None = None,
         softcap: float = 0.0,
+        dropout: float = 0.0,
+        dropout_seed: int = 0,
         segments: Integers | None = None,
         key_segments: Integers | None = None,
         key_lengths: Integers | None = None,
@@ -90,6 +92,8 @@ class KvCache:
         slopes: Numbers | None = None,
         scale: float | None = None,
         softcap: float = 0.0,
+        dropout: float = 0.0,
+        dropout_seed: int = 0,
         segments: Integers | None = None,
         key_segments: Integers | None = None,
         key_lengths: Integers | None = None,
@@ -116,6 +120,8 @@ class KvCache:
         slopes: Numbers | None = None,
         scale: float | None = None,
         softcap: float = 0.0,
+        dropout: float = 0.0,
+        dropout_seed: int = 0,
         segments: Integers | None = None,
         key_segments: Integers | None = None,
         key_lengths: Integers | None = None,
@@ -163,8 +169,9 @@ class KvCache:
             refuse("KvCache.attend", unknown)
         options = dict(  # by generate.py
             causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-            segments=segments, key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets,
-            positions=positions, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
+            dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
+            key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
+            layout=layout, threads=threads,
         )
         return self._cache.attend(q, out, log_sum_exp, options, return_log_sum_exp)
 

@@ -129,6 +129,8 @@ def nested(depth):
         ({"scale": "1"}, TypeError, r"\[attention.scale\] must be a number, got str"),
         ({"scale": float("nan")}, ValueError, "attention.scale"),
         ({"softcap": -1.0}, ValueError, "attention.softcap"),
+        ({"dropout": 1.0}, ValueError, "attention.dropout"),
+        ({"dropout": 0.5, "dropout_seed": -1}, ValueError, "attention.dropout_seed"),
         ({"segments": [0, 2]}, ValueError, "attention.segments"),
         ({"key_lengths": [1, 2]}, ValueError, "attention.key_lengths"),
         ({"key_lengths": 3}, TypeError, r"\[attention.key_lengths\] must be a list of whole numbers, got int"),

@@ -88,7 +88,7 @@ def test_the_operator(options: str, files: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_gradients(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    line = "attention --q q.npy --k k.npy --v v.npy --dout dout.npy --dq dq.npy --dv dv.npy --causal top_left"
+    line = "attention --q q.npy --k k.npy --v v.npy --dout dout.npy --dq dq.npy --dv dv.npy --causal top_left --dropout 0.25 --dropout-seed 7"
     run(line, files)
     wanted = {name: np.load(files / f"{name}.npy") for name in ("dq", "dv")}
     called(line, files, monkeypatch)

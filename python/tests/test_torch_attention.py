@@ -255,6 +255,35 @@ def test_gradients_with_a_rotation_are_those_of_rotating_before():
         torch.testing.assert_close(a, b, atol=1e-5, rtol=1e-5)
 
 
+def test_dropout_is_drawn_from_torchs_generator():
+    q, k, v = random(2, 4, 70, 8), random(2, 2, 90, 8), random(2, 2, 90, 5)
+    torch.manual_seed(5)
+    seed = int(torch.randint(2**63 - 1, ()))
+    torch.manual_seed(5)
+    out = sdpa(q, k, v, dropout_p=0.3, enable_gqa=True)
+    wanted = sextant.attention(q.numpy(), k.numpy(), v.numpy(), dropout=0.3, dropout_seed=seed)
+    np.testing.assert_array_equal(out.numpy(), wanted)
+    assert not torch.equal(sdpa(q, k, v, dropout_p=0.3, enable_gqa=True), out)
+    ones = torch.ones_like(v)
+    assert sdpa(q, k, ones, dropout_p=0.3, enable_gqa=True).mean() == pytest.approx(1, abs=0.02)
+
+
+def test_dropout_has_gradients_and_survives_checkpoints():
+    q, k, v = (random(1, 2, 6, 4).double().requires_grad_() for _ in range(3))
+
+    def drop(q, k, v):
+        torch.manual_seed(3)
+        return sdpa(q, k, v, dropout_p=0.4, is_causal=True)
+
+    assert torch.autograd.gradcheck(drop, (q, k, v))
+    gradients = []
+    for run in (sdpa, lambda *a, **o: torch.utils.checkpoint.checkpoint(sdpa, *a, **o, use_reentrant=False)):
+        torch.manual_seed(7)
+        gradients.append(torch.autograd.grad(run(q, k, v, dropout_p=0.4).square().sum(), (q, k, v)))
+    for one, two in zip(*gradients):
+        assert torch.equal(one, two)
+
+
 def test_other_ways_of_torch_to_derive():
     q = random(1, 2, 5, 8)
     with torch.autograd.forward_ad.dual_level():
@@ -272,7 +301,7 @@ Q = torch.zeros(1, 2, 3, 4)
 @pytest.mark.parametrize(
     ("options", "error", "text"),
     [
-        ({"dropout_p": 0.1}, ValueError, r"dropout_p\] must be 0: weights are not dropped, got 0.1"),
+        ({"dropout_p": 1.5}, ValueError, r"dropout_p\] must be in 0 .. 1, and less than 1, got 1.5"),
         ({"is_causal": True, "causal": "top_left"}, ValueError, r"causal\] must not be given together with is_causal"),
         ({"mask": Q}, TypeError, "got an unexpected keyword argument 'mask'"),
         ({"query": Q.numpy()}, TypeError, r"query\] must be a tensor, got ndarray"),

@@ -61,6 +61,34 @@ def test_transforms_of_functions(options):
     torch.testing.assert_close(torch.func.vmap(torch.func.grad(loss))(many), torch.stack([derive(call, q)[0] for q in many]))
 
 
+def test_dropout_is_drawn_anew_in_graphs_and_batches():
+    call = lambda q: sdpa(q, q, q, dropout_p=0.4)  # noqa: E731
+    compiled = torch.compile(call, fullgraph=True, backend="aot_eager")
+    torch.manual_seed(1)
+    first, second = compiled(Q), compiled(Q)
+    assert not torch.equal(first, second)
+    assert torch.isfinite(derive(compiled, Q)[0]).all()
+    torch.manual_seed(1)
+    assert torch.equal(compiled(Q), first)
+    many = random(3, 2, 4, 6, 8)
+    with pytest.raises(RuntimeError, match="randomness"):
+        torch.func.vmap(call)(many)
+    torch.manual_seed(1)
+    same = torch.func.vmap(call, randomness="same")(Q.expand(3, *Q.shape))
+    assert torch.equal(same[0], same[1]) and torch.equal(same[0], same[2])
+    different = torch.func.vmap(call, randomness="different")(Q.expand(3, *Q.shape))
+    assert not torch.equal(different[0], different[1])
+
+
+def test_dropout_has_gradients_of_a_batch():
+    q = Q.clone().requires_grad_()
+    out = sdpa(q, q, q, dropout_p=0.4)
+    douts = random(3, *out.shape)
+    together = torch.func.vmap(lambda dout: torch.autograd.grad(out, q, dout, retain_graph=True)[0])(douts)
+    for dout, gradient in zip(douts, together):
+        assert torch.equal(torch.autograd.grad(out, q, dout, retain_graph=True)[0], gradient)
+
+
 def test_vmap_of_masks_biases_and_of_axes_that_are_not_first():
     masks, biases = random(3, 6, 6), random(3, 4, 11)
     loss = lambda mask, bias: sdpa(Q, Q, Q, mask, bias=bias).square().sum()  # noqa: E731
@@ -85,7 +113,7 @@ def test_torchs_own_check_of_operators():
     inputs = [random(2, 4, 6, 8, seed=s).requires_grad_() for s in range(3)]
     bshd = [random(2, 6, 4, 8, seed=s).transpose(1, 2).requires_grad_() for s in range(3)]
     for tensors in (inputs, bshd):
-        torch.library.opcheck(torch.ops.sextant.attention, (*tensors, *[None] * 11, None, 0.0, None, 0, *[None] * 5))
+        torch.library.opcheck(torch.ops.sextant.attention, (*tensors, *[None] * 12, None, 0.0, None, 0.0, 0, *[None] * 5))
     recipe = nn.PositionalLayer("t5", heads=2)
     torch.library.opcheck(torch.ops.sextant.table, ([recipe.table], None, 5, recipe.recipe_text, "float32", False))
     rotary = nn.PositionalLayer("rotary", head_dim=8).recipe_text

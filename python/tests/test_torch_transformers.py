@@ -141,11 +141,17 @@ def test_windows_without_padding_need_no_mask_until_they_hide_keys():
     near(*(logits(model, inputs) for model in (tiny("mistral", "sextant"), tiny("mistral"), exact("mistral"))))
 
 
-def test_dropout_is_refused_by_name():
-    model = tiny("gpt2", "sextant", attn_pdrop=0.1).train()
-    with pytest.raises(ValueError, match=r"\[sextant.dropout\] must be 0: weights are not dropped, got 0.1; the model's config"):
-        model(**batch("gpt2"))
-    model.eval()(**batch("gpt2"))
+def test_dropout_is_drawn_in_training_alone():
+    model = tiny("gpt2", "sextant", attn_pdrop=0.2, resid_pdrop=0.0, embd_pdrop=0.0).train()
+    inputs = batch("gpt2")
+    outputs = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        outputs.append(model(**inputs).logits)
+    assert torch.equal(outputs[0], outputs[1]) and not torch.equal(outputs[0], outputs[2])
+    outputs[2].sum().backward()
+    model.eval()
+    assert torch.equal(model(**inputs).logits, model(**inputs).logits)
 
 
 def test_what_cannot_be_patched_is_left_as_it_was():

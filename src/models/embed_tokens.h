@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernels/layers/philox.h"
+#include "kernels/simd/philox.h"
 #include "layers/ops.h"
 #include "sextant/layers/embedding.h"
 #include "sextant/layers/transformer_stack.h"

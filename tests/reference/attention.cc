@@ -1,10 +1,30 @@
 // The float64 oracle of attention: five passes over whole matrices, each one line of the formula.
 #include "reference/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 namespace sextant::reference {
+
+double kept_weight(double rate, std::uint64_t seed, std::int64_t sequence_head, std::int64_t query,
+                   std::int64_t key) {
+  // Philox 4x32-10 (Salmon et al. 2011, section 4.2).
+  constexpr std::uint64_t kLow = 0xffffffff;
+  std::uint64_t c[4] = {static_cast<std::uint64_t>(key) / 4, static_cast<std::uint64_t>(query),
+                        static_cast<std::uint64_t>(sequence_head), 0};
+  std::uint64_t k[2] = {seed & kLow, seed >> 32};
+  for (int round = 0; round < 10; ++round) {
+    const std::uint64_t m0 = 0xD2511F53 * c[0], m1 = 0xCD9E8D57 * c[2];
+    const std::uint64_t mixed[4] = {(m1 >> 32) ^ c[1] ^ k[0], m1 & kLow, (m0 >> 32) ^ c[3] ^ k[1],
+                                    m0 & kLow};
+    std::copy_n(mixed, 4, c);
+    k[0] = (k[0] + 0x9E3779B9) & kLow;
+    k[1] = (k[1] + 0xBB67AE85) & kLow;
+  }
+  const auto number = static_cast<double>(c[key % 4]);
+  return number < std::floor(rate * 0x1p32) ? 0 : 1 / (1 - rate);
+}
 
 AttentionResult attend(const Attention& call) {
   const std::int64_t batch = call.q.size(0), heads = call.q.size(1), queries = call.q.size(2);
@@ -65,11 +85,13 @@ AttentionResult attend(const Attention& call) {
       result.probabilities(b, h, i, j) = std::exp(result.biased(b, h, i, j) - most) / sum;
   });
 
-  // O = P V
+  // O = D P V
   each_row([&](auto b, auto h, auto i) {
     for (std::int64_t c = 0; c < v_dim; ++c)
       for (std::int64_t j = 0; j < keys; ++j)
-        result.output(b, h, i, c) += result.probabilities(b, h, i, j) * call.v(b, h / group, j, c);
+        result.output(b, h, i, c) += result.probabilities(b, h, i, j) *
+                                     (call.kept ? call.kept(b, h, i, j) : 1) *
+                                     call.v(b, h / group, j, c);
   });
   return result;
 }

@@ -18,7 +18,14 @@ struct Attention {
   std::function<double(std::int64_t, std::int64_t, std::int64_t, std::int64_t)> added;
   double scale = 1;
   double softcap = 0;
+  // (sequence, query head, query, key): what a weight is multiplied by after the softmax; empty: 1.
+  std::function<double(std::int64_t, std::int64_t, std::int64_t, std::int64_t)> kept;
 };
+
+// Dropout of a rate by the operator's rule: 1 / (1 - rate), or 0 where the number of Philox 4x32-10
+// for (key, query, sequence x heads + head) is below rate 2^32.
+double kept_weight(double rate, std::uint64_t seed, std::int64_t sequence_head, std::int64_t query,
+                   std::int64_t key);
 
 // Every intermediate result, [batch, heads_q, q_len, k_len], and the output [batch, heads_q, q_len,
 // v_dim]. Finite inputs only, but `added` may be -infinity: that hides.

@@ -56,17 +56,21 @@ GradientOf<KeptAs<Real>> attention_gradient(const Attention& call, const std::ve
         Real total = sink_weight;
         for (std::size_t j = 0; j < p.size(); ++j) total += p[j] = exp(score[j] - most);
         for (Real& weight : p) weight /= total;
+        // D: 1 / (1 - rate) or 0
+        const auto kept = [&](std::int64_t j) {
+          return call.kept ? real(call.kept(b, h, i, j)) : one;
+        };
         output.assign(output.size(), zero);
         Real delta = zero;
         for (std::int64_t c = 0; c < v_dim; ++c) {
           Real& o = output[static_cast<std::size_t>(c)];
           for (std::int64_t j = 0; j < keys; ++j) {
-            o += p[static_cast<std::size_t>(j)] * real(call.v(b, kh, j, c));
+            o += p[static_cast<std::size_t>(j)] * kept(j) * real(call.v(b, kh, j, c));
           }
           g.output(b, h, i, c) = static_cast<Kept>(o);
           delta += (stored == nullptr ? o : real((*stored)(b, h, i, c))) * real(dout(b, h, i, c));
         }
-        // dV = P^T dO, dP = dO V^T, dB = P (dP - delta), dS = dB (1 - tanh^2)
+        // dV = (D P)^T dO, dP = D dO V^T, dB = P (dP - delta), dS = dB (1 - tanh^2)
         dq.assign(dq.size(), zero);
         for (std::int64_t j = 0; j < keys; ++j) {
           const auto at = static_cast<std::size_t>(j);
@@ -74,8 +78,9 @@ GradientOf<KeptAs<Real>> attention_gradient(const Attention& call, const std::ve
           Real dp = zero;
           for (std::int64_t c = 0; c < v_dim; ++c) {
             dp += real(dout(b, h, i, c)) * real(call.v(b, kh, j, c));
-            dv(b, kh, j, c) += p[at] * real(dout(b, h, i, c));
+            dv(b, kh, j, c) += p[at] * kept(j) * real(dout(b, h, i, c));
           }
+          dp *= kept(j);
           Real ds = p[at] * (dp - delta);
           g.added(b, h, i, j) = static_cast<Kept>(ds);
           if (cap != zero) ds *= one - (capped[at] / cap) * (capped[at] / cap);

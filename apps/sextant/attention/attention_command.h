@@ -35,6 +35,8 @@ struct AttentionCommand {
   Window window;
   std::optional<double> scale;
   double softcap = 0;
+  double dropout = 0;
+  std::uint64_t dropout_seed = 0;
   Stage stage = Stage::probabilities;
   std::optional<double> rotary_base;  // with either of the two, q and k are rotated
   std::optional<RotaryLayout> rotary_layout;

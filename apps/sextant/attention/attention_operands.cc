@@ -66,6 +66,8 @@ AttentionOperands<T>::AttentionOperands(const AttentionCommand& command,
   attention_plan<T>(q, k, v);  // refuses shapes that do not fit: all that follows goes by them
   options.window = command.window;
   options.softcap = command.softcap;
+  options.dropout = command.dropout;
+  options.dropout_seed = command.dropout_seed;
   options.scale = command.scale;
   options.threads = command.threads;
   if (arrays.contains("mask")) take_mask(arrays.at("mask"));

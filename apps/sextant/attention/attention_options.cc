@@ -128,6 +128,19 @@ void add_scores(CLI::App& program, AttentionCommand& command) {
       },
       "replaces each score by C tanh(score / C), before biases; 0: off (default)")
       ->group(kScores);
+  auto* dropout = add_parsed(
+                      program, "--dropout", "RATE",
+                      [&command](const std::string& text, const std::string& where) {
+                        command.dropout = parse_finite(text, where, 0);
+                      },
+                      "probability that a weight is 0, for training; the others are divided by 1 - "
+                      "RATE; 0: off "
+                      "(default)")
+                      ->group(kScores);
+  add_integer(program, "--dropout-seed", command.dropout_seed, 0, kMaxSeed,
+              "selects the weights that are dropped (default 0)")
+      ->group(kScores)
+      ->needs(dropout);
   add_input(program, command, "--bias",
             "[heads or 1, 2 L - 1], added by distance: index = key - query + L - 1")
       ->group(kScores);

@@ -39,6 +39,8 @@ Json summary_of(const AttentionCommand& command, const AttentionArrays& arrays,
   options["window"] = {command.window.left, command.window.right};
   options["scale"] = or_null(command.scale);
   options["softcap"] = command.softcap;
+  options["dropout"] = command.dropout;
+  if (command.dropout > 0) options["dropout_seed"] = command.dropout_seed;
   options["alibi"] = command.alibi;
   options["rotary"] = rotary_of(command);
   options["scheme"] = Json();

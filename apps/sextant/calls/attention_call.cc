@@ -48,6 +48,10 @@ std::string python_options(const AttentionCommand& command) {
   if (files.contains("bias")) biases.push_back(loaded(files.at("bias")));
   if (command.scale) options.add("scale", shortest(*command.scale));
   if (command.softcap > 0) options.add("softcap", shortest(command.softcap));
+  if (command.dropout > 0) {
+    options.add("dropout", shortest(command.dropout));
+    options.add("dropout_seed", std::to_string(command.dropout_seed));
+  }
   add_file("segments", "segments");
   add_file("key-segments", "key_segments");
   add_file("key-lengths", "key_lengths");
@@ -171,6 +175,10 @@ std::string cpp_call(const AttentionCommand& command) {
   }
   if (command.scale) set("scale", shortest(*command.scale));
   if (command.softcap > 0) set("softcap", shortest(command.softcap));
+  if (command.dropout > 0) {
+    set("dropout", shortest(command.dropout));
+    set("dropout_seed", std::to_string(command.dropout_seed));
+  }
   const std::pair<const char*, const char*> lists[] = {{"segments", "segments"},
                                                        {"key-segments", "key_segments"},
                                                        {"key-lengths", "key_lengths"},

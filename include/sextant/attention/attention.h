@@ -104,6 +104,13 @@ struct AttentionOptionsOf {
   double softcap = 0;
   // Within +-1e38; unset: 1 / sqrt(head_dim), or the scale of the term before the softcap.
   std::optional<double> scale{};
+  // Dropout of weights, for training: each is 0 with this probability, 0 .. 1 (not 1), else it is
+  // divided by 1 - dropout. The weights that are dropped depend on the seed, the indices of the
+  // sequence and head, and the indices of query and key in the sequence (Philox 4x32-10, Salmon et
+  // al. 2011): backward needs the same seed, the next training step another one. log_sum_exp is
+  // that of the scores.
+  double dropout = 0;
+  std::uint64_t dropout_seed = 0;
   int threads = 0;  // 0: default_threads(); the result does not depend on it
 };
 

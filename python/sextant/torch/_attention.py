@@ -59,7 +59,9 @@ def scaled_dot_product_attention(
         value: [..., heads, k_len, v_dim] of the same dtype
         attn_mask: bool (True takes part) or float (added), broadcast to [..., heads, q_len, k_len], or a
             torch.nn.attention.bias.CausalBias
-        dropout_p: must be 0: weights are not dropped
+        dropout_p: probability that a weight is 0, 0 .. 1 and less than 1; the others are divided by 1 - dropout_p. Which
+            weights are dropped is a function of a seed from torch's generator (torch.manual_seed) and of the indices of
+            sequence, head, query and key, and not that of torch's function
         is_causal: key j is seen by query i where j <= i; causal= by name has the other alignments
         scale: of the scores; None: 1 / sqrt(head_dim)
         enable_gqa: key and value may have fewer heads, which divide those of query
@@ -87,7 +89,7 @@ def scaled_dot_product_attention(
         A tensor [..., heads, q_len, v_dim] of query's dtype.
 
     Raises:
-        ValueError: shapes or values that do not fit, dropout, tensors that are not on the CPU; the message names the argument
+        ValueError: shapes or values that do not fit, tensors that are not on the CPU; the message names the argument
         TypeError: an argument of another type or dtype, or a tensor that is nested, sparse, fake or of a class that changes the meaning of its values
         NotImplementedError: a second derivative, torch.func, gradients of a batch, a call that is traced
     """
@@ -103,7 +105,8 @@ def scaled_dot_product_attention(
     )
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if dropout_p != 0:
-        raise ArgumentError(f"[{NAME}.dropout_p] must be 0: weights are not dropped, got {dropout_p}")
+        seed = torch.randint(2**63 - 1, ())
+        given.update(dropout=dropout_p, dropout_seed=seed if seen else int(seed))
     if is_causal:
         if given.get("causal") is not None:
             raise ArgumentError(f"[{NAME}.causal] must not be given together with is_causal")

@@ -42,13 +42,18 @@ def one_by_one(call: Callable[..., Any], size: int, axes: Any, arguments: Any) -
     return [torch.stack(each) for each in zip(*results)]
 
 
+def has_dropout(options: Any) -> bool:
+    """Whether what is computed depends on the index of a sequence among those of a call."""
+    return dict(zip(OPTIONS, options))["dropout"] != 0
+
+
 def axis_of(axis: Any) -> Any:
     return axis if isinstance(axis, int) else None  # lists of numbers have a list of them
 
 
 def forward_of_a_batch(info: Any, axes: Any, *arguments: Any) -> Any:
     axes, size = [axis_of(axis) for axis in axes], info.batch_size
-    if size == 0 or any(axis is not None for axis in axes[4:]):
+    if size == 0 or any(axis is not None for axis in axes[4:]) or has_dropout(arguments[3:]):
         made = one_by_one(torch.ops.sextant.attention, size, axes, arguments)
     else:
         query, key, value = (fold(tensor, axis, size) for tensor, axis in zip(arguments[:3], axes))
@@ -59,7 +64,7 @@ def forward_of_a_batch(info: Any, axes: Any, *arguments: Any) -> Any:
 
 def backward_of_a_batch(info: Any, axes: Any, *arguments: Any) -> Any:
     axes, size, wanted = [axis_of(axis) for axis in axes], info.batch_size, arguments[-1]
-    if size == 0 or any(axis is not None for axis in axes[7:]) or any(wanted[3:]):
+    if size == 0 or any(axis is not None for axis in axes[7:]) or any(wanted[3:]) or has_dropout(arguments[6:]):
         made = one_by_one(torch.ops.sextant.attention_backward, size, axes, arguments)
     else:
         tensors = [fold(tensor, axis, size) for tensor, axis in zip(arguments[:6], axes)]

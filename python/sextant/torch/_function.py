@@ -82,7 +82,7 @@ def plain(name: str, value: Any) -> Any:
     if not isinstance(value, torch.Tensor):
         return value
     value = in_memory(f"attention.{name}", value).detach()
-    return value.tolist() if name in LISTS else value
+    return value.tolist() if name in LISTS else int(value) if name == "dropout_seed" else value
 
 
 def with_tensors(call: Call, tensors: Any) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from ._tensors import functorch, in_memory
 from ._words import NAME, in_words_of_torch
 
 # Inputs of both operators after query, key and value (and what the backward pass needs): tensors, then what graphs have as constants.
-INDICES = ("segments", "key_segments", "key_lengths", "query_offsets", "query_positions", "key_positions")
-CONSTANTS = ("causal", "window", "softcap", "scale", "threads", "rotation", "distance", "term", "second_term", "third_term")
+INDICES = ("segments", "key_segments", "key_lengths", "query_offsets", "query_positions", "key_positions", "dropout_seed")
+CONSTANTS = ("causal", "window", "softcap", "scale", "dropout", "threads", "rotation", "distance", "term", "second_term", "third_term")
 OPTIONS = LEARNED + INDICES + CONSTANTS
 
 tables: dict[int, Any] = {}  # those that graphs have as constants
@@ -72,7 +72,7 @@ def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, optio
 def in_words_of_operator(options: dict[str, Any]) -> list[Any]:
     """The operator's arguments after query, key and value."""
     given: dict[str, Any] = {name: None for name in OPTIONS}
-    given.update(softcap=0.0, threads=0)
+    given.update(softcap=0.0, dropout=0.0, threads=0)
     for name, option in options.items():
         if option is None:
             continue
@@ -149,7 +149,7 @@ def check_shapes(query: Any, key: Any, value: Any) -> None:
 
 kinds = {cls: get_opaque_type_name(cls) for cls in (_core.RotationTable, _core.DistanceBias, _core.ScoreTerm)}
 types = {
-    **dict.fromkeys(LEARNED + INDICES, "Tensor?"), "causal": "str?", "window": "int[]?", "softcap": "float", "scale": "float?",
+    **dict.fromkeys(LEARNED + INDICES, "Tensor?"), "causal": "str?", "window": "int[]?", "softcap": "float", "scale": "float?", "dropout": "float",
     "threads": "int", "rotation": f"{kinds[_core.RotationTable]}?", "distance": f"{kinds[_core.DistanceBias]}?",
 }  # fmt: skip
 schema = ", ".join(f"{types.get(name, kinds[_core.ScoreTerm] + '?')} {name}" for name in OPTIONS)

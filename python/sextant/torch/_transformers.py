@@ -47,15 +47,10 @@ def attention_forward(
     **others: Any,
 ) -> tuple[torch.Tensor, torch.Tensor | None]:
     """What models call: query [batch, heads, q_len, head_dim], key and value [batch, kv_heads, k_len, ...] -> [batch, q_len, heads,
-    v_dim], and the weights where output_attentions asks for them. The mask is model_mask()'s, one of the model's own, or None."""
+    v_dim], and the weights, before dropout, where output_attentions asks for them. The mask is model_mask()'s, one of the model's own, or None."""
     for name in UNKNOWN:
         if others.get(name) is not None:
             raise ArgumentError(f"[sextant.{name}] is an argument of {type(module).__name__} that this attention does not know")
-    if dropout:
-        raise ArgumentError(
-            f"[sextant.dropout] must be 0: weights are not dropped, got {dropout}; the model's config has it (attention_dropout, "
-            "attn_pdrop, dropout_rate)"
-        )
     options: dict[str, Any] = {"softcap": softcap, "sinks": s_aux}
     if is_causal is None:
         is_causal = getattr(module, "is_causal", True)
@@ -68,7 +63,7 @@ def attention_forward(
             options["window"] = (sliding_window - 1, 0)
     if position_bias is not None:
         attention_mask = with_bias(position_bias, attention_mask)
-    out = scaled_dot_product_attention(query, key, value, attention_mask, scale=scaling, enable_gqa=True, **options)
+    out = scaled_dot_product_attention(query, key, value, attention_mask, dropout_p=dropout, scale=scaling, enable_gqa=True, **options)
     weights = None
     if _record.active or wants_weights(others):
         weights = recorded(module, query, key, {**options, "mask": attention_mask, "scale": scaling}, others)

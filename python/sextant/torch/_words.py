@@ -10,7 +10,7 @@ from .._errors import Error
 
 NAME = "scaled_dot_product_attention"
 # What the operator calls them, for its errors.
-NAMES = {"q": "query", "k": "key", "v": "value", "mask": "attn_mask"}
+NAMES = {"q": "query", "k": "key", "v": "value", "mask": "attn_mask", "dropout": "dropout_p"}
 
 
 def renamed(error: Error) -> Error:

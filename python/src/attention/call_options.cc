@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <string>
 
@@ -12,9 +13,9 @@ namespace sextant::python {
 namespace {
 
 constexpr std::string_view kOptionNames[] = {
-    "bias",      "causal",        "key_lengths", "key_segments", "mask",
-    "positions", "query_offsets", "rotation",    "scale",        "segments",
-    "sinks",     "slopes",        "softcap",     "threads",      "window"};
+    "bias",  "causal",    "dropout",       "dropout_seed", "key_lengths", "key_segments",
+    "mask",  "positions", "query_offsets", "rotation",     "scale",       "segments",
+    "sinks", "slopes",    "softcap",       "threads",      "window"};
 constexpr std::string_view kLayouts[] = {"bhld", "blhd"};
 
 // An empty list is a shape that fits no call; an absent one is None.
@@ -79,8 +80,8 @@ CallOptions<T>::CallOptions(std::string_view function, const nb::dict& given,
     if (value.is_none()) continue;  // of most options
     const std::string_view given_name(text, static_cast<std::size_t>(size));
     if (given_name == "layout") continue;  // read with the arrays
-    if (given_name == "softcap" && PyFloat_CheckExact(value.ptr()) != 0 &&
-        PyFloat_AsDouble(value.ptr()) == 0) {
+    if ((given_name == "softcap" || given_name == "dropout") &&
+        PyFloat_CheckExact(value.ptr()) != 0 && PyFloat_AsDouble(value.ptr()) == 0) {
       continue;  // off, as most are
     }
     if (given_name == "threads" && PyLong_CheckExact(value.ptr()) != 0) {
@@ -130,6 +131,11 @@ void CallOptions<T>::set(const Argument& argument) {
     options.scale = argument.number();
   } else if (name == "softcap") {
     options.softcap = argument.number();
+  } else if (name == "dropout") {
+    options.dropout = argument.number();
+  } else if (name == "dropout_seed") {
+    options.dropout_seed = static_cast<std::uint64_t>(
+        argument.integer_in({0, std::numeric_limits<std::int64_t>::max()}));
   } else if (name == "segments") {
     options.segments = list(segments_);
   } else if (name == "key_segments") {

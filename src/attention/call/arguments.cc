@@ -151,6 +151,13 @@ void read_numbers(std::string_view function, const AttentionOptionsOf<M>& option
   if (!(std::abs(a.numbers.scale) <= kLargest)) {
     refuse(function, "scale", "must be within +-1e38, got " + shortest(a.numbers.scale));
   }
+  if (!(options.dropout >= 0 && options.dropout < 1)) {
+    refuse(function, "dropout",
+           "must be in 0 .. 1, and less than 1, got " + shortest(options.dropout));
+  }
+  a.dropout.threshold = static_cast<std::uint32_t>(std::min(options.dropout * 0x1p32, 0x1p32 - 1));
+  a.dropout.factor = 1 / (1 - options.dropout);
+  a.dropout.seed = options.dropout_seed;
   if (options.threads < 0 || options.threads > kMaxThreads) {
     refuse(function, "threads",
            "must be in 0 .. " + std::to_string(kMaxThreads) + ", got " +
@@ -213,6 +220,10 @@ void check_values(std::string_view function, AttentionCall& a, const AnyView& v,
   check_shape(function, "log_sum_exp", log_sum_exp, Shape{a.batch, a.heads_q, a.q_len});
   arrays.add_output("log_sum_exp", log_sum_exp);
   a.log_sum_exp = log_sum_exp;
+}
+
+void check_no_dropout(std::string_view function, const AttentionCall& a, std::string_view why) {
+  if (a.dropout.is_on()) refuse(function, "dropout", "must be 0: " + std::string(why));
 }
 
 void check_indices(std::string_view where, std::span<const std::int64_t> indices,

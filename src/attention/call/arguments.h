@@ -13,6 +13,7 @@
 #include "attention/call/position_ids.h"
 #include "core/arrays/any_view.h"
 #include "kernels/attention/score_numbers.h"
+#include "kernels/attention/weight_dropout.h"
 #include "sextant/attention/attention.h"
 
 namespace sextant::attention_detail {
@@ -56,6 +57,7 @@ struct AttentionCall {
   AnyView q{}, k{};
   std::int64_t batch = 0, heads_q = 0, kv_heads = 0, q_len = 0, k_len = 0, head_dim = 0;
   kernels::ScoreNumbers<double> numbers{};
+  kernels::WeightDropout dropout{};  // of all heads
   bool causal = false;
   // The window; an open side is larger than every distance.
   std::int64_t left = 0, right = 0;
@@ -152,6 +154,14 @@ struct AttentionCall {
     if (bias == nullptr || bias->slopes.empty()) return 0;
     return bias->slopes[static_cast<std::size_t>(head)];
   }
+  // The dropout of a head from query `first_query` of the sequence on.
+  kernels::WeightDropout dropout_of(const Sequence& at, std::int64_t head,
+                                    std::int64_t first_query) const noexcept {
+    kernels::WeightDropout of_head = dropout;
+    of_head.head = static_cast<std::uint64_t>(at.number * heads_q + head);
+    of_head.first_query = first_query;
+    return of_head;
+  }
   double sink(std::int64_t head) const noexcept {
     return sinks.empty() ? -std::numeric_limits<double>::infinity()
                          : sinks[static_cast<std::size_t>(head)];
@@ -172,6 +182,9 @@ template <class M>
 void check_values(std::string_view function, AttentionCall& call, const AnyView& v,
                   const AnyOutput& out, View<float> log_sum_exp,
                   const AttentionOptionsOf<M>& options);
+
+// Throws Error("<function>.dropout", ...) if a call has dropout, for functions without it.
+void check_no_dropout(std::string_view function, const AttentionCall& call, std::string_view why);
 
 // Throws Error unless all of `indices` are in [0, size).
 void check_indices(std::string_view where, std::span<const std::int64_t> indices,

@@ -6,12 +6,13 @@
 
 namespace sextant::attention_detail {
 
-// Whether a call is for this path, by its shape alone. Both give the same bits.
+// Whether a call is for this path: by its shape, both give the same bits; without dropout, which is
+// for training.
 inline bool is_decode(const AttentionCall& call) {
   // Measured (Zen 5): with 1024 keys 1.5 times the forward kernel's speed at 8 queries, the same at
   // 12, because its vectors hold 16 queries; with 16 keys the same at 8.
   constexpr std::int64_t kMaxQueries = 8;
-  return call.q_len <= kMaxQueries;
+  return call.q_len <= kMaxQueries && !call.dropout.is_on();
 }
 
 // The same as task_grid() for the other path.

@@ -65,6 +65,7 @@ class QueryBlock {
     block.key_begin = key_begin_;
     block.key_end = key_end_;
     block.diagonal_bias_key = first_key();
+    block.dropout = a_.dropout_of(biases_.sequence, biases_.head, first_query_);
     if (biases_.by_pair()) block.tiles = {fill_tile, this};
   }
 

@@ -193,6 +193,8 @@ WeightStatistics attention_statistics(View<const T> q, std::type_identity_t<View
                                       const AttentionOptions<std::type_identity_t<T>>& options,
                                       const StatisticsOptions& wanted) {
   const auto a = attention_detail::check_scores("attention_statistics", q, k, options);
+  attention_detail::check_no_dropout("attention_statistics", a,
+                                     "the weights are those before dropout");
   if (wanted.top < 0 || wanted.top > kMaxTop) {
     throw Error("attention_statistics.top", "must be in 0 .. " + std::to_string(kMaxTop) +
                                                 ", got " + std::to_string(wanted.top));

@@ -224,6 +224,8 @@ Tensor<T> attention_weights(View<const T> q, std::type_identity_t<View<const T>>
                             const AttentionOptions<std::type_identity_t<T>>& options,
                             const WeightsOptions& chosen) {
   const auto a = attention_detail::check_scores("attention_weights", q, k, options);
+  attention_detail::check_no_dropout("attention_weights", a,
+                                     "the weights are those before dropout");
   if (name_of(chosen.stage) == "unknown") {
     throw Error("attention_weights.stage", "must be one of the named values, got " +
                                                std::to_string(static_cast<int>(chosen.stage)));

@@ -25,6 +25,7 @@ double plain_row(const AttentionCall& a, const Sequence& sequence, std::int64_t 
   const KeyRange range = biased_scores(a, at, scratch);
   const double log_sum =
       softmax(scratch.scores + range.begin, range.end - range.begin, a.sink(head));
+  drop_weights(a, at, range, scratch.scores);
   output_row(a, at, range, v, scratch, out);
   return log_sum;
 }

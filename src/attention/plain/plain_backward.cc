@@ -21,6 +21,7 @@ struct SliceScratch {
   double *dq, *key, *dout_row;
   double* finished;  // [keys], with steps before biases
   double* ds;        // [keys]: gradients of the scores of a row, biases added
+  double* weights;   // [keys]: the row's weights after dropout; null without
   RowScratch row;
   // With terms: the row's scores before that of the logits, the gradients of those after it, what
   // terms add to the gradients of q [head_dim] and k [keys, head_dim], and the gradient of the
@@ -38,6 +39,7 @@ SliceScratch slice_scratch(ScratchDivider<double>& arrays, const AttentionCall& 
                  .dout_row = arrays.take(v_dim),
                  .finished = arrays.take(keys),
                  .ds = arrays.take(keys),
+                 .weights = arrays.take_if(a.dropout.is_on(), keys),
                  .row = row_scratch(arrays, a)};
   if (!a.has_terms()) return s;
   s.uncapped = arrays.take(keys);
@@ -120,11 +122,15 @@ class SliceBackward {
       b_.dout.row(at_.batch, at.head, query).load(s_.dout_row);
       const double delta = b_.out.row(at_.batch, at.head, query).dot(s_.dout_row);
       std::fill(s_.ds + range.begin, s_.ds + range.end, 0.0);
+      if (s_.weights != nullptr) {
+        std::copy(s_.row.scores + range.begin, s_.row.scores + range.end, s_.weights + range.begin);
+        drop_weights(a_, at, range, s_.weights);
+      }
       if (a_.has_terms()) {
         row_with_terms(at, range, delta);
       } else {
         for (std::int64_t j = range.begin; j < range.end; ++j) {
-          if (s_.row.scores[j] != 0) add_products(j, pair(at, j, values_dout(j) - delta));
+          if (s_.row.scores[j] != 0) add_products(j, pair(at, j, values_dout(j), delta));
         }
       }
       if (b_.wants_distances_by_ids()) {
@@ -161,8 +167,8 @@ class SliceBackward {
     std::fill(s_.term_ds + range.begin, s_.term_ds + range.end, 0.0);
     const auto values_backward = [&](const TermUse& use, double* parameters) {
       if (use.needs.value_dim == 0) return;
-      use.term->values_backward(row, s_.row.scores + range.begin, s_.dout_row,
-                                s_.term_ds + range.begin, parameters);
+      use.term->values_backward(row, weights() + range.begin, s_.dout_row, s_.term_ds + range.begin,
+                                parameters);
     };
     if (has_logit_term()) values_backward(a_.logit_term, s_.logit_parameters);
     for (std::size_t n = 0; n < a_.bias_terms.size(); ++n) {
@@ -170,7 +176,7 @@ class SliceBackward {
     }
     for (std::int64_t j = range.begin; j < range.end; ++j) {
       s_.term_ds[j] =
-          s_.row.scores[j] == 0 ? 0 : pair(at, j, values_dout(j) + s_.term_ds[j] - delta);
+          s_.row.scores[j] == 0 ? 0 : pair(at, j, values_dout(j) + s_.term_ds[j], delta);
     }
     for (std::size_t n = 0; n < a_.bias_terms.size(); ++n) {
       term_backward(a_.bias_terms[n], at, range, s_.ds, bias_gradients_.parameters(n));
@@ -197,12 +203,18 @@ class SliceBackward {
     });
   }
 
-  // Adds a pair to the gradients of v, biases and masks; `dp` is that of its weight, less delta.
-  // Returns the gradient of its score before the softcap.
-  double pair(const RowIndex& at, std::int64_t j, double dp) {
-    const double p = s_.row.scores[j];
-    for (std::int64_t c = 0; c < v_dim_; ++c) s_.dv[j * v_dim_ + c] += p * s_.dout_row[c];
-    double ds = p * dp;
+  // The weights that values are multiplied by.
+  const double* weights() const { return s_.weights != nullptr ? s_.weights : s_.row.scores; }
+
+  // Adds a pair to the gradients of v, biases and masks; `dweight` is that of its weight. Returns
+  // the gradient of its score before the softcap.
+  double pair(const RowIndex& at, std::int64_t j, double dweight, double delta) {
+    const double p = s_.row.scores[j], weight = weights()[j];
+    if (weight != 0) {
+      for (std::int64_t c = 0; c < v_dim_; ++c) s_.dv[j * v_dim_ + c] += weight * s_.dout_row[c];
+    }
+    double ds = p * (dweight - delta);
+    if (s_.weights != nullptr) ds = (weight == 0 ? 0 : weight * dweight) - p * delta;
     s_.ds[j] = ds;
     if (distances_ != nullptr) distances_[j - at.query + at_.q_len - 1] += ds;
     if (b_.wants_mask()) {

@@ -241,6 +241,15 @@ double softmax(double* scores, std::int64_t count, double sink) noexcept {
   return max + std::log(sum);
 }
 
+void drop_weights(const AttentionCall& a, const RowIndex& at, KeyRange range,
+                  double* weights) noexcept {
+  if (!a.dropout.is_on()) return;
+  const kernels::WeightDropout dropout = a.dropout_of(at.sequence, at.head, at.query);
+  for (std::int64_t j = range.begin; j < range.end; ++j) {
+    weights[j] = dropout.keeps(0, j) ? weights[j] * dropout.factor : 0;
+  }
+}
+
 void output_row(const AttentionCall& a, const RowIndex& at, KeyRange range, const AnyView& v,
                 const RowScratch& scratch, double* sum) noexcept {
   const Sequence& sequence = at.sequence;

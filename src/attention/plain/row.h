@@ -130,6 +130,10 @@ KeyRange scores_before_term(const AttentionCall& call, const RowIndex& at,
 double softmax(double* scores, std::int64_t count,
                double sink = -std::numeric_limits<double>::infinity()) noexcept;
 
+// Dropout of the weights of a row.
+void drop_weights(const AttentionCall& call, const RowIndex& at, KeyRange range,
+                  double* weights) noexcept;
+
 // The output row: probabilities times v [batch, kv_heads, k_len, v_dim], with the value vectors of
 // terms; keys of weight 0 are not read. scratch.unrotated_query must be filled then.
 void output_row(const AttentionCall& call, const RowIndex& at, KeyRange range, const AnyView& v,

@@ -4,7 +4,7 @@
 //   for each block of 64 keys:  for each 64 of up to 128 queries:
 //     S[key][query]  = K Q^T              tiles (tile-inl.h)
 //     dP[key][query] = V dO'^T
-//     P = 2^(S - m), dS = P (dP - delta)  in place
+//     P = 2^(S - m), dS = P (dP - delta)  in place; with dropout D, of D dP, and then P = D P
 //     dV[key] += P dO',  dK[key] += dS Q  tiles whose lanes are channels
 //     dQ[channel][query] += K^T dS
 //   dq = scale dQ, rotated back
@@ -31,6 +31,7 @@
 
 #include "kernels/attention/backward-inl.h"
 #include "kernels/attention/backward_rows-inl.h"
+#include "kernels/attention/dropout-inl.h"
 #include "kernels/simd/pack-inl.h"
 #include "kernels/simd/tile-inl.h"
 
@@ -174,11 +175,17 @@ HWY_INLINE bool backward_key_block(const BackwardBlock& b, const BackwardScratch
                   kQueryBlock);
     rows_by_lanes(o, keys.v + row * keys.v_stride, keys.v_stride, b.v_dim, lanes.dout, o.gradients,
                   o.gradient_row);
+    if (b.dropout.is_on()) {
+      drop_weights(b.dropout, rect, lanes.first_query, o.gradients, o.gradient_row);
+    }
     finite &= dispatch_score_steps(
         o.numbers, o.bias != nullptr, o.rect.needs_mask, [&](auto steps, auto bias, auto edge) {
           return score_gradients<decltype(steps)::value, decltype(bias)::value,
                                  decltype(edge)::value>(o);
         });
+    if (b.dropout.is_on()) {
+      drop_weights(b.dropout, rect, lanes.first_query, o.scores, kQueryBlock);
+    }
     add_to_keys(o, o.scores, kQueryBlock, lanes.dout_rows, b.v_dim, b.dv.chain);
     add_to_keys(o, o.gradients, o.gradient_row, lanes.q_rows, b.head_dim, b.dk.chain);
     emit_bias_gradients(b, lanes, o);

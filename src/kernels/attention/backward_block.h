@@ -49,6 +49,7 @@ struct BackwardBlock {
   std::int64_t diagonal_bias_key = 0;  // of diagonal_bias_gradient too
   BiasTiles tiles{};
   RotationRows q_rotation{}, k_rotation{};
+  WeightDropout dropout{};
   const float* log_sum_exp = nullptr;  // natural; null: computed here
   std::int64_t log_sum_exp_stride = 0;
 

@@ -6,6 +6,7 @@
 //     finish S                            softcap, biases, hidden pairs: only where there are any
 //     raise the running maximum m         of the lanes that need it; O and l follow
 //     S = 2^(S - m), l += its sum         in place
+//     drop weights of S                   with dropout
 //     O[channel][query] += V^T S          tiles
 //   out = O / l
 #include "kernels/attention/block.h"
@@ -27,6 +28,7 @@
 
 #include <hwy/highway.h>
 
+#include "kernels/attention/dropout-inl.h"
 #include "kernels/attention/scores-inl.h"
 #include "kernels/simd/bounds-inl.h"
 #include "kernels/simd/pack-inl.h"
@@ -108,6 +110,11 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe, con
   }
   rescale(b, lanes, block_max);
   exponentiate(rects, lanes, begin, scratch.scores);
+  for (const VisibleRect& rect : rects) {
+    if (!b.dropout.is_on()) break;
+    drop_weights(b.dropout, rect, lanes.first_query,
+                 scratch.scores + (rect.first_key - begin) * kQueryBlock, kQueryBlock);
+  }
   add_block(rects, begin, b.v_dim,
             {.a = v,
              .a_row = 1,

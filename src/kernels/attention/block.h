@@ -6,6 +6,7 @@
 
 #include "kernels/attention/geometry.h"
 #include "kernels/attention/score_numbers.h"
+#include "kernels/attention/weight_dropout.h"
 #include "kernels/rotate/rotate_rows.h"
 #include "kernels/simd/stored_rows.h"
 
@@ -47,6 +48,7 @@ struct AttentionBlock {
   std::int64_t diagonal_bias_key = 0;
   BiasTiles tiles{};
   RotationRows q_rotation{}, k_rotation{};  // cos null: none
+  WeightDropout dropout{};                  // after the softmax: log_sum_exp is that without
   // Filled, natural logarithms; null: not computed.
   float* log_sum_exp = nullptr;
   std::int64_t log_sum_exp_stride = 0;

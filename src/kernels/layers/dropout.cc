@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "kernels/layers/philox.h"
 #include "kernels/simd/processor_state.h"
 #include "kernels/simd/row_blocks.h"
 #include "kernels/simd/targets.h"
@@ -16,27 +15,13 @@
 #include <hwy/highway.h>
 
 #include "kernels/simd/lanes-inl.h"
+#include "kernels/simd/philox-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 
 using Numbers = hn::ScalableTag<std::uint32_t>;
 using Number = hn::Vec<Numbers>;
-
-struct Halves {
-  Number low, high;
-};
-
-// The whole products of 32-bit numbers.
-HWY_INLINE Halves product_of(Number a, std::uint32_t b) {
-  const Numbers d;
-  const hn::RepartitionToWide<Numbers> wide;
-  const auto factor = hn::Set(d, b);
-  const auto even = hn::MulEven(a, factor);
-  const auto odd = hn::MulEven(hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(wide, a))), factor);
-  return {hn::OddEven(hn::BitCast(d, hn::ShiftLeft<32>(odd)), hn::BitCast(d, even)),
-          hn::OddEven(hn::BitCast(d, odd), hn::BitCast(d, hn::ShiftRight<32>(even)))};
-}
 
 // The numbers of counters (first + lane, stream), four for each lane, in the order of elements.
 HWY_INLINE void numbers_of(std::uint64_t seed, std::uint32_t stream, std::uint64_t first,
@@ -46,17 +31,7 @@ HWY_INLINE void numbers_of(std::uint64_t seed, std::uint32_t stream, std::uint64
   auto c1 = hn::Set(d, static_cast<std::uint32_t>(first >> 32));
   auto c2 = hn::Set(d, stream);
   auto c3 = hn::Zero(d);
-  auto key0 = static_cast<std::uint32_t>(seed), key1 = static_cast<std::uint32_t>(seed >> 32);
-  for (int round = 0; round < kPhiloxRounds; ++round) {
-    const Halves p0 = product_of(c0, kPhiloxMultiplier0);
-    const Halves p1 = product_of(c2, kPhiloxMultiplier1);
-    c0 = hn::Xor(hn::Xor(p1.high, c1), hn::Set(d, key0));
-    c1 = p1.low;
-    c2 = hn::Xor(hn::Xor(p0.high, c3), hn::Set(d, key1));
-    c3 = p0.low;
-    key0 += kPhiloxWeyl0;
-    key1 += kPhiloxWeyl1;
-  }
+  philox(d, seed, c0, c1, c2, c3);
   hn::StoreInterleaved4(c0, c1, c2, c3, d, to);
 }
 

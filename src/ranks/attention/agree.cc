@@ -92,6 +92,7 @@ Agreement agreement_on(const char* function, View<const T> q, View<const T> k, V
   add("causal", o.causal ? std::string(name_of(*o.causal)) : "unset");
   add("window", std::to_string(o.window.left) + "," + std::to_string(o.window.right));
   add("softcap", shortest(o.softcap));
+  add("dropout", shortest(o.dropout));
   add("scale", o.scale ? shortest(*o.scale) : "unset");
   add("mask", mask_of(o));
   add("query_positions", text_of_ids(o.query_positions));

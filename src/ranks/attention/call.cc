@@ -121,6 +121,7 @@ void check_whole(const char* function, Call<T>& call) {
   call.all =
       attention_detail::check_scores(function, whole(call.q, q_len), whole(call.k, k_len), options);
   attention_detail::check_v(function, call.all, whole(call.v, k_len));
+  attention_detail::check_no_dropout(function, call.all, "ranks drop no weights");
 }
 
 }  // namespace

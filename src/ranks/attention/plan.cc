@@ -123,6 +123,7 @@ AttentionPlan plan_for(int count, const CallSizes& sizes,
       attention_detail::check_scores(kFunction, shape(sizes.heads_q, sizes.q_len, sizes.head_dim),
                                      shape(sizes.kv_heads, sizes.k_len, sizes.head_dim), options);
   attention_detail::check_v(kFunction, call.all, shape(sizes.kv_heads, sizes.k_len, sizes.v_dim));
+  attention_detail::check_no_dropout(kFunction, call.all, "ranks drop no weights");
   return plan_of(kFunction, call);
 }
 

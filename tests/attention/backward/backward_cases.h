@@ -2,6 +2,7 @@
 // description of the same.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -215,6 +216,23 @@ void random_case(BackwardCase<T>& call, NumpyRandom& random, const CaseSizes& si
         chance(random, 0.5) ? RotaryLayout::interleaved : RotaryLayout::half_split;
     call.rotation.first_channel = pick(random, 0, head_dim - 2 * pairs);
     options.rotation = &call.rotation;
+  }
+
+  if (chance(random, 0.3)) {
+    options.dropout = 0.4 * random.uniform();
+    options.dropout_seed = static_cast<std::uint64_t>(pick(random, 0, 1 << 30)) << 20 | 5;
+    call.expected.kept = [&call](auto b, auto h, auto i, auto j) {
+      const auto& segments = call.segments;
+      const std::int64_t begin = call.places.begin(i);
+      std::int64_t sequence = b;
+      if (!segments.empty()) {
+        const auto next = std::upper_bound(segments.begin(), segments.end(), i);
+        sequence =
+            b * static_cast<std::int64_t>(segments.size() - 1) + (next - segments.begin()) - 1;
+      }
+      return reference::kept_weight(call.options.dropout, call.options.dropout_seed,
+                                    sequence * call.heads() + h, i - begin, j - begin);
+    };
   }
 
   call.expected.q = widened<T>(call.q.dense);

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "kernels/layers/layer_numbers.h"
-#include "kernels/layers/philox.h"
 #include "kernels/layers/rows.h"
 #include "kernels/rotate/every_target.h"
+#include "kernels/simd/philox.h"
 
 namespace sextant::kernels {
 namespace {
