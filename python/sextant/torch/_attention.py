@@ -93,9 +93,6 @@ def scaled_dot_product_attention(
         TypeError: an argument of another type or dtype, or a tensor that is nested, sparse, fake or of a class that changes the meaning of its values
         NotImplementedError: a second derivative, torch.func, gradients of a batch, a call that is traced
     """
-    seen = _operator.is_seen(query, key, value)
-    if not seen:
-        refuse_tracing(NAME)
     if unknown:
         refuse(NAME, unknown)
     options = dict(  # by generate.py
@@ -111,6 +108,17 @@ def scaled_dot_product_attention(
         if given.get("causal") is not None:
             raise ArgumentError(f"[{NAME}.causal] must not be given together with is_causal")
         given["causal"] = "top_left"
+    return computed(query, key, value, attn_mask, scale, enable_gqa, given)[0]
+
+
+def computed(
+    query: Any, key: Any, value: Any, attn_mask: Any, scale: float | None, enable_gqa: bool, given: dict[str, Any], sums_too: bool = False
+) -> tuple[Any, Any]:
+    """The output of scaled_dot_product_attention() with these options; where `sums_too` asks for it, the log-sum-exp of each row,
+    [..., heads, q_len] of float32, -inf where a row sees no key."""
+    seen = _operator.is_seen(query, key, value)
+    if not seen:
+        refuse_tracing(NAME)
     query, key, value = (readable(name, tensor, seen) for name, tensor in (("query", query), ("key", key), ("value", value)))
     attn_mask = without_causal_bias(attn_mask, query, key, given, seen)
     query, key, value, attn_mask = in_autocast(query, key, value, attn_mask)
@@ -124,19 +132,19 @@ def scaled_dot_product_attention(
     if query.ndim == key.ndim == value.ndim == 4 and query.shape[0] == key.shape[0] == value.shape[0]:
         heads = {key.shape[1], value.shape[1]}
         if heads == {query.shape[1]} or (enable_gqa and len(heads) == 1):
-            return attend(query, key, value, given, seen)
+            return attend(query, key, value, given, seen, sums_too)
     lead = leading_axes(query, key, value, enable_gqa)
     query, key, value = in_four_axes(query, key, value, lead, enable_gqa, given)
-    out = attend(query, key, value, given, seen)
-    return out.reshape(*lead, *out.shape[2:])
+    out, sums = attend(query, key, value, given, seen, sums_too)
+    return out.reshape(*lead, *out.shape[2:]), sums.reshape(*lead, out.shape[2]) if sums_too else None
 
 
-def attend(query: Any, key: Any, value: Any, options: dict[str, Any], seen: bool) -> Any:
+def attend(query: Any, key: Any, value: Any, options: dict[str, Any], seen: bool, sums_too: bool) -> tuple[Any, Any]:
     """attention(), whose errors then have torch's names."""
     if seen:
         return _operator.attention(query, key, value, options)
     try:
-        return attention(query, key, value, options)
+        return attention(query, key, value, options, sums_too)
     except Error as error:
         raise renamed(error) from None
 

@@ -108,7 +108,7 @@ def needs_gradients(tensors: Any) -> bool:
 
 
 class Attention(torch.autograd.Function):
-    """attention(query, key, value, **options), with the first derivatives of every tensor."""
+    """attention(query, key, value, **options) and the log-sum-exp of each row, with the first derivatives of every tensor."""
 
     @staticmethod
     def forward(ctx: Any, call: Call, query: Any, key: Any, value: Any, *tensors: Any) -> Any:
@@ -116,15 +116,38 @@ class Attention(torch.autograd.Function):
         options = with_tensors(call, tensors)
         out = _core.attention(query.detach(), key.detach(), value.detach(), new_output(query, value), sums, options)
         ctx.call = call
+        ctx.set_materialize_grads(False)
         ctx.save_for_backward(query, key, value, out, sums, *tensors)
-        return out
+        return out, sums
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Any) -> Any:
+    def backward(ctx: Any, dout: Any, dsums: Any) -> Any:
         wanted = ctx.needs_input_grad[1:]
-        if functorch.peek_interpreter_stack() is not None:
-            return None, *gradients_of_a_batch(ctx, wanted, gradients[0])
-        return None, *AttentionGradient.apply(ctx.call, wanted, gradients[0], *ctx.saved_tensors)
+        query, key, value, out, *others = ctx.saved_tensors
+        width = value.shape[3]
+        dout, value, out = with_sums(dout, dsums, value, out)
+        compute = AttentionGradient.apply if functorch.peek_interpreter_stack() is None else gradients_of_a_batch
+        return None, *without_sums(compute(ctx.call, wanted, dout, query, key, value, out, *others), width)
+
+
+def with_sums(dout: Any, dsums: Any, value: Any, out: Any) -> tuple[Any, Any, Any]:
+    """dout, value and out of a backward pass for which the log-sum-exp of the rows has the gradient `dsums`.
+
+    The gradient of a score is P_ij (sum_c dout_ic v_jc - sum_c dout_ic out_ic + dsums_i): a channel more, in which v is 0 and out is -1,
+    has dsums as its dout. A second one has what the rounding of dsums to 16 bits left.
+    """
+    if dout is None:
+        dout = torch.zeros_like(out)
+    if dsums is None:
+        return dout, value, out
+    high = dsums.to(out.dtype)
+    dout = torch.cat([dout, torch.stack([high, (dsums - high).to(out.dtype)], 3)], 3)
+    return dout, torch.nn.functional.pad(value, (0, 2)), torch.nn.functional.pad(out, (0, 2), value=-1.0)
+
+
+def without_sums(gradients: Any, width: int) -> list[Any]:
+    """Gradients of query, key, value and others, that of value without the channels of with_sums()."""
+    return [grad[..., :width] if i == 2 and grad is not None else grad for i, grad in enumerate(gradients)]
 
 
 class AttentionGradient(torch.autograd.Function):
@@ -154,13 +177,13 @@ class AttentionGradient(torch.autograd.Function):
         raise UnsupportedError(FIRST_ONLY)
 
 
-def gradients_of_a_batch(ctx: Any, wanted: Any, dout: Any) -> Any:
+def gradients_of_a_batch(call: Call, wanted: Any, *tensors: Any) -> Any:
     """The backward pass by torch's operator, which knows what a batch of gradients is."""
     from ._transforms import gradient_of_call
 
-    if ctx.call.term is not None:
+    if call.term is not None:
         raise UnsupportedError("[scaled_dot_product_attention.bias] with weights has no gradients of a batch (is_grads_batched, vectorize)")
-    return gradient_of_call(ctx, wanted, dout)
+    return gradient_of_call(call, wanted, *tensors)
 
 
 def new_output(query: Any, value: Any) -> Any:
@@ -171,11 +194,12 @@ def new_output(query: Any, value: Any) -> Any:
     return new_memory("scaled_dot_product_attention", (batch, heads, length, value.shape[3]), query.dtype)
 
 
-def attention(query: Any, key: Any, value: Any, options: dict[str, Any]) -> Any:
-    """The operator on tensors [batch, heads, length, head_dim] of the CPU."""
+def attention(query: Any, key: Any, value: Any, options: dict[str, Any], sums_too: bool = False) -> tuple[Any, Any]:
+    """The operator on tensors [batch, heads, length, head_dim] of the CPU; and the log-sum-exp of each row, where gradients need it too."""
     call, tensors = prepared(options)
     if needs_gradients((query, key, value, *tensors)):
         call = Call({name: kept(value) for name, value in call.options.items()}, kept(call.tables), call.term, call.term_index)
         return Attention.apply(call, query, key, value, *tensors)
     options = with_tensors(call, tensors)
-    return _core.attention(query.detach(), key.detach(), value.detach(), new_output(query, value), None, options)
+    sums = new_memory("scaled_dot_product_attention", query.shape[:3], torch.float32) if sums_too else None
+    return _core.attention(query.detach(), key.detach(), value.detach(), new_output(query, value), sums, options), sums

@@ -16,7 +16,7 @@ from torch.autograd import forward_ad
 
 from .. import _core
 from .._errors import ArgumentError, UnsupportedError
-from ._function import FIRST_ONLY, LEARNED, LearnedTerm, new_output, plain
+from ._function import FIRST_ONLY, LEARNED, LearnedTerm, new_output, plain, with_sums, without_sums
 from ._tensors import functorch, in_memory
 from ._words import NAME, in_words_of_torch
 
@@ -59,14 +59,14 @@ def is_transformed() -> bool:
     return functorch.peek_interpreter_stack() is not None or getattr(forward_ad, "_current_level", -1) >= 0
 
 
-def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, options: dict[str, Any]) -> torch.Tensor:
-    """The operator on tensors [batch, heads, length, head_dim], by torch's dispatcher."""
+def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, options: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
+    """The operator on tensors [batch, heads, length, head_dim], by torch's dispatcher; and the log-sum-exp of each row."""
     arguments = (query, key, value, *in_words_of_operator(options))
     if not torch.compiler.is_compiling() and is_transformed():
         from ._transforms import Transformed
 
-        return Transformed.apply(*arguments)[0]
-    return torch.ops.sextant.attention(*arguments)[0]
+        return Transformed.apply(*arguments)
+    return torch.ops.sextant.attention(*arguments)
 
 
 def in_words_of_operator(options: dict[str, Any]) -> list[Any]:
@@ -159,7 +159,7 @@ schema = ", ".join(f"{types.get(name, kinds[_core.ScoreTerm] + '?')} {name}" for
     "sextant::attention", mutates_args=(), schema=f"(Tensor query, Tensor key, Tensor value, {schema}) -> (Tensor, Tensor)"
 )
 def forward(query: Any, key: Any, value: Any, *options: Any) -> Any:
-    """The output, and what the backward pass needs of each row."""
+    """The output, and the log-sum-exp of each row, which the backward pass needs."""
     query, key, value = readable((query, key, value), "query", "key", "value")
     sums = torch.empty(query.shape[:3], dtype=torch.float32)
     with in_words_of_torch():
@@ -204,15 +204,18 @@ def backward_shapes(dout: Any, query: Any, key: Any, value: Any, out: Any, sums:
 
 def keep(ctx: Any, inputs: Any, output: Any) -> None:
     tensors = 3 + len(LEARNED) + len(INDICES)
+    ctx.set_materialize_grads(False)
     ctx.save_for_backward(*output, *inputs[:tensors])
     ctx.constants = inputs[tensors:]
 
 
 def derive(ctx: Any, dout: Any, dsums: Any, call: Callable[..., Any] = torch.ops.sextant.attention_backward) -> Any:
     out, sums, query, key, value, *options = ctx.saved_tensors
+    width = value.shape[3]
+    dout, value, out = with_sums(dout, dsums, value, out)
     wanted = list(ctx.needs_input_grad[: 3 + len(LEARNED)])
     found = iter(call(dout, query, key, value, out, sums, *options, *ctx.constants, wanted))
-    gradients = [next(found) if is_wanted else None for is_wanted in wanted]
+    gradients = without_sums([next(found) if is_wanted else None for is_wanted in wanted], width)
     return *gradients, *[None] * (len(INDICES) + len(CONSTANTS))
 
 

@@ -13,6 +13,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from .._errors import ArgumentError, ArgumentTypeError, UnsupportedError
+from ._tensors import functorch
 
 WHOLE = (torch.int32, torch.int64)
 WIDE = (*WHOLE, torch.float32, torch.float64)  # positions are the same numbers in these
@@ -78,6 +79,11 @@ class Watch(TorchFunctionMode):
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         kwargs = kwargs or {}
+        if any(functorch.is_functorch_wrapped_tensor(tensor) for tensor in tensors_in((args, kwargs))):
+            raise UnsupportedError(
+                f"[flex_attention.{self.name}] must not read a tensor that torch.func (grad, vmap, ...) derives or batches, nor call torch.func: "
+                "query, key and value alone may be inside; make what it reads outside"
+            )
         out = func(*args, **kwargs)
         raw = getattr(func, "__name__", str(func))
         read = []

@@ -22,7 +22,6 @@ class Transformed(torch.autograd.Function):
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
         keep(ctx, inputs, output)
-        ctx.mark_non_differentiable(output[1])
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
@@ -57,11 +56,10 @@ class TransformedGradient(torch.autograd.Function):
         return tuple(made), tuple(made_axes)
 
 
-def gradient_of_call(ctx: Any, wanted: Any, dout: Any) -> list[Any]:
+def gradient_of_call(call: Any, wanted: Any, dout: Any, query: Any, key: Any, value: Any, out: Any, sums: Any, *tensors: Any) -> list[Any]:
     """Gradients of the tensors of a plain call, inside a transform that came later."""
-    query, key, value, out, sums, *tensors = ctx.saved_tensors
-    options = {**ctx.call.options, **{name: tensor for name, tensor in zip(LEARNED, tensors) if name != "bias"}}
-    biases = [*ctx.call.tables, *(tensor for name, tensor in zip(LEARNED, tensors) if name == "bias" and tensor is not None)]
+    options = {**call.options, **{name: tensor for name, tensor in zip(LEARNED, tensors) if name != "bias"}}
+    biases = [*call.tables, *(tensor for name, tensor in zip(LEARNED, tensors) if name == "bias" and tensor is not None)]
     arguments = in_words_of_operator({**options, "bias": biases})
     found = iter(TransformedGradient.apply(dout, query, key, value, out, sums, *arguments, list(wanted[: 3 + len(LEARNED)])))
     return [next(found) if is_wanted else None for is_wanted in wanted]
