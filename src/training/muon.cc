@@ -84,9 +84,10 @@ void Muon::update_matrix(const Parameter<float>& parameter, Tensor<float>& gradi
   for (std::int64_t row = 0, i = 0; row < rows; ++row) {
     for (std::int64_t column = 0; column < columns; ++column, ++i) {
       const float g = gradient.data()[i] * factor;
-      m.data()[i] = keep * m.data()[i] + take * g;
-      x_[static_cast<std::size_t>(row * row_step + column * column_step)] =
-          keep * m.data()[i] + take * g;
+      float& mean = m.data()[i];
+      mean = keep * mean + take * g;
+      const float ahead = keep * mean + take * g;  // as Nesterov's momentum
+      x_[static_cast<std::size_t>(row * row_step + column * column_step)] = ahead;
     }
   }
   std::ranges::fill(gradient.span(), 0.0F);

@@ -105,9 +105,9 @@ TEST(Schedule, ReadsItsNames) {
     EXPECT_EQ(parse_name<Decay>(name_of(decay), "x"), decay);
   }
   EXPECT_EQ(name_of(static_cast<Decay>(7)), "unknown");
-  EXPECT_THAT([] { parse_name<Decay>("line", "train.decay"); },
+  EXPECT_THAT([] { parse_name<Decay>("sqrt", "train.decay"); },
               ThrowsMessage<Error>("[train.decay] must be one of constant, inverse_square_root, "
-                                   "cosine, linear, wsd, got 'line'"));
+                                   "cosine, linear, wsd, got 'sqrt'"));
 }
 
 TEST(Schedule, RefusesWhatIsOutOfRange) {
