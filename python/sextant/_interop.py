@@ -29,7 +29,7 @@ def identify(
         array: a table [length, width], a cache of cosines or sines, of complex numbers [positions, pairs] (freqs_cis),
             frequencies [pairs] (inv_freq), slopes or biases by distance, buckets, ...; or a table or bias of this module
         dtype: the type that the numbers were rounded to before they were stored; None: the array's
-        threads: 0: as many as there are cores
+        threads: number of threads; 0: all cores
 
     Returns:
         An Identification: scheme, parameters, mistake, explanation, confidence, max_deviation, ...

@@ -28,7 +28,7 @@ def rotate(
         inverse: rotate back: the gradient of the forward rotation
         out: where the result goes, of x's shape and dtype; may be x itself
         layout: "bhld", or "blhd" for x [batch, length, heads, head_dim]
-        threads: 0: as many as there are cores
+        threads: number of threads; 0: all cores
 
     Returns:
         out, or a new array of x's library.

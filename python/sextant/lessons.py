@@ -250,7 +250,7 @@ def train_word_vectors(
         window: words on each side, 1 .. 1000
         minimum_count: rarer words get no vector
         epochs: 1 .. 1000000
-        negatives: words drawn against every true neighbour, 1 .. 1000
+        negatives: negative samples per context word, 1 .. 1000
         seed: the same seed gives the same vectors
 
     Returns:

@@ -62,7 +62,7 @@ def flex_attention(
         return_lse: gives (output, lse): the natural logarithm of the sum of exp(score) over the keys that a row sees
         kernel_options: of torch's kernels for GPUs, which there are none of here
         return_aux: AuxRequest(lse=True) gives (output, AuxOutput(lse)); max_scores are not computed
-        threads: 0: as many as there are cores; results do not depend on it
+        threads: number of threads; 0: all cores; results do not depend on it
 
     Returns:
         A tensor [batch, heads, q_len, v_dim] of query's dtype. A row that sees no key is zeros. lse is [batch, heads, q_len] of float32,
