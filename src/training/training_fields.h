@@ -10,10 +10,11 @@ inline constexpr NumberRange kShare{0, 1, false, true};   // may be 0
 inline constexpr NumberRange kPortion{0, 1, true, true};  // some, not all
 
 template <>
-inline constexpr auto kMeanings<Decay> =
-    meanings("the peak rate", "the peak rate * sqrt(warmup / step)",
-             "half a cosine from the peak rate to the floor", "a line from the peak rate to the floor",
-             "the peak rate, then a line to the floor");
+inline constexpr auto kMeanings<Decay> = meanings("the peak rate",
+                                                  "the peak rate * sqrt(warmup / step)",
+                                                  "half a cosine from the peak rate to the floor",
+                                                  "a line from the peak rate to the floor",
+                                                  "the peak rate, then a line to the floor");
 
 template <>
 inline constexpr auto kFields<Schedule> = std::tuple{
