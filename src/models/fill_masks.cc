@@ -1,4 +1,4 @@
-// Holes as tokens, and the most probable tokens of each.
+// Reads the masks of a text as tokens, and predicts the most probable tokens of each.
 #include "sextant/models/fill_masks.h"
 
 #include <algorithm>
@@ -14,56 +14,57 @@ namespace {
 
 using Guesses = std::vector<FilledText::Guess>;
 
-// A text with holes as tokens, and where the holes are.
-struct Holes {
+// A text as tokens, and the places of its masks.
+struct MaskedText {
   TokenBatch batch;
   std::vector<std::int64_t> places;
 };
 
-// The text's parts one by one: none of our tokens is a hole.
-std::vector<std::int64_t> parts_and_holes(std::string_view text, const Tokenizer& tokenizer) {
+// The text's parts one by one: a tokenizer of this library has no piece for a mask.
+std::vector<std::int64_t> parts_and_masks(std::string_view text, const Tokenizer& tokenizer) {
   std::vector<std::int64_t> tokens;
   while (true) {
-    const std::size_t hole = text.find(kMask);
-    const auto part = tokenizer.encode(text.substr(0, hole));
+    const std::size_t mask = text.find(kMask);
+    const auto part = tokenizer.encode(text.substr(0, mask));
     tokens.insert(tokens.end(), part.begin(), part.end());
-    if (hole == std::string_view::npos) return tokens;
+    if (mask == std::string_view::npos) return tokens;
     tokens.push_back(tokenizer.special().mask);
-    text.remove_prefix(hole + kMask.size());
+    text.remove_prefix(mask + kMask.size());
   }
 }
 
-// The whole text, with the model's own word for a hole.
-std::vector<std::int64_t> read_with_holes(std::string_view text, const Tokenizer& tokenizer) {
-  const std::string hole = tokenizer.piece(tokenizer.special().mask);
+// The whole text, with the model's own piece for a mask.
+std::vector<std::int64_t> read_with_masks(std::string_view text, const Tokenizer& tokenizer) {
+  const std::string mask = tokenizer.piece(tokenizer.special().mask);
   std::string written(text);
   for (std::size_t at = 0; (at = written.find(kMask, at)) != std::string::npos;) {
-    written.replace(at, kMask.size(), hole);
-    at += hole.size();
+    written.replace(at, kMask.size(), mask);
+    at += mask.size();
   }
   return tokenizer.model_input(written).ids;
 }
 
-Holes holes_of(std::string_view text, const Tokenizer& tokenizer, const FillOptions& options) {
+MaskedText masked_text_of(std::string_view text, const Tokenizer& tokenizer,
+                          const FillOptions& options) {
   const std::int64_t mask = tokenizer.special().mask;
   if (mask < 0) {
     throw Error("fill_masks.model", "must have a mask token, got a tokenizer without");
   }
   const auto tokens =
-      tokenizer.has(mask) ? read_with_holes(text, tokenizer) : parts_and_holes(text, tokenizer);
-  Holes holes;
+      tokenizer.has(mask) ? read_with_masks(text, tokenizer) : parts_and_masks(text, tokenizer);
+  MaskedText masked;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
-    if (tokens[i] == mask) holes.places.push_back(static_cast<std::int64_t>(i));
+    if (tokens[i] == mask) masked.places.push_back(static_cast<std::int64_t>(i));
   }
-  if (holes.places.empty()) {
+  if (masked.places.empty()) {
     throw Error(options.where, "must have " + std::string(kMask) + " where a token is hidden");
   }
   if (tokens.size() > options.max_tokens) {
     throw Error(options.where, "must be at most " + std::to_string(options.max_tokens) +
                                    " tokens, got " + std::to_string(tokens.size()));
   }
-  holes.batch = TokenBatch::of(tokens);
-  return holes;
+  masked.batch = TokenBatch::of(tokens);
+  return masked;
 }
 
 // Returns tokens that no text is written with: mask tokens and end tokens are no answers.
@@ -75,7 +76,7 @@ std::vector<std::int64_t> no_answers(const TextModel& model) {
   return ids;
 }
 
-// The most probable tokens of one hole.
+// The most probable tokens of one mask.
 Guesses guesses_of(std::span<const float> all, std::int64_t most,
                    std::span<const std::int64_t> never, const Tokenizer& tokenizer) {
   std::vector<float> logits(all.begin(), all.end());
@@ -91,12 +92,12 @@ Guesses guesses_of(std::span<const float> all, std::int64_t most,
   return guesses;
 }
 
-// The text with the most probable token in every hole.
-std::string filled(const Holes& holes, const std::vector<Guesses>& guesses,
+// The text with the most probable token for every mask.
+std::string filled(const MaskedText& masked, const std::vector<Guesses>& guesses,
                    const Tokenizer& tokenizer) {
-  std::vector<std::int64_t> ids = holes.batch.tokens;
-  for (std::size_t hole = 0; hole < guesses.size(); ++hole) {
-    ids[static_cast<std::size_t>(holes.places[hole])] = guesses[hole].at(0).id;
+  std::vector<std::int64_t> ids = masked.batch.tokens;
+  for (std::size_t mask = 0; mask < guesses.size(); ++mask) {
+    ids[static_cast<std::size_t>(masked.places[mask])] = guesses[mask].at(0).id;
   }
   if (tokenizer.kind() == TokenizerKind::pretrained) return tokenizer.decode(ids);
   std::vector<std::string> tokens;  // unknown ones too
@@ -109,10 +110,10 @@ std::string filled(const Holes& holes, const std::vector<Guesses>& guesses,
 FilledText fill_masks(const TextModel& model, std::string_view text, const FillOptions& options) {
   check_kind("fill_masks.model", model.config.kind, ModelKind::masked);
   check_fields("fill_masks", options);
-  const Holes holes = holes_of(text, model.tokenizer, options);
+  const MaskedText masked = masked_text_of(text, model.tokenizer, options);
   Workspace memory;
   Pass pass{.memory = memory, .threads = options.threads};
-  const Tensor<float> logits = model.logits(holes.batch, holes.places, pass);
+  const Tensor<float> logits = model.logits(masked.batch, masked.places, pass);
   const std::vector<std::int64_t> never = no_answers(model);
   FilledText result;
   for (std::int64_t i = 0; i < logits.size(0); ++i) {
@@ -120,7 +121,7 @@ FilledText fill_masks(const TextModel& model, std::string_view text, const FillO
     result.holes.push_back(guesses_of({row.data(), static_cast<std::size_t>(row.count())},
                                       options.guesses, never, model.tokenizer));
   }
-  result.text = filled(holes, result.holes, model.tokenizer);
+  result.text = filled(masked, result.holes, model.tokenizer);
   return result;
 }
 

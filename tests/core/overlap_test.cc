@@ -21,13 +21,13 @@ View<float> strided(float* data, const Shape& shape, std::vector<std::int64_t> s
 
 TEST(Overlap, SlicesAndTranspositionsAreApart) {
   Tensor<float> x({2, 3, 4, 6});
-  EXPECT_EQ(coinciding_axis(x.view()), -1);
-  EXPECT_EQ(coinciding_axis(x.view().transpose(0, 3)), -1);
-  EXPECT_EQ(coinciding_axis(x.view().narrow(1, 1, 2).transpose(1, 2).narrow(3, 2, 3)), -1);
-  EXPECT_EQ(coinciding_axis(x.view().split(3, 2).transpose(2, 3)), -1);
-  EXPECT_EQ(coinciding_axis(x.view().narrow(0, 0, 0)), -1);
+  EXPECT_EQ(self_overlapping_axis(x.view()), -1);
+  EXPECT_EQ(self_overlapping_axis(x.view().transpose(0, 3)), -1);
+  EXPECT_EQ(self_overlapping_axis(x.view().narrow(1, 1, 2).transpose(1, 2).narrow(3, 2, 3)), -1);
+  EXPECT_EQ(self_overlapping_axis(x.view().split(3, 2).transpose(2, 3)), -1);
+  EXPECT_EQ(self_overlapping_axis(x.view().narrow(0, 0, 0)), -1);
   Tensor<float> number(Shape{});
-  EXPECT_EQ(coinciding_axis(number.view()), -1);
+  EXPECT_EQ(self_overlapping_axis(number.view()), -1);
 }
 
 // Against a list of all addresses: what is called apart is apart.
@@ -45,7 +45,7 @@ TEST(Overlap, NeverMissesElementsThatCoincide) {
             for (std::int64_t k = 0; k < 3; ++k) places.insert(i * a + j * b + k * c);
           }
         }
-        if (coinciding_axis(strided(&origin, shape, {a, b, c})) < 0) {
+        if (self_overlapping_axis(strided(&origin, shape, {a, b, c})) < 0) {
           EXPECT_EQ(places.size(), 18U) << a << ' ' << b << ' ' << c;
           ++accepted;
         } else {
@@ -60,8 +60,8 @@ TEST(Overlap, NeverMissesElementsThatCoincide) {
 
 TEST(Overlap, AxesOfOneElementMayHaveAnyStride) {
   float memory[6] = {};
-  EXPECT_EQ(coinciding_axis(strided(memory, {1, 2, 3}, {0, 3, 1})), -1);
-  EXPECT_EQ(coinciding_axis(strided(memory, {2, 1, 3}, {2, 0, 1})), 0);
+  EXPECT_EQ(self_overlapping_axis(strided(memory, {1, 2, 3}, {0, 3, 1})), -1);
+  EXPECT_EQ(self_overlapping_axis(strided(memory, {2, 1, 3}, {2, 0, 1})), 0);
 }
 
 // The bytes that a view reaches.

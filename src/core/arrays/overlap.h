@@ -19,7 +19,7 @@ namespace sextant {
 // goes beyond everything that the axes before it reach. Others are treated as coinciding, although
 // a few of them do not.
 template <class V>
-int coinciding_axis(const V& view) {
+int self_overlapping_axis(const V& view) {
   if (view.count() == 0) return -1;
   std::array<int, kMaxRank> axes{};
   int used = 0;
@@ -51,7 +51,7 @@ void check_memory(std::string_view where, const V& view) {
 template <class V>
 void check_output(std::string_view where, const V& out) {
   check_memory(where, out);
-  const int axis = coinciding_axis(out);
+  const int axis = self_overlapping_axis(out);
   if (axis < 0) return;
   throw Error(where, "must have a separate element for every result, got stride " +
                          std::to_string(out.stride(axis)) + " at axis " + std::to_string(axis));

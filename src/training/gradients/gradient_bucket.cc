@@ -34,7 +34,7 @@ void GradientBucket::take(std::int64_t part) {
     node.values.insert(node.values.end(), each.tensor->span().begin(), each.tensor->span().end());
   }
   set_to_zero(gradients_);
-  push(nodes_, std::move(node));
+  tree_add(nodes_, std::move(node));
 }
 
 void GradientBucket::start() {
@@ -77,9 +77,9 @@ void GradientBucket::add_up_own_slice() {
   subtrees_->finish();
   std::vector<GradientNode> nodes;
   for (auto& of_rank : slices_) {
-    for (GradientNode& node : of_rank) push(nodes, std::move(node));
+    for (GradientNode& node : of_rank) tree_add(nodes, std::move(node));
   }
-  const std::vector<float> mine = root_of(std::move(nodes));
+  const std::vector<float> mine = tree_sum(std::move(nodes));
   std::ranges::copy(mine, slice(group_->rank(), sum_).begin());
   std::vector<std::int64_t> ends;
   for (const std::int64_t end : ends_) ends.push_back(end * std::int64_t{sizeof(float)});
@@ -88,7 +88,7 @@ void GradientBucket::add_up_own_slice() {
 
 void GradientBucket::finish() {
   if (group_ == nullptr) {
-    sum_ = root_of(std::move(nodes_));
+    sum_ = tree_sum(std::move(nodes_));
   } else {
     sums_->finish();
   }

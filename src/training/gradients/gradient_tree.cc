@@ -15,7 +15,7 @@ bool siblings(const GradientNode& left, const GradientNode& right) {
 
 }  // namespace
 
-void push(std::vector<GradientNode>& nodes, GradientNode node) {
+void tree_add(std::vector<GradientNode>& nodes, GradientNode node) {
   while (!nodes.empty() && siblings(nodes.back(), node)) {
     GradientNode left = std::move(nodes.back());
     nodes.pop_back();
@@ -26,7 +26,7 @@ void push(std::vector<GradientNode>& nodes, GradientNode node) {
   nodes.push_back(std::move(node));
 }
 
-std::vector<float> root_of(std::vector<GradientNode> nodes) {
+std::vector<float> tree_sum(std::vector<GradientNode> nodes) {
   while (nodes.size() > 1) {
     add(nodes[nodes.size() - 2].values, nodes.back().values);
     nodes.pop_back();
@@ -41,7 +41,7 @@ std::pair<std::int64_t, std::int64_t> parts_of_rank(std::int64_t parts, int rank
 std::vector<GradientNode> nodes_of_rank(std::int64_t parts, int rank, int ranks) {
   std::vector<GradientNode> nodes;
   const auto [first, last] = parts_of_rank(parts, rank, ranks);
-  for (std::int64_t part = first; part < last; ++part) push(nodes, {part});
+  for (std::int64_t part = first; part < last; ++part) tree_add(nodes, {part});
   return nodes;
 }
 

@@ -16,9 +16,9 @@ struct GradientNode {
 };
 
 // Nodes in the order of parts; one that completes a pair is added to its neighbour.
-void push(std::vector<GradientNode>& nodes, GradientNode node);
+void tree_add(std::vector<GradientNode>& nodes, GradientNode node);
 // Returns the root of the remaining nodes.
-std::vector<float> root_of(std::vector<GradientNode> nodes);
+std::vector<float> tree_sum(std::vector<GradientNode> nodes);
 
 // Returns the parts [first, last) of a step that a rank makes: rank r has those from parts r /
 // ranks on.
