@@ -132,6 +132,9 @@ def attention(
         slopes: [heads]: adds -slope * |distance|
         scale: factor of the scores, within +-1e38; None: 1 / sqrt(head_dim), or the factor of the term
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        dropout: probability that a weight is dropped (training), 0 .. 1, less than 1; the others are divided by 1 -
+            dropout; not in log_sum_exp
+        dropout_seed: seed that selects the dropped weights: the same for backward, another one for the next step
         segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from this index on are padding
@@ -228,6 +231,9 @@ def attention_backward(
         slopes: [heads]: adds -slope * |distance|
         scale: factor of the scores, within +-1e38; None: 1 / sqrt(head_dim), or the factor of the term
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        dropout: probability that a weight is dropped (training), 0 .. 1, less than 1; the others are divided by 1 -
+            dropout; not in log_sum_exp
+        dropout_seed: seed that selects the dropped weights: the same for backward, another one for the next step
         segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from this index on are padding
@@ -311,6 +317,9 @@ def attention_weights(
         slopes: [heads]: adds -slope * |distance|
         scale: factor of the scores, within +-1e38; None: 1 / sqrt(head_dim), or the factor of the term
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        dropout: probability that a weight is dropped (training), 0 .. 1, less than 1; the others are divided by 1 -
+            dropout; not in log_sum_exp
+        dropout_seed: seed that selects the dropped weights: the same for backward, another one for the next step
         segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from this index on are padding
@@ -396,6 +405,9 @@ def attention_statistics(
         slopes: [heads]: adds -slope * |distance|
         scale: factor of the scores, within +-1e38; None: 1 / sqrt(head_dim), or the factor of the term
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        dropout: probability that a weight is dropped (training), 0 .. 1, less than 1; the others are divided by 1 -
+            dropout; not in log_sum_exp
+        dropout_seed: seed that selects the dropped weights: the same for backward, another one for the next step
         segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from this index on are padding
@@ -465,6 +477,9 @@ def plan(
         slopes: [heads]: adds -slope * |distance|
         scale: factor of the scores, within +-1e38; None: 1 / sqrt(head_dim), or the factor of the term
         softcap: score -> softcap * tanh(score / softcap), before biases and masks, 1e-30 .. 1e30; 0: off
+        dropout: probability that a weight is dropped (training), 0 .. 1, less than 1; the others are divided by 1 -
+            dropout; not in log_sum_exp
+        dropout_seed: seed that selects the dropped weights: the same for backward, another one for the next step
         segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from this index on are padding

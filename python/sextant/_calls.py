@@ -181,23 +181,22 @@ def lm(
             number
         epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
             first
-        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
-        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
-        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: use the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: use the number of steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: use the number of steps
         decay (constant | inverse_square_root | cosine | linear | wsd; None: cosine to 1/20 with
-            steps or epochs, else inverse_square_root): the rate after the warm-up. constant: the
-            highest rate; inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine
-            down to the floor; linear: a line down to the floor; wsd: the highest rate, then a line
-            down to the floor
-        rate (> 0): highest learning rate
+            steps or epochs, else inverse_square_root): learning rate after the warm-up. constant:
+            the peak rate; inverse_square_root: the peak rate * sqrt(warmup / step); cosine: half a
+            cosine from the peak rate to the floor; linear: a line from the peak rate to the floor;
+            wsd: the peak rate, then a line to the floor
+        rate (> 0): peak learning rate
         warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
             warm-up
-        decay_share (> 0, <= 1): of wsd: fraction of the steps, the last ones, in which the rate
-            falls
-        optimizer (adamw | muon): the update rule. adamw: for all weights; muon: orthogonal updates
-            of the matrices of hidden layers, AdamW for the rest
-        weight_decay (>= 0): of matrices: each step multiplies them by 1 - rate * weight_decay
-        clip (>= 0): largest norm of the gradients; 0: no limit
+        decay_share (> 0, <= 1): wsd: fraction of the steps in which the rate falls, at the end
+        optimizer (adamw | muon): update rule. adamw: for all weights; muon: orthogonal updates of
+            the matrices of hidden layers, AdamW for the rest
+        weight_decay (>= 0): decay of matrices: each step multiplies them by 1 - rate * weight_decay
+        clip (>= 0): maximum norm of the gradients; 0: no limit
 
     Returns:
         the model with the lowest loss on the held-out data; its `training` has the losses
@@ -380,23 +379,22 @@ def mlm(
             number
         epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
             first
-        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
-        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
-        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: use the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: use the number of steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: use the number of steps
         decay (constant | inverse_square_root | cosine | linear | wsd; None: cosine to 1/20 with
-            steps or epochs, else inverse_square_root): the rate after the warm-up. constant: the
-            highest rate; inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine
-            down to the floor; linear: a line down to the floor; wsd: the highest rate, then a line
-            down to the floor
-        rate (> 0): highest learning rate
+            steps or epochs, else inverse_square_root): learning rate after the warm-up. constant:
+            the peak rate; inverse_square_root: the peak rate * sqrt(warmup / step); cosine: half a
+            cosine from the peak rate to the floor; linear: a line from the peak rate to the floor;
+            wsd: the peak rate, then a line to the floor
+        rate (> 0): peak learning rate
         warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
             warm-up
-        decay_share (> 0, <= 1): of wsd: fraction of the steps, the last ones, in which the rate
-            falls
-        optimizer (adamw | muon): the update rule. adamw: for all weights; muon: orthogonal updates
-            of the matrices of hidden layers, AdamW for the rest
-        weight_decay (>= 0): of matrices: each step multiplies them by 1 - rate * weight_decay
-        clip (>= 0): largest norm of the gradients; 0: no limit
+        decay_share (> 0, <= 1): wsd: fraction of the steps in which the rate falls, at the end
+        optimizer (adamw | muon): update rule. adamw: for all weights; muon: orthogonal updates of
+            the matrices of hidden layers, AdamW for the rest
+        weight_decay (>= 0): decay of matrices: each step multiplies them by 1 - rate * weight_decay
+        clip (>= 0): maximum norm of the gradients; 0: no limit
 
     Returns:
         the model with the lowest loss on the held-out data; its `training` has the losses
@@ -575,23 +573,22 @@ def translate(
             number
         epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
             first
-        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
-        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
-        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: use the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: use the number of steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: use the number of steps
         decay (constant | inverse_square_root | cosine | linear | wsd; None: cosine to 1/20 with
-            steps or epochs, else inverse_square_root): the rate after the warm-up. constant: the
-            highest rate; inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine
-            down to the floor; linear: a line down to the floor; wsd: the highest rate, then a line
-            down to the floor
-        rate (> 0): highest learning rate
+            steps or epochs, else inverse_square_root): learning rate after the warm-up. constant:
+            the peak rate; inverse_square_root: the peak rate * sqrt(warmup / step); cosine: half a
+            cosine from the peak rate to the floor; linear: a line from the peak rate to the floor;
+            wsd: the peak rate, then a line to the floor
+        rate (> 0): peak learning rate
         warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
             warm-up
-        decay_share (> 0, <= 1): of wsd: fraction of the steps, the last ones, in which the rate
-            falls
-        optimizer (adamw | muon): the update rule. adamw: for all weights; muon: orthogonal updates
-            of the matrices of hidden layers, AdamW for the rest
-        weight_decay (>= 0): of matrices: each step multiplies them by 1 - rate * weight_decay
-        clip (>= 0): largest norm of the gradients; 0: no limit
+        decay_share (> 0, <= 1): wsd: fraction of the steps in which the rate falls, at the end
+        optimizer (adamw | muon): update rule. adamw: for all weights; muon: orthogonal updates of
+            the matrices of hidden layers, AdamW for the rest
+        weight_decay (>= 0): decay of matrices: each step multiplies them by 1 - rate * weight_decay
+        clip (>= 0): maximum norm of the gradients; 0: no limit
 
     Returns:
         the model with the lowest loss on the held-out data; its `training` has the losses
@@ -752,23 +749,22 @@ def dates(
             number
         epochs (0 .. 1000000000): passes over the data; 0: no limit. With steps: whichever ends
             first
-        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: as the warm-up in steps
-        validate_epochs (0 .. 1000000000): epochs between validations; 0: as those in steps
-        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: as those in steps
+        warmup_epochs (0 .. 1000000000): epochs of linear warm-up; 0: use the warm-up in steps
+        validate_epochs (0 .. 1000000000): epochs between validations; 0: use the number of steps
+        checkpoint_epochs (0 .. 1000000000): epochs between checkpoints; 0: use the number of steps
         decay (constant | inverse_square_root | cosine | linear | wsd; None: cosine to 1/20 with
-            steps or epochs, else inverse_square_root): the rate after the warm-up. constant: the
-            highest rate; inverse_square_root: it times sqrt(warmup / step); cosine: half a cosine
-            down to the floor; linear: a line down to the floor; wsd: the highest rate, then a line
-            down to the floor
-        rate (> 0): highest learning rate
+            steps or epochs, else inverse_square_root): learning rate after the warm-up. constant:
+            the peak rate; inverse_square_root: the peak rate * sqrt(warmup / step); cosine: half a
+            cosine from the peak rate to the floor; linear: a line from the peak rate to the floor;
+            wsd: the peak rate, then a line to the floor
+        rate (> 0): peak learning rate
         warmup (>= 0; None: 100, translate 400; at most a tenth of the steps): steps of linear
             warm-up
-        decay_share (> 0, <= 1): of wsd: fraction of the steps, the last ones, in which the rate
-            falls
-        optimizer (adamw | muon): the update rule. adamw: for all weights; muon: orthogonal updates
-            of the matrices of hidden layers, AdamW for the rest
-        weight_decay (>= 0): of matrices: each step multiplies them by 1 - rate * weight_decay
-        clip (>= 0): largest norm of the gradients; 0: no limit
+        decay_share (> 0, <= 1): wsd: fraction of the steps in which the rate falls, at the end
+        optimizer (adamw | muon): update rule. adamw: for all weights; muon: orthogonal updates of
+            the matrices of hidden layers, AdamW for the rest
+        weight_decay (>= 0): decay of matrices: each step multiplies them by 1 - rate * weight_decay
+        clip (>= 0): maximum norm of the gradients; 0: no limit
 
     Returns:
         the model with the lowest loss on the held-out data; its `training` has the losses
@@ -1066,7 +1062,7 @@ def extrapolate(
     train_length: int = 128,
     batch_size: int = 16,
     seed: int = 0,
-    test_lengths: Sequence[int] = [128, 256, 512, 1024],
+    test_lengths: Sequence[int] = (128, 256, 512, 1024),
     minutes: float = 0.0,
     steps: int = 0,
     seeds: int = 1,

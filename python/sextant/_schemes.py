@@ -306,7 +306,7 @@ def document_mask(
     positions: Positions,
     heads: int,
     *,
-    starts: Sequence[int] = [0],
+    starts: Sequence[int] = (0,),
     causal: bool = False,
 ) -> _core.ScoreTerm:
     r"""Keeps documents that are packed into one sequence from attending to one another.

@@ -71,8 +71,8 @@ TEST_F(Resume, OfMuonGivesTheRunThatWasNotStopped) {
   EXPECT_NE(read_file(path("whole/last/model.safetensors")),
             read_file(path("straight/last/model.safetensors")));
   options.folder = path("run");
-  for (const std::int64_t steps : {1, 5, 12}) {
-    options.steps = steps;
+  for (const std::int64_t step : {1, 5, 12}) {
+    options.should_stop = [step](const StepMetrics& now) { return now.step == step; };
     ToyTask task(1);
     train(task, options);
     options.resume = true;
