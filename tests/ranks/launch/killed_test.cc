@@ -23,8 +23,8 @@ TEST_P(KilledRank, EndsAllWithinTenSecondsAndIsNamed) {
   EXPECT_LE(ended.seconds, 10);
   EXPECT_NE(ended.text.find("rank 1"), std::string::npos) << ended.text;
   for (const auto& file : std::filesystem::directory_iterator(folder)) {
-    // Complete, and nothing half-written: a rank that is killed while it writes leaves the file that
-    // it would have renamed.
+    // Complete, and nothing half-written: a rank that is killed while it writes leaves the file
+    // that it would have renamed.
     const std::string name = file.path().filename().string();
     if (!name.starts_with(".sextant-")) EXPECT_EQ(name, "first.npy");
   }
