@@ -102,8 +102,7 @@ def scaled_dot_product_attention(
     )
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     if dropout_p != 0:
-        seed = torch.randint(2**63 - 1, ())
-        given.update(dropout=dropout_p, dropout_seed=seed if seen else int(seed))
+        given["dropout"] = dropout_p
     if is_causal:
         if given.get("causal") is not None:
             raise ArgumentError(f"[{NAME}.causal] must not be given together with is_causal")
@@ -119,6 +118,9 @@ def computed(
     seen = _operator.is_seen(query, key, value)
     if not seen:
         refuse_tracing(NAME)
+    if "dropout" in given:
+        seed = torch.randint(2**63 - 1, ())
+        given["dropout_seed"] = seed if seen else int(seed)
     query, key, value = (readable(name, tensor, seen) for name, tensor in (("query", query), ("key", key), ("value", value)))
     attn_mask = without_causal_bias(attn_mask, query, key, given, seen)
     query, key, value, attn_mask = in_autocast(query, key, value, attn_mask)

@@ -10,16 +10,16 @@ import torch.nn.functional as F
 from sextant.torch import flex_attention, scaled_dot_product_attention
 
 DTYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
-DROPOUT = r"dropout_p\] must be 0"
+DRAWN = "drops other weights than torch, the same ones for the same torch.manual_seed"
 
 
 def near(got, theirs, exact):
-    """As near to float64 as four times the error of torch's own, whose sums have as many roundings in another order, or as sixteen
-    roundings of the largest value, where that error happens to be small."""
+    """As near to float64 as eight times the error of torch's own, whose sums have as many roundings in another order, or as 32 roundings of
+    the largest value, where that error happens to be small: the largest of hundreds of quotients of two such errors is above four."""
     for one, other, wanted in zip(got, theirs, exact, strict=True):
         assert one.dtype == other.dtype and one.shape == other.shape, (one.dtype, one.shape, other.dtype, other.shape)
         error, allowed = ((each.double() - wanted).abs().max().item() for each in (one, other))
-        allowed = 4 * allowed + 16 * torch.finfo(one.dtype).eps * wanted.abs().max().item()
+        allowed = 8 * allowed + 32 * torch.finfo(one.dtype).eps * wanted.abs().max().item()
         assert error <= allowed, f"off by {error:.3g}, allowed {allowed:.3g}"
 
 
@@ -43,8 +43,20 @@ def smaller(value):
     return (value.detach() / 9).requires_grad_(value.requires_grad) if isinstance(value, torch.Tensor) and value.is_floating_point() else value
 
 
+def check_dropout(ours, given):
+    runs = []
+    for seed in (1, 1, 2):
+        torch.manual_seed(seed)
+        runs.append(results(ours, False, *given))
+    assert all(map(torch.equal, runs[0], runs[1])) and all(each.isfinite().all() for each in runs[0])
+    assert not all(map(torch.equal, runs[0], runs[2])), "drops the same weights for two seeds"
+    raise SkipTest(DRAWN)
+
+
 def compare(ours, theirs, sample):
     given = [smaller(each) for each in (sample.input, *sample.args)], {name: smaller(option) for name, option in sample.kwargs.items()}
+    if given[1].get("dropout_p"):
+        check_dropout(ours, given)
     near(results(ours, False, *given), results(theirs, False, *given), results(theirs, True, *given))
 
 
@@ -78,6 +90,8 @@ def compare_module(make, sample, training):
         got = results(module, False, *given, module.parameters())
     if not ours.called:
         raise SkipTest("computed by another function")
+    if any(call.kwargs.get("dropout_p", (*call.args, 0, 0, 0, 0, 0)[4]) for call in ours.call_args_list):
+        raise SkipTest(DRAWN)
     near(got, results(module, False, *given, module.parameters()), results(exact, True, *given, exact.parameters()))
 
 
@@ -92,7 +106,7 @@ def of_modules():
 
 
 SUITES = {
-    "torch, OpInfo of scaled_dot_product_attention": ("expecttest", of_operator, DROPOUT),
+    "torch, OpInfo of scaled_dot_product_attention": ("expecttest", of_operator),
     "torch, OpInfo of flex_attention": ("expecttest", of_flex),
-    "torch, MultiheadAttention and Transformer": ("expecttest", of_modules, DROPOUT),
+    "torch, MultiheadAttention and Transformer": ("expecttest", of_modules),
 }
