@@ -100,8 +100,8 @@ def flex_attention(
         )
     made = []
     for batch, options in enumerate(texts):
-        one = [tensor[batch : batch + 1] if len(texts) > 1 and tensor.shape[0] > 1 else tensor for tensor in (query, key, value)]
-        made.append(computed(*one, None, options.pop("scale", None), enable_gqa, {**options, "threads": threads}, wants_sums))
+        q, k, v = (tensor[batch : batch + 1] if len(texts) > 1 and tensor.shape[0] > 1 else tensor for tensor in (query, key, value))
+        made.append(computed(q, k, v, None, options.pop("scale", None), enable_gqa, {**options, "threads": threads}, wants_sums))
     out = made[0][0] if len(made) == 1 else torch.cat([each for each, _ in made])
     if not wants_sums and return_aux is None:
         return out
@@ -113,8 +113,7 @@ def flex_attention(
     return out, AuxOutput(lse=lse, max_scores=None)
 
 
-flex_attention._torchdynamo_disable = True  # type: ignore[attr-defined]
-flex_attention._torchdynamo_disable_msg = f"[{NAME}] {GRAPH_BREAK}"  # type: ignore[attr-defined]
+vars(flex_attention).update(_torchdynamo_disable=True, _torchdynamo_disable_msg=f"[{NAME}] {GRAPH_BREAK}")
 
 
 def sums_wanted(return_lse: bool, return_aux: Any) -> bool:

@@ -71,7 +71,8 @@ TEST(List, TypesRanges) {
 
 TEST(List, SaysWhatEachNameOfAChoiceMeans) {
   constexpr const char* kLayout =
-      "form pair k of n rotated ones. interleaved: 2k and 2k + 1; half_split: k and k + n/2 "
+      "channels of pair k, for n rotated channels. interleaved: 2k and 2k + 1; half_split: k and k "
+      "+ n/2 "
       "(interleaved | half_split; default half_split)";
   std::string one_line = sextant("list rotary").out;
   for (auto at = one_line.find("\n  "); at != std::string::npos; at = one_line.find("\n  ")) {
