@@ -159,8 +159,8 @@ TEST_P(Hostile, InputDoesNoHarm) {
   const auto before = files_in(folder.path());
   const Folder aside;
   std::string script = "sextant() { \"" + sextant::tests::program() + "\" \"$@\"; }\n" + enter;
-#ifdef SEXTANT_SANITIZED  // several times as slow, with a shadow of terabytes of addresses
-  const auto seconds = 4 * one.seconds;
+#ifdef SEXTANT_SANITIZED  // up to eleven times as slow, with a shadow of terabytes of addresses
+  const auto seconds = 12 * one.seconds;
 #else
   const auto seconds = one.seconds;
   script += "ulimit -v " + std::to_string(one.memory * 1024) + " || exit 98\n";
