@@ -7,12 +7,14 @@ import pytest
 torch = pytest.importorskip("torch")
 
 import torch.nn.functional as F  # noqa: E402
+from torch import library  # noqa: E402
 from torch._subclasses.fake_tensor import FakeTensorMode  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 from torch.utils.flop_counter import FlopCounterMode  # noqa: E402
 
 import sextant  # noqa: E402
 from sextant.torch import nn, scaled_dot_product_attention as sdpa  # noqa: E402
+from sextant.torch._operator import in_words_of_operator  # noqa: E402
 
 pytestmark = [pytest.mark.filterwarnings("ignore::DeprecationWarning"), pytest.mark.filterwarnings("ignore::FutureWarning"),
               pytest.mark.filterwarnings("ignore::UserWarning")]  # fmt: skip  # of torch, about itself
@@ -113,11 +115,11 @@ def test_torchs_own_check_of_operators():
     inputs = [random(2, 4, 6, 8, seed=s).requires_grad_() for s in range(3)]
     bshd = [random(2, 6, 4, 8, seed=s).transpose(1, 2).requires_grad_() for s in range(3)]
     for tensors in (inputs, bshd):
-        torch.library.opcheck(torch.ops.sextant.attention, (*tensors, *[None] * 12, None, 0.0, None, 0.0, 0, *[None] * 5))
+        library.opcheck(torch.ops.sextant.attention, (*tensors, *in_words_of_operator({})))
     recipe = nn.PositionalLayer("t5", heads=2)
-    torch.library.opcheck(torch.ops.sextant.table, ([recipe.table], None, 5, recipe.recipe_text, "float32", False))
+    library.opcheck(torch.ops.sextant.table, ([recipe.table], None, 5, recipe.recipe_text, "float32", False))
     rotary = nn.PositionalLayer("rotary", head_dim=8).recipe_text
-    torch.library.opcheck(torch.ops.sextant.rotate, (inputs[0], torch.arange(6), 6, rotary, False, False))
+    library.opcheck(torch.ops.sextant.rotate, (inputs[0], torch.arange(6), 6, rotary, False, False))
 
 
 def test_the_flop_counter_counts_what_torch_counts():

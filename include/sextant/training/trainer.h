@@ -81,9 +81,8 @@ struct TrainingResult {
 };
 
 // Trains. Step i (from 0) sums the gradients of task.batches(i) batches, each scaled by 1 /
-// task.target_tokens(i), and makes one step of the
-// optimiser with learning_rate(schedule, i). The random seed
-// is a function of `seed` and the step, the same for all batches of a step: a task distinguishes
+// task.target_tokens(i), and makes one step of the optimiser with learning_rate(schedule, i). The
+// random seed is a function of `seed` and the step, the same for all batches of a step: a task distinguishes
 // their tokens by RandomKey::first_row. So a step has the same sums in one batch and in several, up
 // to rounding (those of several are added in pairs, then pairs of pairs). A run that is killed at
 // any moment and resumed gives the same weights and the same metrics.jsonl (except for seconds),
