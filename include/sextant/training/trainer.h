@@ -82,13 +82,13 @@ struct TrainingResult {
 
 // Trains. Step i (from 0) sums the gradients of task.batches(i) batches, each scaled by 1 /
 // task.target_tokens(i), and makes one step of the optimiser with learning_rate(schedule, i). The
-// random seed is a function of `seed` and the step, the same for all batches of a step: a task distinguishes
-// their tokens by RandomKey::first_row. So a step has the same sums in one batch and in several, up
-// to rounding (those of several are added in pairs, then pairs of pairs). A run that is killed at
-// any moment and resumed gives the same weights and the same metrics.jsonl (except for seconds),
-// bit for bit, as one that is not killed. At the end, the task has the weights of the last step, as
-// does folder/last; folder/best is the model with the lowest validation loss. Without a folder the
-// best loss is only reported.
+// random seed is a function of `seed` and the step, the same for all batches of a step: a task
+// distinguishes their tokens by RandomKey::first_row. So a step has the same sums in one batch and
+// in several, up to rounding (those of several are added in pairs, then pairs of pairs). A run that
+// is killed at any moment and resumed gives the same weights and the same metrics.jsonl (except for
+// seconds), bit for bit, as one that is not killed. At the end, the task has the weights of the
+// last step, as does folder/last; folder/best is the model with the lowest validation loss. Without
+// a folder the best loss is only reported.
 //
 // With a group, all ranks call train() with equal tasks and options. The first rank writes the
 // folder and has the clock; weights and the state come from it. `folder` and `clock` of the others
