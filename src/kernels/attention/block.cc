@@ -110,10 +110,11 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe, con
   }
   rescale(b, lanes, block_max);
   exponentiate(rects, lanes, begin, scratch.scores);
-  for (const VisibleRect& rect : rects) {
-    if (!b.dropout.is_on()) break;
-    drop_weights(b.dropout, rect, lanes.first_query,
-                 scratch.scores + (rect.first_key - begin) * kQueryBlock, kQueryBlock);
+  if (b.dropout.is_on()) {
+    for (const VisibleRect& rect : rects) {
+      drop_weights(b.dropout, rect, lanes.first_query,
+                   scratch.scores + (rect.first_key - begin) * kQueryBlock, kQueryBlock);
+    }
   }
   add_block(rects, begin, b.v_dim,
             {.a = v,
