@@ -1,4 +1,4 @@
-"""flex_attention(): torch's signature, with functions as the operator's own options where they say the same."""
+"""flex_attention(): torch's signature; functions that compute an option of the operator run as that option."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ._flex_masks import Function
 
 GRAPH_BREAK = (
-    "its functions run while it computes: compile without fullgraph=True, where the graph breaks here, or say the same by options of "
-    "sextant.torch.scaled_dot_product_attention (causal, window, segments, bias, softcap, ...), which graphs have as one operator"
+    "its functions run while it computes: compile without fullgraph=True, where the graph breaks here, or use options of "
+    "sextant.torch.scaled_dot_product_attention (causal, window, segments, bias, softcap, ...), which are one operator in a graph"
 )
 
 
@@ -42,9 +42,9 @@ def flex_attention(
 ) -> Any:
     """torch.nn.attention.flex_attention on the CPU, without a compiler and with gradients; no array of all pairs is made.
 
-    What a function says in the operator's own words runs as such: a factor of the score, a softcap, numbers by the distance of query and
-    key (ALiBi, relative biases), causal masks, windows, documents, prefixes. Any other bias or mask is called tile by tile, as
-    sextant.bias() and sextant.mask() are.
+    A function that computes an option of the operator runs as that option: a factor of the score, a softcap, numbers by the distance of
+    query and key (ALiBi, relative biases), causal masks, windows, documents, prefixes. Any other bias or mask is called tile by tile, as
+    those of sextant.bias() and sextant.mask().
 
     First derivatives of query, key, value, and of tensors that score_mod reads and that require them. torch.func.grad and vmap take those
     of query, key and value. torch.compile has a break of the graph here.

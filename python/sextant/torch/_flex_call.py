@@ -1,4 +1,4 @@
-"""A call of flex_attention in the operator's options: what its functions say, as far as the operator has words for it."""
+"""A call of flex_attention in options of the operator: those that its functions compute."""
 
 from __future__ import annotations
 
