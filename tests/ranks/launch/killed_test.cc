@@ -26,7 +26,8 @@ TEST_P(KilledRank, EndsAllWithinTenSecondsAndIsNamed) {
     // Complete, and nothing half-written: a rank that is killed while it writes leaves the file
     // that it would have renamed.
     const std::string name = file.path().filename().string();
-    if (!name.starts_with(".sextant-")) EXPECT_EQ(name, "first.npy");
+    if (name.starts_with(".sextant-")) continue;
+    EXPECT_EQ(name, "first.npy");
   }
 }
 
