@@ -45,12 +45,14 @@ View<const double> chosen_heads(View<const double> weights, std::int64_t head) {
 Picture draw_maps(const HeadMaps& maps, double max_width) {
   std::string title = maps.title;
   if (maps.has_heads && maps.weights.size(0) == 1) {
-    title += " · Head " + std::to_string(std::max<std::int64_t>(maps.head, 0));
+    const std::int64_t only = maps.heads.size() == 1 ? maps.heads[0] : 0;
+    title += " · Head " + std::to_string(maps.head >= 0 ? maps.head : only);
   }
   AttentionMaps chart{maps.drawn(), maps.queries, maps.keys, title};
   chart.row_name = maps.row_name;
   chart.column_name = maps.column_name;
   chart.max_width = max_width;
+  if (maps.head < 0) chart.heads = maps.heads;
   return draw(chart);
 }
 
@@ -63,6 +65,7 @@ Picture draw_lines(const HeadMaps& maps, double max_width) {
   lines.left_name = maps.row_name;
   lines.right_name = maps.column_name;
   lines.max_width = max_width;
+  if (maps.head < 0) lines.heads = maps.heads;
   if (maps.head >= 0) lines.title += " · Head " + std::to_string(maps.head);
   return draw(lines);
 }

@@ -156,8 +156,9 @@ Tensor<T> LanguageModel<T>::last_hidden_states(const TokenBatch& batch, Pass& pa
 }
 
 template <class T>
-std::vector<Tensor<T>> LanguageModel<T>::attention_maps(
-    std::span<const std::int64_t> tokens, Pass& pass, std::span<const std::int64_t> chosen) const {
+std::vector<Tensor<T>> LanguageModel<T>::attention_maps(std::span<const std::int64_t> tokens,
+                                                        Pass& pass,
+                                                        const MapSelection& chosen) const {
   const TokenBatch batch = TokenBatch::of(tokens);
   const auto from = all_of<T>(batch, config.vocabulary, pass, "attention_maps.tokens");
   const Workspace::Scope scope(pass.memory);

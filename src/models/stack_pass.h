@@ -89,15 +89,15 @@ std::vector<Tensor<T>> layer_logits(const TokenStack<T>& of, const PackedTokens<
 }
 
 // Puts the attention weights of the first sequence into `self` and `cross` (null: nowhere),
-// [chosen layers][heads, tokens, tokens or context tokens]. `chosen` is borrowed; empty: all.
-// Throws Error unless they are layers of the stack in ascending order.
+// [chosen layers][heads, rows, tokens or context tokens]. The spans of `chosen` are borrowed.
+// Throws Error unless its layers are those of the stack in ascending order.
 template <class T>
 typename TransformerStack<T>::Observer weights_into(const TransformerStack<T>& stack,
-                                                    std::span<const std::int64_t> chosen,
+                                                    const MapSelection& chosen,
                                                     std::vector<Tensor<T>>* self,
                                                     std::vector<Tensor<T>>* cross = nullptr) {
   std::int64_t before = -1;
-  for (const std::int64_t layer : chosen) {
+  for (const std::int64_t layer : chosen.layers) {
     if (layer <= before || layer >= std::ssize(stack.layers)) {
       throw Error("attention_maps.layers",
                   "must be 0 .. " + std::to_string(stack.layers.size() - 1) +
@@ -106,15 +106,15 @@ typename TransformerStack<T>::Observer weights_into(const TransformerStack<T>& s
     }
     before = layer;
   }
-  const auto put = [chosen](const AttentionLayer<T>& layer, std::size_t i,
-                            const typename AttentionLayer<T>::Saved& attended,
-                            std::vector<Tensor<T>>* maps) {
+  const WeightsOptions parts{.heads = {chosen.heads.begin(), chosen.heads.end()},
+                             .rows = {chosen.rows.begin(), chosen.rows.end()}};
+  const auto put = [chosen, parts](const AttentionLayer<T>& layer, std::size_t i,
+                                   const typename AttentionLayer<T>::Saved& attended,
+                                   std::vector<Tensor<T>>* maps) {
     if (maps == nullptr) return;
-    if (!chosen.empty() &&
-        !std::binary_search(chosen.begin(), chosen.end(), static_cast<std::int64_t>(i))) {
-      return;
-    }
-    maps->push_back(layer.weights(attended, 0));
+    const auto number = static_cast<std::int64_t>(i);
+    if (!chosen.layers.empty() && !std::ranges::binary_search(chosen.layers, number)) return;
+    maps->push_back(layer.weights(attended, 0, parts));
   };
   return {.self = [&stack, put, self](
                       std::size_t i,

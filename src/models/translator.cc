@@ -124,9 +124,13 @@ LossSum Translator<T>::loss(const PairBatch& batch, const TokenLossOptions& opti
 }
 
 template <class T>
-typename Translator<T>::Maps Translator<T>::attention_maps(
-    std::span<const std::int64_t> source, std::span<const std::int64_t> target, Pass& pass,
-    std::span<const std::int64_t> chosen) const {
+typename Translator<T>::Maps Translator<T>::attention_maps(std::span<const std::int64_t> source,
+                                                           std::span<const std::int64_t> target,
+                                                           Pass& pass,
+                                                           const MapSelection& chosen) const {
+  if (!chosen.rows.empty()) {
+    throw Error("attention_maps.rows", "must not be given for a translator");
+  }
   const Workspace::Scope scope(pass.memory);
   const PairBatch batch = one_pair(source, target);
   check(*this, batch, pass);

@@ -95,7 +95,7 @@ void draw_head(Drawing& drawing, View<const double> weights, std::int64_t head, 
 
 Picture draw(const AttentionLines& lines) {
   const View<const double> weights =
-      check_words("attention_lines", lines.weights, lines.queries, lines.keys);
+      check_words("attention_lines", lines.weights, lines.queries, lines.keys, lines.heads);
   if (!std::isfinite(lines.threshold)) {
     throw Error("attention_lines.threshold", "must be a finite number");
   }
@@ -119,7 +119,7 @@ Picture draw(const AttentionLines& lines) {
   if (heads > 1) {
     std::vector<std::string> names;
     for (std::int64_t head = 0; head < heads; ++head) {
-      names.push_back("Head " + std::to_string(head));
+      names.push_back(head_name(lines.heads, head));
     }
     top += draw_legend(drawing, names, kMargin, top, width, [&](double x, double y, std::size_t i) {
       drawing.line(x - 8, y, x + 8, y, series_color(i), 4);

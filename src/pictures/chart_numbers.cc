@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "core/options/enum_names.h"
+#include "pictures/matrices/words.h"
 
 namespace sextant::pictures {
 namespace {
@@ -30,7 +31,7 @@ template <class Chart>
 ChartNumbers weights_of(const Chart& chart, View<const double> weights) {
   ChartNumbers numbers{.title = chart.title, .value_label = "Weight"};
   numbers.panels = matrices(weights, [&](std::int64_t head) {
-    return weights.size(0) == 1 ? std::string() : "Head " + std::to_string(head);
+    return weights.size(0) == 1 ? std::string() : head_name(chart.heads, head);
   });
   numbers.row_labels = chart.queries;
   numbers.column_labels = chart.keys;

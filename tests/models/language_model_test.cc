@@ -189,16 +189,40 @@ TEST(LanguageModel, HasTheAttentionMapsOfChosenLayers) {
       EXPECT_TRUE(std::ranges::equal(some[i].span(), wanted.span()));
     }
   };
-  expect_chosen(model.attention_maps(tokens, pass, layers), model.attention_maps(tokens, pass));
-  const auto some = translator.attention_maps(tokens, tokens, pass, layers);
+  expect_chosen(model.attention_maps(tokens, pass, {.layers = layers}),
+                model.attention_maps(tokens, pass));
+  const auto some = translator.attention_maps(tokens, tokens, pass, {.layers = layers});
   const auto all = translator.attention_maps(tokens, tokens, pass);
   expect_chosen(some.encoder, all.encoder);
   expect_chosen(some.decoder, all.decoder);
   expect_chosen(some.cross, all.cross);
   using Layers = std::vector<std::int64_t>;
   for (const Layers& wrong : {Layers{4}, Layers{-1}, Layers{2, 1}, Layers{1, 1}}) {
-    EXPECT_THROW(model.attention_maps(tokens, pass, wrong), Error);
+    EXPECT_THROW(model.attention_maps(tokens, pass, {.layers = wrong}), Error);
   }
+}
+
+TEST(LanguageModel, HasTheAttentionMapsOfChosenHeadsAndRows) {
+  const LanguageModel<float> model(deep(ModelKind::causal, 2));
+  const std::vector<std::int64_t> tokens = {3, 1, 4, 1, 5}, heads = {1}, rows = {4, 2}, wrong = {5};
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  const auto all = model.attention_maps(tokens, pass);
+  const auto some = model.attention_maps(tokens, pass, {.heads = heads, .rows = rows});
+  ASSERT_EQ(some.size(), all.size());
+  for (std::size_t layer = 0; layer < all.size(); ++layer) {
+    ASSERT_EQ(some[layer].shape(), Shape({1, 2, 5}));
+    for (std::int64_t key = 0; key < 5; ++key) {
+      EXPECT_EQ(some[layer](0, 0, key), all[layer](1, 4, key));
+      EXPECT_EQ(some[layer](0, 1, key), all[layer](1, 2, key));
+    }
+  }
+  EXPECT_THROW(model.attention_maps(tokens, pass, {.rows = wrong}), Error);
+  EXPECT_THROW(model.attention_maps(tokens, pass, {.heads = wrong}), Error);
+  const Translator<float> translator(deep(ModelKind::translator, 2));
+  EXPECT_THROW(translator.attention_maps(tokens, tokens, pass, {.rows = rows}), Error);
+  const auto of_head = translator.attention_maps(tokens, tokens, pass, {.heads = heads});
+  EXPECT_EQ(of_head.cross.at(0).shape(), Shape({1, 5, 5}));
 }
 
 // A decoder over an empty source has a sum of nothing for context, alone or among others.

@@ -21,8 +21,9 @@ struct HeadMaps {
   std::optional<View<const double>> masked = {};
   std::vector<std::string> queries, keys;
   std::string title;
-  std::int64_t head = -1;                                  // the chosen head; -1: all
-  bool has_heads = true;                                   // false: one map that belongs to no head
+  std::int64_t head = -1;             // the chosen head; -1: all
+  std::vector<std::int64_t> heads{};  // the numbers of all heads; empty: from 0
+  bool has_heads = true;              // false: one map that belongs to no head
   std::string row_name = "Queries", column_name = "Keys";  // the kind of tokens of an axis
 
   View<const double> drawn() const { return masked.value_or(weights); }

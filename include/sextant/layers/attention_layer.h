@@ -91,9 +91,10 @@ struct AttentionLayer {
   View<T> project(View<const T> x, Pass& pass) const;
   AttentionOptions<T> operator_options() const;
 
-  // Returns the attention weights of one sequence of a call, [heads, its queries, its keys], for
-  // pictures.
-  Tensor<T> weights(const Saved& saved, std::int64_t sequence) const;
+  // Returns the attention weights of one sequence of a call, [heads, its queries, its keys], or of
+  // chosen heads and rows, for pictures.
+  Tensor<T> weights(const Saved& saved, std::int64_t sequence,
+                    const WeightsOptions& chosen = {}) const;
 
   // prefix + "in.", "out.", "q_norm.", "k_norm.".
   void append_parameters(Parameters<T>& to, const std::string& prefix);

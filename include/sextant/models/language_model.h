@@ -48,10 +48,11 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   std::vector<Tensor<T>> hidden_states(std::span<const std::int64_t> tokens, Pass& pass) const;
   // Returns the last of these for each token of a batch, [tokens, width].
   Tensor<T> last_hidden_states(const TokenBatch& batch, Pass& pass) const;
-  // Returns attention weights of a sentence, [layers][heads, tokens, tokens]; with `layers` only
-  // for these, with their memory. Throws Error unless they are in ascending order; empty: all.
+  // Returns attention weights of a sentence, [layers][heads, rows, tokens], all or chosen ones.
+  // Throws Error for layers that are not in ascending order, and for layers, heads and rows that do
+  // not exist.
   std::vector<Tensor<T>> attention_maps(std::span<const std::int64_t> tokens, Pass& pass,
-                                        std::span<const std::int64_t> layers = {}) const;
+                                        const MapSelection& chosen = {}) const;
 
   // Replaces the positions of a trained model, to see their effect; {"none"} removes them. config
   // then has the new ones. Throws an Error with model.positions for schemes that learn weights, and

@@ -28,6 +28,12 @@ struct TokenBatch {
   void check(std::int64_t vocabulary) const;
 };
 
+// Which attention maps of a sentence to compute; only their memory is taken. Empty: all.
+struct MapSelection {
+  std::span<const std::int64_t> layers{};         // in ascending order
+  std::span<const std::int64_t> heads{}, rows{};  // in any order; rows are queries
+};
+
 // A vector for each input token, and a logit for each output token.
 template <class T>
 struct TokenModel {

@@ -42,14 +42,14 @@ struct Translator : TokenModel<T> {  // of kind translator; source and target sh
 
   // Attention weights of one pair: [layers][heads, tokens, tokens], cross: [heads, target tokens,
   // source tokens]; copied [target tokens, source tokens]: the probability that a pointer copies
-  // each source token; else empty. `target` is the decoder's input. `layers`: as
-  // LanguageModel::attention_maps(), for encoder and decoder.
+  // each source token; else empty. `target` is the decoder's input. `chosen`: as for
+  // LanguageModel::attention_maps(), the layers and heads of encoder and decoder; Error for rows.
   struct Maps {
     std::vector<Tensor<T>> encoder, decoder, cross;
     Tensor<T> copied;
   };
   Maps attention_maps(std::span<const std::int64_t> source, std::span<const std::int64_t> target,
-                      Pass& pass, std::span<const std::int64_t> layers = {}) const;
+                      Pass& pass, const MapSelection& chosen = {}) const;
 
   // As LanguageModel::hidden_states(), for encoder and decoder: [layers + 1][tokens, width].
   // `target` is the decoder's input.

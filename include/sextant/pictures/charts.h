@@ -104,9 +104,11 @@ struct AttentionMaps {
   ColorMap map = ColorMap::sequential;
   std::string row_name = "Queries", column_name = "Keys";  // names of the axes of a large map
   double max_width = 950;  // CSS pixels of the picture, 280 or more: 360 suits a phone
+  std::vector<std::int64_t> heads = {};  // the number of each head; empty: from 0
 };
 // Throws Error, naming attention_maps.<member>, for no weights, tokens that are not one per query
-// and key, a `high` that is not above the scale's lower end, and a narrower max_width.
+// and key, numbers that are not one per head, a `high` that is not above the scale's lower end, and
+// a narrower max_width.
 Picture draw(const AttentionMaps& maps);
 
 // Lines between two columns of tokens, with the weight as opacity and one colour per head
@@ -118,6 +120,7 @@ struct AttentionLines {
   double threshold = 0.02;                                 // smaller weights are not drawn
   std::string left_name = "Queries", right_name = "Keys";  // names of the columns of words
   double max_width = 950;                                  // as in AttentionMaps
+  std::vector<std::int64_t> heads = {};                    // as in AttentionMaps
 };
 // Throws Error, naming attention_lines.<member>, as for AttentionMaps and for a threshold that is
 // not finite.

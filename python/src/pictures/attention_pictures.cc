@@ -8,6 +8,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "core/text/strings.h"
 #include "interpreter_lock.h"
 #include "pictures/picture_options.h"
 #include "sextant/figures/attention_maps.h"
@@ -32,6 +33,17 @@ Tensor<double> heads_of(const InputArray& array) {
   return result;
 }
 
+// The place of head `head` (-1: all) among heads of these numbers, from 0 if there are none.
+std::int64_t place_of(std::int64_t head, const std::vector<std::int64_t>& heads) {
+  if (head < 0 || heads.empty()) return head;
+  const auto found = std::ranges::find(heads, head);
+  if (found != heads.end()) return found - heads.begin();
+  throw Error("attention.head",
+              "must be one of the heads " +
+                  joined(heads, ", ", [](std::int64_t one) { return std::to_string(one); }) +
+                  ", got " + std::to_string(head));
+}
+
 Picture plot_attention(nb::handle given, const std::vector<std::string>& queries,
                        const std::vector<std::string>& keys, const nb::dict& more) {
   const PictureOptions options("attention", more);
@@ -47,6 +59,7 @@ Picture plot_attention(nb::handle given, const std::vector<std::string>& queries
                          .keys = keys,
                          .title = options.text("title", "Attention"),
                          .head = options.integer("head", {0, 1 << 20}).value_or(-1),
+                         .heads = options.integers("heads"),
                          .has_heads = array.shape().rank() > 2 && options.flag("has_heads"),
                          .row_name = options.text("row_name", "Queries"),
                          .column_name = options.text("column_name", "Keys")};
@@ -57,8 +70,9 @@ Picture plot_attention(nb::handle given, const std::vector<std::string>& queries
   const bool lines = options.flag("lines");
   return with_arguments_of("attention", [&] {
     const Unlocked released;
-    maps.weights = figures::chosen_heads(maps.weights, maps.head);
-    maps.masked = figures::chosen_heads(*maps.masked, maps.head);
+    const std::int64_t place = place_of(maps.head, maps.heads);
+    maps.weights = figures::chosen_heads(maps.weights, place);
+    maps.masked = figures::chosen_heads(*maps.masked, place);
     figures::check_tokens(maps.queries, "attention.queries");
     figures::check_tokens(maps.keys, "attention.keys");
     return lines ? draw_lines(maps, width) : draw_maps(maps, width);

@@ -235,7 +235,8 @@ void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> d
 }
 
 template <class T>
-Tensor<T> AttentionLayer<T>::weights(const Saved& saved, std::int64_t sequence) const {
+Tensor<T> AttentionLayer<T>::weights(const Saved& saved, std::int64_t sequence,
+                                     const WeightsOptions& chosen) const {
   const bool cross = options.cross;
   const auto cut = [sequence](View<T> x, std::span<const std::int64_t> segments) {
     const auto at = static_cast<std::size_t>(sequence);
@@ -249,7 +250,7 @@ Tensor<T> AttentionLayer<T>::weights(const Saved& saved, std::int64_t sequence) 
   if (saved.call.positions != nullptr) {
     saved.call.positions->set(attention_options, std::max(q.size(2), k.size(2)), saved.call.kind);
   }
-  const Tensor<T> all = attention_weights<T>(q, k, attention_options);
+  const Tensor<T> all = attention_weights<T>(q, k, attention_options, chosen);
   return copy_of(all.view().select(0, 0));
 }
 

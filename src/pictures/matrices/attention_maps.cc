@@ -109,8 +109,6 @@ void draw_name(Drawing& drawing, const Panel& panel, const std::string& name) {
   drawing.text(panel.left, panel.top - 11, name, {.size = kPanelTitleSize, .bold = true});
 }
 
-std::string head_name(std::int64_t head) { return "Head " + std::to_string(head); }
-
 // The mean of the heads, [queries, keys]. A pair that some heads hide has no weight in those; one
 // that all hide stays hidden.
 Tensor<double> mean_of_heads(View<const double> weights) {
@@ -156,14 +154,14 @@ Thumbnails thumbnails_of(const Maps& maps, double right) {
 }
 
 // Returns the y below them.
-double draw_thumbnails(Drawing& drawing, const Maps& maps, const Thumbnails& small,
-                       const Scale& scale, double top) {
+double draw_thumbnails(Drawing& drawing, const AttentionMaps& chart, const Maps& maps,
+                       const Thumbnails& small, const Scale& scale, double top) {
   Panel panel = small.panel;
   for (std::int64_t i = 0; i < small.count; ++i) {
     panel.left = small.panel.left + static_cast<double>(i % small.across) * small.pitch;
     panel.top = top + kMapTitleRoom +
                 static_cast<double>(i / small.across) * (panel.height + kMapTitleRoom + kMapsDown);
-    draw_name(drawing, panel, head_name(i));
+    draw_name(drawing, panel, head_name(chart.heads, i));
     draw_many_cells(drawing, panel, i, maps.weights.select(0, i), scale);
   }
   return small.count == 0 ? top : panel.bottom() + kMapsDown;
@@ -192,7 +190,7 @@ std::string note_of(const Maps& maps, const Thumbnails& small) {
 
 Picture draw(const AttentionMaps& chart) {
   const View<const double> weights =
-      check_words("attention_maps", chart.weights, chart.queries, chart.keys);
+      check_words("attention_maps", chart.weights, chart.queries, chart.keys, chart.heads);
   check_max_width("attention_maps", chart.max_width);
   const std::int64_t heads = weights.size(0);
   const Extent extent = extent_of(weights);
@@ -224,7 +222,8 @@ Picture draw(const AttentionMaps& chart) {
     panel.left = maps.left + static_cast<double>(head % maps.across) * maps.pitch;
     panel.top =
         top + static_cast<double>(head / maps.across) * (panel.height + kMapTitleRoom + kMapsDown);
-    if (heads > 1) draw_name(drawing, panel, small.count > 0 ? mean_name : head_name(head));
+    const std::string name = small.count > 0 ? mean_name : head_name(chart.heads, head);
+    if (heads > 1) draw_name(drawing, panel, name);
     // The mean is no panel of the weights: its number is the one after theirs.
     draw_cells(drawing, panel, small.count > 0 ? heads : head,
                small.count > 0 ? View<const double>(mean.view()) : weights.select(0, head), scale,
@@ -246,7 +245,7 @@ Picture draw(const AttentionMaps& chart) {
   }
   const double more_gaps = gaps.size() < 2 ? 0 : kGapPitch;
   bottom = std::max(bottom, top + bar_height + (maps.one_large ? 30 : 38) + more_gaps);
-  if (small.count > 0) bottom = draw_thumbnails(drawing, maps, small, scale, bottom + 8);
+  if (small.count > 0) bottom = draw_thumbnails(drawing, chart, maps, small, scale, bottom + 8);
   Picture picture =
       drawing.finish(right + kMargin, bottom + kMargin - 8, chart.title, describe(chart, weights));
   picture.numbers = numbers_of(chart, weights, scale);

@@ -226,7 +226,8 @@ Scale weight_scale(const Extent& extent, const std::optional<double>& high, Colo
 
 View<const double> check_words(const std::string& where, View<const double> weights,
                                const std::vector<std::string>& queries,
-                               const std::vector<std::string>& keys) {
+                               const std::vector<std::string>& keys,
+                               const std::vector<std::int64_t>& heads) {
   const int rank = weights.rank();
   if (rank < 2 || rank > 3 || weights.count() == 0) {
     throw Error(where + ".weights",
@@ -243,7 +244,16 @@ View<const double> check_words(const std::string& where, View<const double> weig
   };
   compare("queries", queries, rank - 2);
   compare("keys", keys, rank - 1);
+  const std::int64_t count = rank == 2 ? 1 : weights.size(0);
+  if (!heads.empty() && std::ssize(heads) != count) {
+    throw Error(where + ".heads", "must be a number for each of the " + std::to_string(count) +
+                                      " heads, got " + std::to_string(heads.size()));
+  }
   return as_panels(weights);
+}
+
+std::string head_name(const std::vector<std::int64_t>& heads, std::int64_t place) {
+  return "Head " + std::to_string(heads.empty() ? place : heads[static_cast<std::size_t>(place)]);
 }
 
 }  // namespace sextant::pictures

@@ -57,9 +57,14 @@ Scale weight_scale(const Extent& extent, const std::optional<double>& high, Colo
                    const std::string& where);
 
 // `weights` as [heads, queries, keys]; [queries, keys] is one head. Throws Error, naming `where`'s
-// member, for other shapes and unless there is one word per query and per key.
+// member, for other shapes and unless there is one word per query and per key, and one number per
+// head if there are numbers.
 View<const double> check_words(const std::string& where, View<const double> weights,
                                const std::vector<std::string>& queries,
-                               const std::vector<std::string>& keys);
+                               const std::vector<std::string>& keys,
+                               const std::vector<std::int64_t>& heads);
+
+// Names the head at a place: by its number in `heads`, or from 0 if that is empty.
+std::string head_name(const std::vector<std::int64_t>& heads, std::int64_t place);
 
 }  // namespace sextant::pictures
