@@ -43,10 +43,13 @@ if TYPE_CHECKING:
     from ._extrapolate import exchange_positions
     from ._functions import bias, mask
     from ._interop import LayerPositions, convert_rotary, from_config, identify
-    from ._models import LanguageModel, MaskedModel, Model, Translator, load, load_pretrained, shipped
+    from ._load_models import load, load_pretrained, shipped
+    from ._models import Model
     from ._pretrained import PretrainedEncoding, PretrainedTokenizer
     from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
     from ._tensor_file import TensorFile
+    from ._text_models import LanguageModel, MaskedModel
+    from ._translator import Translator
 
 # What models, sentences and the list of schemes need is loaded at its first use: `import sextant` takes half the time.
 _LATER = {
@@ -58,10 +61,13 @@ _LATER = {
     "_extrapolate": ("exchange_positions",),
     "_functions": ("bias", "mask"),
     "_interop": ("LayerPositions", "convert_rotary", "from_config", "identify"),
-    "_models": ("LanguageModel", "MaskedModel", "Model", "Translator", "load", "load_pretrained", "shipped"),
+    "_load_models": ("load", "load_pretrained", "shipped"),
+    "_models": ("Model",),
     "_pretrained": ("PretrainedEncoding", "PretrainedTokenizer"),
     "_registry": ("Parameter", "Scheme", "Weight", "find_scheme", "schemes"),
     "_tensor_file": ("TensorFile",),
+    "_text_models": ("LanguageModel", "MaskedModel"),
+    "_translator": ("Translator",),
 }
 
 

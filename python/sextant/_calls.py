@@ -2,17 +2,416 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Literal, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Literal, Mapping, Sequence
 
 if TYPE_CHECKING:
     import os
 
+    from ._core import Tokenizer
     from ._extrapolate import ExtrapolationTable, OnScore
-    from ._models import LanguageModel, MaskedModel, Model, Translator
+    from ._models import Model
     from ._results import FilledText, LogitLens, PairScore, TextScore
+    from ._text_models import LanguageModel, MaskedModel
     from ._training import OnStep
-    from ._types import Pairs, PositionNames, Source
+    from ._translator import Translator
+    from ._types import Array, Pairs, PositionNames, Source
 
+
+
+class _NewLanguageModel:
+    def __init__(
+        self,
+        *,
+        scheme: PositionNames = "rotary",
+        layer_schemes: Sequence[tuple[Sequence[int], PositionNames]] = (),
+        tokenizer: Tokenizer | None = None,
+        weights: Mapping[str, Array] | None = None,
+        vocabulary: int | None = None,
+        width: int = 256,
+        heads: int = 8,
+        kv_heads: int = 0,
+        head_dim: int = 0,
+        layers: int = 6,
+        ffn_width: int = 0,
+        activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu", "geglu_tanh"] = "gelu",
+        norm: Literal["layer", "rms"] = "layer",
+        norm_epsilon: float = 1e-05,
+        pre_norm: bool = True,
+        output_norm: bool = False,
+        parallel_blocks: Literal["none", "one_norm", "two_norms"] = "none",
+        final_norm: bool = True,
+        first_norm: bool = True,
+        embedding_norm: bool = False,
+        bias: bool = True,
+        qkv_bias: bool = False,
+        out_bias: bool = False,
+        ffn_bias: bool = False,
+        qk_norm: Literal["none", "head", "all"] = "none",
+        attention_scale: float = 0.0,
+        attention_softcap: float = 0.0,
+        embedding_scale: float = 0.0,
+        tied: bool = True,
+        logits: bool = True,
+        logits_bias: bool = False,
+        logits_scale: float = 1.0,
+        logits_softcap: float = 0.0,
+        logits_transform: bool = False,
+        length: int = 512,
+        seed: int = 1,
+    ) -> None:
+        """Makes a model of the next token, as config.json describes it.
+
+        Args:
+            scheme: positional schemes of self-attention: a name, or a dict from names to parameters,
+                {'rotary': {'base': 500000.0}}
+            layer_schemes: layers, counted from 0, with other schemes: [([0, 2], {'rotary': {},
+                'window': {'left': 127}})]
+            tokenizer: what makes ids of text; None: the model reads ids alone: logits(ids), loss(ids),
+                attention_maps(ids)
+            weights: all weights by name, as model.weights has them; None: initial weights, drawn from
+                `seed`
+            vocabulary (1 .. 2^24; None: that of the tokenizer): number of tokens
+            width (1 .. 2^16): width of embeddings and layers
+            heads (1 .. 2^16): attention heads
+            kv_heads (0 .. 2^16): heads of keys and values; 0: as many as heads
+            head_dim (0 .. 2^16): channels of queries, keys and values per head; 0: width / heads
+            layers (1 .. 1000): layers of the decoder, or of the only stack
+            ffn_width (0 .. 2^20): inner width of feed-forward blocks; 0: 4 * width
+            activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): activation of
+                feed-forward blocks. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu, approximated with
+                tanh; silu: x / (1 + exp(-x)); swiglu: silu(gate) * up; geglu: gelu(gate) * up;
+                geglu_tanh: gelu_tanh(gate) * up
+            norm (layer | rms): type of the norms. layer: (x - mean) / standard deviation, with gain and
+                bias; rms: x / root mean square, with gain
+            norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
+            pre_norm (True | False): norms before each block; no: after each block, without a final
+                norm, as in Vaswani et al. 2017
+            output_norm (True | False): a norm on each block's output before the residual sum: in
+                addition to the norm before the block, as in Gemma 2, or instead of the norm after the
+                sum, as in OLMo 2
+            parallel_blocks (none | one_norm | two_norms): attention and feed-forward block read the
+                same input. none: attention first, the feed-forward block reads its output; one_norm:
+                one norm before both, as in GPT-J; two_norms: a norm before each, as in GPT-NeoX
+            final_norm (True | False): a norm after the last block
+            first_norm (True | False): a norm before the first attention; no: attention reads the
+                embedding directly, as in ModernBERT
+            embedding_norm (True | False): a norm on the first layer's input, as in BERT and BLOOM
+            bias (True | False): biases of linear layers
+            qkv_bias (True | False): biases of the q, k and v projections if other linear layers have
+                none, as in Qwen 2
+            out_bias (True | False): bias of attention's output projection if other linear layers have
+                none
+            ffn_bias (True | False): biases of feed-forward blocks if other linear layers have none, as
+                in GPT-J
+            qk_norm (none | head | all): norms of q and k before the rotation. none: no norm; head: a
+                norm per head, as in Qwen 3 and Gemma 3; all: one norm over all heads, as in OLMo 2
+            attention_scale (0 .. 1000000): factor of the scores; 0: 1 / sqrt(head_dim)
+            attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: off
+            embedding_scale (0 .. 1000000): factor of the embedding; 0: sqrt(width)
+            tied (True | False): compute logits with the embedding matrix; no: with a separate matrix
+            logits (True | False): the model has logits; no: hidden states only, as in BertModel
+            logits_bias (True | False): bias of the logits, as in GPT-J and BERT
+            logits_scale (> 0, <= 1000000): factor of the logits
+            logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: off
+            logits_transform (True | False): a linear layer, the activation and a norm before the
+                logits, as in BERT
+            length (1 .. 2^24): positions of learned tables
+            seed (0 .. 2^32 - 1): seed of the initial weights
+
+        Raises:
+            ValueError: a value out of its range, or data that cannot be used; the message names the
+                argument
+            TypeError: an argument of another type
+        """
+        self._make({"scheme": scheme, "layer_schemes": layer_schemes, "decoder_scheme": None}, {"vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "final_norm": final_norm, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits": logits, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "length": length, "seed": seed}, tokenizer, weights)
+
+    def _make(self, schemes: dict[str, Any], options: dict[str, Any], tokenizer: Tokenizer | None, weights: Mapping[str, Array] | None) -> None:
+        raise NotImplementedError
+
+
+class _NewMaskedModel:
+    def __init__(
+        self,
+        *,
+        scheme: PositionNames = "rotary",
+        layer_schemes: Sequence[tuple[Sequence[int], PositionNames]] = (),
+        tokenizer: Tokenizer | None = None,
+        weights: Mapping[str, Array] | None = None,
+        vocabulary: int | None = None,
+        width: int = 256,
+        heads: int = 8,
+        kv_heads: int = 0,
+        head_dim: int = 0,
+        layers: int = 6,
+        ffn_width: int = 0,
+        activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu", "geglu_tanh"] = "gelu",
+        norm: Literal["layer", "rms"] = "layer",
+        norm_epsilon: float = 1e-05,
+        pre_norm: bool = True,
+        output_norm: bool = False,
+        parallel_blocks: Literal["none", "one_norm", "two_norms"] = "none",
+        final_norm: bool = True,
+        first_norm: bool = True,
+        embedding_norm: bool = False,
+        bias: bool = True,
+        qkv_bias: bool = False,
+        out_bias: bool = False,
+        ffn_bias: bool = False,
+        qk_norm: Literal["none", "head", "all"] = "none",
+        attention_scale: float = 0.0,
+        attention_softcap: float = 0.0,
+        embedding_scale: float = 0.0,
+        tied: bool = True,
+        logits: bool = True,
+        logits_bias: bool = False,
+        logits_scale: float = 1.0,
+        logits_softcap: float = 0.0,
+        logits_transform: bool = False,
+        length: int = 512,
+        seed: int = 1,
+    ) -> None:
+        """Makes a model of masked tokens, as config.json describes it.
+
+        Args:
+            scheme: positional schemes of self-attention: a name, or a dict from names to parameters,
+                {'rotary': {'base': 500000.0}}
+            layer_schemes: layers, counted from 0, with other schemes: [([0, 2], {'rotary': {},
+                'window': {'left': 127}})]
+            tokenizer: what makes ids of text; None: the model reads ids alone: logits(ids), loss(ids),
+                attention_maps(ids)
+            weights: all weights by name, as model.weights has them; None: initial weights, drawn from
+                `seed`
+            vocabulary (1 .. 2^24; None: that of the tokenizer): number of tokens
+            width (1 .. 2^16): width of embeddings and layers
+            heads (1 .. 2^16): attention heads
+            kv_heads (0 .. 2^16): heads of keys and values; 0: as many as heads
+            head_dim (0 .. 2^16): channels of queries, keys and values per head; 0: width / heads
+            layers (1 .. 1000): layers of the decoder, or of the only stack
+            ffn_width (0 .. 2^20): inner width of feed-forward blocks; 0: 4 * width
+            activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): activation of
+                feed-forward blocks. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu, approximated with
+                tanh; silu: x / (1 + exp(-x)); swiglu: silu(gate) * up; geglu: gelu(gate) * up;
+                geglu_tanh: gelu_tanh(gate) * up
+            norm (layer | rms): type of the norms. layer: (x - mean) / standard deviation, with gain and
+                bias; rms: x / root mean square, with gain
+            norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
+            pre_norm (True | False): norms before each block; no: after each block, without a final
+                norm, as in Vaswani et al. 2017
+            output_norm (True | False): a norm on each block's output before the residual sum: in
+                addition to the norm before the block, as in Gemma 2, or instead of the norm after the
+                sum, as in OLMo 2
+            parallel_blocks (none | one_norm | two_norms): attention and feed-forward block read the
+                same input. none: attention first, the feed-forward block reads its output; one_norm:
+                one norm before both, as in GPT-J; two_norms: a norm before each, as in GPT-NeoX
+            final_norm (True | False): a norm after the last block
+            first_norm (True | False): a norm before the first attention; no: attention reads the
+                embedding directly, as in ModernBERT
+            embedding_norm (True | False): a norm on the first layer's input, as in BERT and BLOOM
+            bias (True | False): biases of linear layers
+            qkv_bias (True | False): biases of the q, k and v projections if other linear layers have
+                none, as in Qwen 2
+            out_bias (True | False): bias of attention's output projection if other linear layers have
+                none
+            ffn_bias (True | False): biases of feed-forward blocks if other linear layers have none, as
+                in GPT-J
+            qk_norm (none | head | all): norms of q and k before the rotation. none: no norm; head: a
+                norm per head, as in Qwen 3 and Gemma 3; all: one norm over all heads, as in OLMo 2
+            attention_scale (0 .. 1000000): factor of the scores; 0: 1 / sqrt(head_dim)
+            attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: off
+            embedding_scale (0 .. 1000000): factor of the embedding; 0: sqrt(width)
+            tied (True | False): compute logits with the embedding matrix; no: with a separate matrix
+            logits (True | False): the model has logits; no: hidden states only, as in BertModel
+            logits_bias (True | False): bias of the logits, as in GPT-J and BERT
+            logits_scale (> 0, <= 1000000): factor of the logits
+            logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: off
+            logits_transform (True | False): a linear layer, the activation and a norm before the
+                logits, as in BERT
+            length (1 .. 2^24): positions of learned tables
+            seed (0 .. 2^32 - 1): seed of the initial weights
+
+        Raises:
+            ValueError: a value out of its range, or data that cannot be used; the message names the
+                argument
+            TypeError: an argument of another type
+        """
+        self._make({"scheme": scheme, "layer_schemes": layer_schemes, "decoder_scheme": None}, {"vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "final_norm": final_norm, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits": logits, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "length": length, "seed": seed}, tokenizer, weights)
+
+    def _make(self, schemes: dict[str, Any], options: dict[str, Any], tokenizer: Tokenizer | None, weights: Mapping[str, Array] | None) -> None:
+        raise NotImplementedError
+
+
+class _NewTranslator:
+    def __init__(
+        self,
+        *,
+        scheme: PositionNames = "rotary",
+        decoder_scheme: PositionNames | None = None,
+        tokenizer: Tokenizer | None = None,
+        weights: Mapping[str, Array] | None = None,
+        vocabulary: int | None = None,
+        width: int = 256,
+        heads: int = 8,
+        kv_heads: int = 0,
+        head_dim: int = 0,
+        layers: int = 6,
+        encoder_layers: int = 0,
+        ffn_width: int = 0,
+        activation: Literal["relu", "gelu", "gelu_tanh", "silu", "swiglu", "geglu", "geglu_tanh"] = "gelu",
+        norm: Literal["layer", "rms"] = "layer",
+        norm_epsilon: float = 1e-05,
+        pre_norm: bool = True,
+        output_norm: bool = False,
+        final_norm: bool = True,
+        embedding_norm: bool = False,
+        bias: bool = True,
+        qkv_bias: bool = False,
+        out_bias: bool = False,
+        ffn_bias: bool = False,
+        qk_norm: Literal["none", "head", "all"] = "none",
+        attention_scale: float = 0.0,
+        attention_softcap: float = 0.0,
+        embedding_scale: float = 0.0,
+        tied: bool = True,
+        logits_bias: bool = False,
+        logits_scale: float = 1.0,
+        logits_softcap: float = 0.0,
+        pointer: bool = False,
+        length: int = 512,
+        target_start: Sequence[int] | None = (1,),
+        target_end: int = 2,
+        seed: int = 1,
+    ) -> None:
+        """Makes an encoder and a decoder, as config.json describes them.
+
+        Args:
+            scheme: positional schemes of self-attention: a name, or a dict from names to parameters,
+                {'rotary': {'base': 500000.0}}
+            decoder_scheme: schemes of the decoder if they differ, such as {'t5': {'bidirectional':
+                False}}; None: `scheme`
+            tokenizer: what makes ids of text; it must be given
+            weights: all weights by name, as model.weights has them; None: initial weights, drawn from
+                `seed`
+            vocabulary (1 .. 2^24; None: that of the tokenizer): number of tokens
+            width (1 .. 2^16): width of embeddings and layers
+            heads (1 .. 2^16): attention heads
+            kv_heads (0 .. 2^16): heads of keys and values; 0: as many as heads
+            head_dim (0 .. 2^16): channels of queries, keys and values per head; 0: width / heads
+            layers (1 .. 1000): layers of the decoder, or of the only stack
+            encoder_layers (0 .. 1000): layers of a translator's encoder; 0: as many as layers
+            ffn_width (0 .. 2^20): inner width of feed-forward blocks; 0: 4 * width
+            activation (relu | gelu | gelu_tanh | silu | swiglu | geglu | geglu_tanh): activation of
+                feed-forward blocks. relu: max(x, 0); gelu: x Phi(x); gelu_tanh: gelu, approximated with
+                tanh; silu: x / (1 + exp(-x)); swiglu: silu(gate) * up; geglu: gelu(gate) * up;
+                geglu_tanh: gelu_tanh(gate) * up
+            norm (layer | rms): type of the norms. layer: (x - mean) / standard deviation, with gain and
+                bias; rms: x / root mean square, with gain
+            norm_epsilon (1e-12 .. 0.1): added to variances and mean squares
+            pre_norm (True | False): norms before each block; no: after each block, without a final
+                norm, as in Vaswani et al. 2017
+            output_norm (True | False): a norm on each block's output before the residual sum: in
+                addition to the norm before the block, as in Gemma 2, or instead of the norm after the
+                sum, as in OLMo 2
+            final_norm (True | False): a norm after the last block
+            embedding_norm (True | False): a norm on the first layer's input, as in BERT and BLOOM
+            bias (True | False): biases of linear layers
+            qkv_bias (True | False): biases of the q, k and v projections if other linear layers have
+                none, as in Qwen 2
+            out_bias (True | False): bias of attention's output projection if other linear layers have
+                none
+            ffn_bias (True | False): biases of feed-forward blocks if other linear layers have none, as
+                in GPT-J
+            qk_norm (none | head | all): norms of q and k before the rotation. none: no norm; head: a
+                norm per head, as in Qwen 3 and Gemma 3; all: one norm over all heads, as in OLMo 2
+            attention_scale (0 .. 1000000): factor of the scores; 0: 1 / sqrt(head_dim)
+            attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: off
+            embedding_scale (0 .. 1000000): factor of the embedding; 0: sqrt(width)
+            tied (True | False): compute logits with the embedding matrix; no: with a separate matrix
+            logits_bias (True | False): bias of the logits, as in GPT-J and BERT
+            logits_scale (> 0, <= 1000000): factor of the logits
+            logits_softcap (0 .. 1000000): c: logits become c tanh(logit / c), as in Gemma 2; 0: off
+            pointer (True | False): pointer: the translator can copy tokens of the source
+            length (1 .. 2^24): positions of learned tables
+            target_start (whole numbers 0 .. 2^24; None: auto): tokens that a translator's decoder reads
+                before a target
+            target_end (0 .. 2^24): the token that the decoder writes after a target
+            seed (0 .. 2^32 - 1): seed of the initial weights
+
+        Raises:
+            ValueError: a value out of its range, or data that cannot be used; the message names the
+                argument
+            TypeError: an argument of another type
+        """
+        self._make({"scheme": scheme, "layer_schemes": (), "decoder_scheme": decoder_scheme}, {"vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "final_norm": final_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "length": length, "target_start": target_start, "target_end": target_end, "seed": seed}, tokenizer, weights)
+
+    def _make(self, schemes: dict[str, Any], options: dict[str, Any], tokenizer: Tokenizer | None, weights: Mapping[str, Array] | None) -> None:
+        raise NotImplementedError
+
+
+class _NewAdamW:
+    def __init__(
+        self,
+        model: Model,
+        *,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-08,
+        weight_decay: float = 0.0,
+        clip_norm: float = 0.0,
+    ) -> None:
+        """AdamW (Loshchilov and Hutter 2017, 1711.05101).
+
+        Args:
+            model: its weights are changed in place
+            beta1 (>= 0, < 1): decay of the mean gradient
+            beta2 (>= 0, < 1): decay of the mean squared gradient
+            epsilon (>= 1e-30): added to the root of the mean squared gradient
+            weight_decay (>= 0): decay of matrices: each step multiplies them by 1 - rate * weight_decay
+            clip_norm (>= 0): maximum norm of the gradients; 0: no limit
+
+        Raises:
+            ValueError: a value out of its range, or data that cannot be used; the message names the
+                argument
+            TypeError: an argument of another type
+        """
+        self._make(model, {"beta1": beta1, "beta2": beta2, "epsilon": epsilon, "weight_decay": weight_decay, "clip_norm": clip_norm})
+
+    def _make(self, model: Model, options: dict[str, Any]) -> None:
+        raise NotImplementedError
+
+
+class _NewMuon:
+    def __init__(
+        self,
+        model: Model,
+        *,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-08,
+        momentum: float = 0.95,
+        weight_decay: float = 0.0,
+        clip_norm: float = 0.0,
+    ) -> None:
+        """Muon (Jordan 2024): orthogonal updates of the matrices of hidden layers, AdamW for all other
+        weights.
+
+        Args:
+            model: its weights are changed in place
+            beta1 (>= 0, < 1): decay of the mean gradient
+            beta2 (>= 0, < 1): decay of the mean squared gradient
+            epsilon (>= 1e-30): added to the root of the mean squared gradient
+            momentum (>= 0, < 1): muon: decay of the mean gradient
+            weight_decay (>= 0): decay of matrices: each step multiplies them by 1 - rate * weight_decay
+            clip_norm (>= 0): maximum norm of the gradients; 0: no limit
+
+        Raises:
+            ValueError: a value out of its range, or data that cannot be used; the message names the
+                argument
+            TypeError: an argument of another type
+        """
+        self._make(model, {"beta1": beta1, "beta2": beta2, "epsilon": epsilon, "momentum": momentum, "weight_decay": weight_decay, "clip_norm": clip_norm})
+
+    def _make(self, model: Model, options: dict[str, Any]) -> None:
+        raise NotImplementedError
 
 
 def lm(

@@ -53,6 +53,10 @@ def models(folders: list[dict[str, bytes]], sentences: Any) -> Any:
     return core if sentences is None else core.with_sentences(*sentences)
 
 
+def model_of_ids(config: str, weights: dict[str, Any]) -> Any:
+    return _core.model_of_config(config, None, weights)
+
+
 def tokenizer(files: dict[str, bytes]) -> _core.Tokenizer:
     with tempfile.TemporaryDirectory(prefix="sextant-") as folder:
         return _core.Tokenizer.load(write_files(files, folder))

@@ -24,6 +24,7 @@ class AttentionMaps:
     column_name: str = "Keys"
     hidden: NDArray[Any] | None = None  # [heads, queries, keys] of bool, or of each layer: pairs that a mask or the positions hide
     layers: list[int] | None = None  # of the model, that the maps are of; None: all
+    heads: list[int] | None = None  # the same
 
     @property
     def shape(self) -> tuple[int, ...]:

@@ -93,14 +93,14 @@ def elements_of(given: Any, argument: str, wanted: str) -> list[Any]:
         raise refused from None
 
 
-def layers_of(given: Any, argument: str) -> list[int] | None:
-    """Numbers of layers; None: all."""
+def chosen_of(given: Any, argument: str) -> list[int] | None:
+    """Numbers of layers, heads or rows; None: all."""
     if given is None:
         return None
-    layers = [integer_of(one, argument) for one in elements_of(given, argument, "a list of whole numbers")]
-    if not layers:
-        raise ArgumentError(f"[{argument}] must have at least one layer, got none")
-    return layers
+    chosen = [integer_of(one, argument) for one in elements_of(given, argument, "a list of whole numbers")]
+    if not chosen:
+        raise ArgumentError(f"[{argument}] must have at least one {argument.rpartition('.')[2][:-1]}, got none")
+    return chosen
 
 
 def pair_list(given: Any, argument: str) -> list[tuple[str, str]]:

@@ -78,7 +78,7 @@ def carry_out(
     progress: Progress,
     call: str,
 ) -> Model:
-    from ._models import load, model_of
+    from ._load_models import load, model_of
 
     if on_step is not None and not callable(on_step):
         raise ArgumentTypeError(f"[{call}.on_step] must be callable, got {type(on_step).__name__}")

@@ -33,6 +33,8 @@ SameArray = TypeVar("SameArray", bound=Array)
 # Numbers in an array or a list.
 Numbers = Union[Array, Sequence[float]]
 Integers = Union[Array, Sequence[int]]
+# Ids [tokens] or [batch, tokens].
+IdBatch = Union[Integers, Sequence[Sequence[int]]]
 # A length, or ids.
 Positions = Union[int, Sequence[int], Array]
 # "float32", numpy.float32, torch.float32, ...

@@ -253,8 +253,8 @@ def attention(
         column_name = getattr(weights, "column_name", None)
     rows, columns = labels_of(array, queries if queries is not None else rows, keys if keys is not None else columns)
     options = dict(
-        head=head, lines=lines, title=heading if title is None else title, row_name=row_name, column_name=column_name,
-        max_width=max_width, has_heads=True,
+        head=head, heads=getattr(weights, "heads", None) or [], lines=lines, title=heading if title is None else title,
+        row_name=row_name, column_name=column_name, max_width=max_width, has_heads=True,
     )  # fmt: skip
     return _core.plot_attention(array, rows, columns, options)
 

@@ -1,6 +1,6 @@
 """Trainings: language models (lm, mlm), translators (translate), small tasks without files (dates, copy, reverse, sort).
 
-Options, defaults and folders are those of ``sextant train``; the same options and seed give the same bits.
+AdamW and Muon make single steps, with the gradients of model.loss(). Options, defaults and folders are those of ``sextant train``; the same options and seed give the same bits.
 """
 
 from __future__ import annotations
@@ -8,9 +8,10 @@ from __future__ import annotations
 from . import _core
 from ._calls import copy, dates, lm, mlm, resume, reverse, sort, translate
 from ._core import StepMetrics
+from ._optimisers import AdamW, Muon, Optimiser
 from ._training import Training
 
-__all__ = ["StepMetrics", "Training", "check_dates", "copy", "dates", "lm", "mlm", "resume", "reverse", "sort", "translate"]
+__all__ = ["AdamW", "Muon", "Optimiser", "StepMetrics", "Training", "check_dates", "copy", "dates", "lm", "mlm", "resume", "reverse", "sort", "translate"]
 
 
 def check_dates(seed: int = 0) -> list[tuple[str, str]]:

@@ -22,6 +22,9 @@ void bind_call_list(nanobind::module_& module);
 void bind_models(nanobind::module_& module);
 void bind_text_model(nanobind::module_& module);  // part of bind_models()
 void bind_translator(nanobind::module_& module);  // the same
+void bind_new_models(nanobind::module_& module);  // the same
+void bind_losses(nanobind::module_& module);      // the same
+void bind_optimisers(nanobind::module_& module);  // the same
 void bind_pretrained_tokenizer(nanobind::module_& module);
 void bind_tensor_file(nanobind::module_& module);
 void bind_training(nanobind::module_& module);

@@ -24,6 +24,16 @@ nb::dict calls() {
   TrainingPlan resumed;
   visit_resumption(resumed, add);
   finish("resume");
+  for (const ModelKind kind : {ModelKind::causal, ModelKind::masked, ModelKind::translator}) {
+    TransformerConfig config{.kind = kind};
+    visit_config(config, add);
+    finish(std::string(name_of(kind)).c_str());
+  }
+  for (const OptimiserMethod method : {OptimiserMethod::adamw, OptimiserMethod::muon}) {
+    OptimiserOptions options{.method = method};
+    visit_optimiser(options, add);
+    finish(std::string(name_of(method)).c_str());
+  }
   GenerateOptions generation = default_generation();
   visit_generation(generation, add);
   finish("generate");

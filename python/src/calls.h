@@ -27,6 +27,36 @@ void visit_resumption(TrainingPlan& plan, const Visit& visit) {
   visit(plan.epochs, only<EpochOptions>({{.field = "epochs", .default_text = kKept}}), "");
 }
 
+// The config of a new model; schemes are arguments of their own.
+template <class Visit>
+void visit_config(TransformerConfig& config, const Visit& visit) {
+  constexpr const char* kTranslator = "translator";
+  constexpr const char* kText = "causal masked";
+  static const std::vector<Wording> words = {
+      {.field = "kind", .hidden = true},
+      {.field = "vocabulary", .default_text = "that of the tokenizer"},
+      {.field = "schemes", .hidden = true},
+      {.field = "layer_schemes", .hidden = true},
+      {.field = "decoder_schemes", .hidden = true},
+      {.field = "encoder_layers", .tasks = kTranslator},
+      {.field = "pointer", .tasks = kTranslator},
+      {.field = "target_start", .tasks = kTranslator},
+      {.field = "target_end", .tasks = kTranslator},
+      {.field = "logits", .tasks = kText},
+      {.field = "logits_transform", .tasks = kText},
+      {.field = "parallel_blocks", .tasks = kText},
+      {.field = "first_norm", .tasks = kText}};
+  visit(config, words, name_of(config.kind));
+}
+
+// The options of an optimiser of this method.
+template <class Visit>
+void visit_optimiser(OptimiserOptions& options, const Visit& visit) {
+  static const std::vector<Wording> words = {{.field = "method", .hidden = true},
+                                             {.field = "momentum", .tasks = "muon"}};
+  visit(options, words, name_of(options.method));
+}
+
 template <class Visit>
 void visit_generation(GenerateOptions& options, const Visit& visit) {
   visit(options, std::vector<Wording>{}, "");

@@ -1,5 +1,5 @@
-// Objects of Python that never change: a copy is the object itself, and a pickle is a call that
-// makes it again.
+// Copies of the module's objects: of one that never changes it is the object itself, and a pickle
+// is a call that makes it again.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,13 +9,29 @@
 namespace sextant::python {
 
 template <class T>
-void never_changes(nanobind::class_<T>& type) {
+void copy_is_itself(nanobind::class_<T>& type) {
   namespace nb = nanobind;
   type.def(
       "__copy__", [](nb::handle self) { return nb::borrow(self); },
       nb::sig("def __copy__(self) -> typing.Any"));
+}
+
+template <class T>
+void never_changes(nanobind::class_<T>& type) {
+  namespace nb = nanobind;
+  copy_is_itself(type);
   type.def(
       "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, nb::arg("memo"),
+      nb::sig("def __deepcopy__(self, memo: object) -> typing.Any"));
+}
+
+// A model, whose weights may change: its deep copy has weights of its own, copied(self).
+template <class T, class Copied>
+void copies_weights(nanobind::class_<T>& type, const Copied& copied) {
+  namespace nb = nanobind;
+  copy_is_itself(type);
+  type.def(
+      "__deepcopy__", [copied](const T& self, nb::handle) { return copied(self); }, nb::arg("memo"),
       nb::sig("def __deepcopy__(self, memo: object) -> typing.Any"));
 }
 

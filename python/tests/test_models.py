@@ -130,7 +130,7 @@ def test_a_text_is_scored_as_its_logits_say(model: sextant.LanguageModel) -> Non
 def test_weights_are_the_models_own(model: sextant.LanguageModel) -> None:
     weights = model.weights
     assert weights["embedding.weight"].shape == (len(model.tokenizer), 16)
-    assert not weights["embedding.weight"].flags.writeable
+    assert weights["embedding.weight"].flags.writeable
     assert sum(w.size for w in weights.values()) == model.training.parameters  # type: ignore[union-attr]
     kept = tiny.language_model(steps=1).weights["embedding.weight"]  # outlives its model
     assert np.isfinite(kept).all()

@@ -17,8 +17,8 @@ def test_section_on_models_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.chdir(tmp_path)
     names: dict[str, Any] = {"sextant": sextant}
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text().split("\n## Models\n")[1].split("\n## ")[0], re.DOTALL)
-    assert len(blocks) == 5
+    assert len(blocks) == 6
     for block in blocks:
         exec(compile(block, "python.md", "exec"), names)
     assert names["best"].text == "2024-04-01" and len(names["losses"]) == 10
-    assert names["maps"].cross.shape[:2] == (1, 4)
+    assert names["maps"].shape == (1, 1, 2, 6) and names["norm"] > 0

@@ -20,7 +20,7 @@ HEAD = {
 
 def test_there_is_one_for_each_question():
     listed = (FOLDER / "README.md").read_text()
-    assert len(NOTEBOOKS) == 7
+    assert len(NOTEBOOKS) == 8
     assert all(f"({path.name})" in listed for path in NOTEBOOKS)
 
 
@@ -43,7 +43,7 @@ def test_is_kept_without_outputs(path):
         assert all("$" not in line for line in cell["source"] if cell["cell_type"] == "markdown"), "the site shows no formulas of TeX"
     assert path.read_text() == json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
     imports = {line.split()[1].split(".")[0] for cell in notebook["cells"] for line in cell["source"] if line.startswith(("import ", "from "))}
-    assert imports <= {"sextant", "numpy", "io", "tempfile", "time"}
+    assert imports <= {"sextant", "numpy", "copy", "io", "tempfile", "time"}
 
 
 def test_a_cell_that_fails_is_an_error_with_its_name(tmp_path):

@@ -37,6 +37,10 @@ def use_models() -> str:
     maps = sextant.shipped().attention_maps("may 5 2020")
     found: sextant.PretrainedEncoding = sextant.PretrainedTokenizer("tokenizer.json").encode("a", truncate=True)
     print(loss, stored, found.ids.shape, found.tokens, maps.cross.weights.shape, model.logits([1, 2]).shape)
+    value, gradients = model.loss([[1, 2]], gradients=True)
+    norm: float = sextant.train.Muon(model, momentum=0.9).step(gradients, 1e-3)
+    made = sextant.LanguageModel(vocabulary=8, width=8, heads=1, scheme={"alibi": {}}, weights=model.weights)
+    print(value + norm, made.loss([1, 2]) + 1, sextant.Translator.from_config({"kind": "translator"}).loss(["a"], ["b"]) + 1)
     sextant.train.translate([("a", "b")], tokenizer="character", steps=1, on_step=lambda step, loss, metrics: step < 3)
     return model.generate("a", temperature=0.5, seed=1)
 

@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "sextant/models/text_model.h"
@@ -31,7 +32,8 @@ class LineTranslator {
  public:
   // Throws Error for no model, tokenizers that differ, and as TextTranslator::load().
   explicit LineTranslator(std::vector<ModelFolder> folders);
-  // Uses one model that is in memory, without a folder.
+  // Uses models that are in memory, at least one, without folders. They have one tokenizer.
+  explicit LineTranslator(std::vector<TextTranslator> models) : models_(std::move(models)) {}
   explicit LineTranslator(TextTranslator model);
 
   const std::vector<ModelFolder>& folders() const noexcept { return folders_; }
@@ -39,6 +41,7 @@ class LineTranslator {
   std::vector<const Translator<float>*> models() const;
   std::span<const TextTranslator> translators() const noexcept { return models_; }
   const TextTranslator& first() const noexcept { return models_.front(); }
+  TextTranslator& first() noexcept { return models_.front(); }
 
   // Returns the encoder's input for a line (source_tokens()), or the tokens of a translation.
   // Throws an Error with `where` for a line that is not UTF-8 or has more than kMaxLineTokens.

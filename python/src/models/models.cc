@@ -14,6 +14,7 @@
 #include "arrays.h"
 #include "bindings.h"
 #include "copies.h"
+#include "core/options/fields.h"
 #include "interpreter_lock.h"
 #include "sextant/core/missing_file.h"
 #include "sextant/hub/load_pretrained.h"
@@ -22,12 +23,76 @@
 
 namespace sextant::python {
 
-nb::dict weights_of(const Parameters<const float>& parameters, nb::handle owner) {
-  nb::dict weights;
-  for (const auto& [name, tensor, decays] : parameters) {
-    weights[name.c_str()] = numbers_of(*tensor, owner);
+TextTranslator& first_alone(const PyTranslator& translator, const std::string& call) {
+  const std::size_t models = translator.lines->models().size();
+  if (models == 1) return translator.first();
+  throw Error(call + ".model",
+              "must be one translator, got an ensemble of " + std::to_string(models));
+}
+
+std::vector<std::int64_t> read_tokens(const Argument& ids, std::int64_t vocabulary) {
+  auto tokens = ids.integers();
+  if (tokens.empty()) throw Error(ids.where(), "must have at least one token, got none");
+  for (const std::int64_t token : tokens) {
+    if (token >= 0 && token < vocabulary) continue;
+    throw Error(ids.where(), "must be 0 .. " + std::to_string(vocabulary - 1) + ", got " +
+                                 std::to_string(token));
   }
-  return weights;
+  return tokens;
+}
+
+std::pair<TokenBatch, Shape> read_batch(const Argument& argument) {
+  const InputArray ids(argument);
+  const int rank = ids.shape().rank();
+  if (is_float(ids.dtype()) || rank < 1 || rank > 2) {
+    throw Error(argument.where(), "must be whole numbers [tokens] or [batch, tokens], got " +
+                                      std::string(dtype_name(ids.dtype())) + " " +
+                                      ids.shape().to_string());
+  }
+  const Tensor<std::int64_t> all = ids.copy().to<std::int64_t>();
+  const std::int64_t count = all.span().size(), length = all.size(rank - 1);
+  if (count == 0) {
+    throw Error(argument.where(), "must have a token, got " + ids.shape().to_string());
+  }
+  TokenBatch batch{.tokens = {all.span().begin(), all.span().end()}};
+  batch.targets.assign(batch.tokens.size(), -1);
+  for (std::int64_t end = 0; end <= count; end += length) batch.segments.push_back(end);
+  return {std::move(batch), ids.shape()};
+}
+
+nb::dict arrays_of(const Parameters<float>& parameters, nb::handle owner) {
+  nb::dict arrays;
+  for (const auto& [name, tensor, decays] : parameters) {
+    arrays[name.c_str()] = array_object(tensor->data(), DType::float32, tensor->shape(), owner);
+  }
+  return arrays;
+}
+
+std::vector<Tensor<float>> read_arrays(const Argument& argument,
+                                       const Parameters<float>& parameters) {
+  const auto given = argument.as<nb::dict>("a dict from names to arrays");
+  std::vector<Tensor<float>> arrays;
+  for (const auto& [name, tensor, decays] : parameters) {
+    const std::string one = std::string(argument.name) + "[" + name + "]";
+    if (!given.contains(name.c_str())) {
+      throw Error(argument.where(), "must have an array for each weight, got none for " + name);
+    }
+    const nb::object value = given[name.c_str()];
+    const InputArray array({value, argument.scope, one});
+    if (!is_float(array.dtype()) || array.shape() != tensor->shape()) {
+      throw Error(std::string(argument.scope) + "." + one,
+                  "must be floats " + tensor->shape().to_string() + ", got " +
+                      std::string(dtype_name(array.dtype())) + " " + array.shape().to_string());
+    }
+    arrays.push_back(array.copy().to<float>());
+  }
+  if (nb::len(given) == parameters.size()) return arrays;
+  for (const auto& [key, value] : items_of(given)) {
+    const std::string name = text_of(key);
+    if (std::ranges::find(parameters, name, &Parameter<float>::name) != parameters.end()) continue;
+    throw Error(argument.where(), "must be the model's weights, got " + name);
+  }
+  return arrays;
 }
 
 nb::object stacked(const std::vector<Tensor<float>>& layers) {
@@ -180,6 +245,32 @@ void bind_tokenizer(nb::module_& module) {
           nb::arg("folder").none(),
           nb::sig("def load(folder: str | os.PathLike[str]) -> Tokenizer"),
           "The tokenizer of a folder, as save() writes it, or that of a model.")
+      .def_static(
+          "train",
+          [](nb::handle texts, nb::handle kind, nb::handle lower_case, nb::handle split_punctuation,
+             nb::handle min_count, nb::handle vocabulary) {
+            const char* const call = "train";
+            const TokenizerTraining options{
+                .kind = Argument{kind, call, "kind"}.choice<TokenizerKind>(),
+                .lower_case = Argument{lower_case, call, "lower_case"}.flag(),
+                .split_punctuation = Argument{split_punctuation, call, "split_punctuation"}.flag(),
+                .minimum_count = Argument{min_count, call, "min_count"}.integer_in(at_least(1)),
+                .vocabulary_size =
+                    Argument{vocabulary, call, "vocabulary"}.integer_in(at_least(0))};
+            const std::vector<std::string> given = Argument{texts, call, "texts"}.texts();
+            const Unlocked released;
+            return Tokenizer::train(given, options);
+          },
+          nb::arg("texts").none(), nb::kw_only(), nb::arg("kind").none() = "word",
+          nb::arg("lower_case").none() = false, nb::arg("split_punctuation").none() = false,
+          nb::arg("min_count").none() = 1, nb::arg("vocabulary").none() = 0,
+          nb::sig("def train(texts: collections.abc.Sequence[str], *, kind: "
+                  "typing.Literal['word', 'character', 'subword'] = 'word', lower_case: bool = "
+                  "False, split_punctuation: bool = False, min_count: int = 1, vocabulary: int = "
+                  "0) -> Tokenizer"),
+          "Learns the tokens of texts: words, characters or sub-words (vocabulary of them, 8 .. "
+          "1000000). Rarer than min_count, or beyond the largest vocabulary (0: all), they are "
+          "<unk>.")
       .def(
           "__reduce__",
           [](nb::handle self) { return made_by("tokenizer", saved_files(self.attr("save"))); },
@@ -254,6 +345,9 @@ void bind_models(nb::module_& module) {
   bind_tokenizer(module);
   bind_text_model(module);
   bind_translator(module);
+  bind_new_models(module);
+  bind_losses(module);
+  bind_optimisers(module);
   module.def("load_model", &load_model, nb::arg("paths"), nb::arg("positions").none(),
              nb::arg("replace_in").none(), nb::arg("read_as"),
              nb::sig("def load_model(paths: list[str], positions: object, replace_in: object, "

@@ -3,6 +3,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "arguments.h"
 #include "sextant/hub/sentence_vectors.h"
+#include "sextant/layers/first_weights.h"
 #include "sextant/models/logit_lens.h"
 #include "sextant/models/text_model.h"
 #include "sextant/models/translate_lines.h"
@@ -19,30 +21,57 @@ namespace sextant::python {
 // A language model, of text where it has a tokenizer.
 struct PyTextModel {
   // `as_sentences`: how the folder says that texts become vectors.
-  explicit PyTextModel(std::shared_ptr<const TextModel> of_text, SentenceOptions as_sentences = {})
+  explicit PyTextModel(std::shared_ptr<TextModel> of_text, SentenceOptions as_sentences = {})
       : model(of_text), sentences(as_sentences), text_(std::move(of_text)) {}
-  explicit PyTextModel(std::shared_ptr<const LanguageModel<float>> of_ids)
-      : model(std::move(of_ids)) {}
+  explicit PyTextModel(std::shared_ptr<LanguageModel<float>> of_ids) : model(std::move(of_ids)) {}
 
   // The same with its tokenizer. Throws Error naming the call where it has none.
   const TextModel& text(const char* call) const;
   bool has_tokenizer() const noexcept { return text_ != nullptr; }
 
-  std::shared_ptr<const LanguageModel<float>> model;
+  std::shared_ptr<LanguageModel<float>> model;  // its weights are Python's to change
   SentenceOptions sentences;
 
  private:
-  std::shared_ptr<const TextModel> text_;
+  std::shared_ptr<TextModel> text_;
 };
 
 struct PyTranslator {
-  std::shared_ptr<const LineTranslator> lines;  // of one model, or an ensemble
+  std::shared_ptr<LineTranslator> lines;  // of one model, or an ensemble
 
-  const TextTranslator& first() const noexcept { return lines->first(); }
+  TextTranslator& first() const noexcept { return lines->first(); }
 };
 
-// The weights by name: read-only arrays of the model's own memory, which `owner` keeps.
-nb::dict weights_of(const Parameters<const float>& parameters, nb::handle owner);
+// Returns a translator that is no ensemble. Throws Error naming the call otherwise.
+TextTranslator& first_alone(const PyTranslator& translator, const std::string& call);
+
+// Returns ids [tokens], at least one, each of a vocabulary of this size.
+std::vector<std::int64_t> read_tokens(const Argument& ids, std::int64_t vocabulary);
+
+// Returns sequences without targets of ids [tokens] or [batch, tokens], and their shape.
+std::pair<TokenBatch, Shape> read_batch(const Argument& ids);
+
+// Returns a list of tensors by name, as arrays of their own memory, which `owner` keeps.
+nb::dict arrays_of(const Parameters<float>& parameters, nb::handle owner);
+
+// Reads arrays by name, one for each parameter and of its shape, as float32. Errors have
+// "scope.name[parameter]".
+std::vector<Tensor<float>> read_arrays(const Argument& argument,
+                                       const Parameters<float>& parameters);
+
+// Returns a model with the same weights in memory of its own. `parts`: what its constructor takes
+// besides the config.
+template <class Model, class... Parts>
+std::shared_ptr<Model> copied(const Model& model, const Parts&... parts) {
+  return std::make_shared<Model>(
+      make_filled([&](UnsetWeights unset) { return Model(model.config, parts..., unset); },
+                  [&](const Parameters<float>& to) {
+                    const auto from = model.parameters();
+                    for (std::size_t i = 0; i < to.size(); ++i) {
+                      std::ranges::copy(from[i].tensor->span(), to[i].tensor->data());
+                    }
+                  }));
+}
 
 // The rows of several layers' maps as one array [layers, heads, rows, columns].
 nb::object stacked(const std::vector<Tensor<float>>& layers);

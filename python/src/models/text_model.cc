@@ -79,47 +79,20 @@ nb::dict logit_lens(const PyTextModel& self, nb::handle given_text, const nb::di
 
 // ids [tokens] or [batch, tokens], each row a sequence.
 nb::object logits(const PyTextModel& self, nb::handle given, nb::handle threads) {
-  const InputArray ids({given, "logits", "ids"});
-  const int rank = ids.shape().rank();
-  if (is_float(ids.dtype()) || rank < 1 || rank > 2) {
-    throw Error("logits.ids", "must be whole numbers [tokens] or [batch, tokens], got " +
-                                  std::string(dtype_name(ids.dtype())) + " " +
-                                  ids.shape().to_string());
-  }
-  const Tensor<std::int64_t> all = ids.copy().to<std::int64_t>();
-  const std::int64_t count = all.span().size(), length = all.size(rank - 1);
-  if (count == 0) throw Error("logits.ids", "must have a token, got " + ids.shape().to_string());
-  TokenBatch batch{.tokens = {all.span().begin(), all.span().end()}};
-  batch.targets.assign(batch.tokens.size(), -1);
-  for (std::int64_t end = 0; end <= count; end += length) batch.segments.push_back(end);
+  const auto [batch, shape] = read_batch({given, "logits", "ids"});
   std::vector<std::int64_t> places(batch.tokens.size());
   std::iota(places.begin(), places.end(), 0);
   Workspace memory;
   Pass pass{.memory = memory, .threads = Argument{threads, "logits", "threads"}.threads()};
   auto result = unlocked([&] { return self.model->logits(batch, places, pass); });
-  if (rank == 1) return to_python(std::move(result));
-  const std::int64_t vocabulary = result.size(1);
-  auto shaped = Tensor<float>::uninitialized({all.size(0), length, vocabulary});
+  if (shape.rank() == 1) return to_python(std::move(result));
+  auto shaped = Tensor<float>::uninitialized({shape[0], shape[1], result.size(1)});
   std::ranges::copy(result.span(), shaped.data());
   return to_python(std::move(shaped));
 }
 
-// ids [tokens] of the call's argument of that name, each in the vocabulary.
-std::vector<std::int64_t> tokens_of(const PyTextModel& self, nb::handle given, const char* call,
-                                    const char* argument) {
-  auto tokens = Argument{given, call, argument}.integers();
-  const std::string where = std::string(call) + "." + argument;
-  if (tokens.empty()) throw Error(where, "must have at least one token, got none");
-  for (const std::int64_t token : tokens) {
-    if (token >= 0 && token < self.model->config.vocabulary) continue;
-    throw Error(where, "must be 0 .. " + std::to_string(self.model->config.vocabulary - 1) +
-                           ", got " + std::to_string(token));
-  }
-  return tokens;
-}
-
 nb::object hidden_states(const PyTextModel& self, nb::handle ids, nb::handle threads) {
-  const auto tokens = tokens_of(self, ids, "hidden_states", "ids");
+  const auto tokens = read_tokens({ids, "hidden_states", "ids"}, self.model->config.vocabulary);
   Workspace memory;
   Pass pass{.memory = memory, .threads = Argument{threads, "hidden_states", "threads"}.threads()};
   const auto states = unlocked([&] { return self.model->hidden_states(tokens, pass); });
@@ -147,9 +120,12 @@ nb::tuple embed(const PyTextModel& self, const std::vector<std::string>& texts, 
 }
 
 nb::object attention_maps(const PyTextModel& self, nb::handle ids, nb::handle layers,
-                          nb::handle threads) {
-  const auto tokens = tokens_of(self, ids, "attention_maps", "text");
-  const auto chosen = Argument{layers, "attention_maps", "layers"}.integers();
+                          nb::handle heads, nb::handle rows, nb::handle threads) {
+  const auto tokens = read_tokens({ids, "attention_maps", "text"}, self.model->config.vocabulary);
+  const auto of_layers = Argument{layers, "attention_maps", "layers"}.integers();
+  const auto of_heads = Argument{heads, "attention_maps", "heads"}.integers();
+  const auto of_rows = Argument{rows, "attention_maps", "rows"}.integers();
+  const MapSelection chosen{.layers = of_layers, .heads = of_heads, .rows = of_rows};
   Workspace memory;
   Pass pass{.memory = memory, .threads = Argument{threads, "attention_maps", "threads"}.threads()};
   const auto maps = unlocked([&] { return self.model->attention_maps(tokens, pass, chosen); });
@@ -216,11 +192,20 @@ nb::list one_item(const nb::object& item) {
 
 void bind_text_model(nb::module_& module) {
   nb::class_<PyTextModel> type(module, "TextModel");
-  never_changes(type);
+  copies_weights(type, [](const PyTextModel& self) {
+    if (!self.has_tokenizer()) return PyTextModel(copied<LanguageModel<float>>(*self.model));
+    const TextModel& model = self.text("deepcopy");
+    return PyTextModel(copied(model, model.tokenizer), self.sentences);
+  });
   type.def(
           "__reduce__",
           [](nb::handle self) {
-            const SentenceOptions& how = nb::cast<const PyTextModel&>(self).sentences;
+            const auto& model = nb::cast<const PyTextModel&>(self);
+            if (!model.has_tokenizer()) {
+              return made_by("model_of_ids", format_config(model.model->config),
+                             arrays_of(model.model->parameters(), self));
+            }
+            const SentenceOptions& how = model.sentences;
             return made_by("models", one_item(saved_files(self.attr("save"))),
                            nb::make_tuple(std::string(name_of(how.pooling)), how.normalize,
                                           how.lower_case, how.max_tokens));
@@ -264,9 +249,9 @@ void bind_text_model(nb::module_& module) {
            nb::sig("def embed(self, texts: list[str], pooling: object, normalize: object, "
                    "max_tokens: object, threads: int) -> tuple[typing.Any, int, int]"))
       .def("attention_maps", &attention_maps, nb::arg("ids").none(), nb::arg("layers").none(),
-           nb::arg("threads").none(),
-           nb::sig("def attention_maps(self, ids: object, layers: object, threads: int) -> "
-                   "typing.Any"))
+           nb::arg("heads").none(), nb::arg("rows").none(), nb::arg("threads").none(),
+           nb::sig("def attention_maps(self, ids: object, layers: object, heads: object, rows: "
+                   "object, threads: int) -> typing.Any"))
       .def(
           "hidden_pairs", &hidden_pairs, nb::arg("length"), nb::arg("layers").none(),
           nb::sig("def hidden_pairs(self, length: int, layers: object) -> typing.Any"),
@@ -278,8 +263,7 @@ void bind_text_model(nb::module_& module) {
       .def(
           "weights",
           [](nb::handle self) {
-            const LanguageModel<float>& model = *nb::cast<const PyTextModel&>(self).model;
-            return weights_of(model.parameters(), self);
+            return arrays_of(nb::cast<const PyTextModel&>(self).model->parameters(), self);
           },
           nb::sig("def weights(self) -> dict[str, typing.Any]"))
       .def(

@@ -51,9 +51,6 @@ SchemeSpecs read_positions(const Argument& argument) {
   return list;
 }
 
-namespace {
-
-// Reads a list of tuples: numbers of layers, and the argument of read_positions().
 std::vector<LayerSchemes> read_layers(const Argument& argument) {
   std::vector<LayerSchemes> all;
   constexpr std::string_view kWanted = "a list of layers with their schemes";
@@ -66,6 +63,8 @@ std::vector<LayerSchemes> read_layers(const Argument& argument) {
   }
   return all;
 }
+
+namespace {
 
 std::vector<DataFile> data_files(const std::vector<std::string>& paths) {
   std::vector<DataFile> files;
@@ -106,18 +105,7 @@ TrainingPlan plan_of(const std::string& kind, const nb::dict& sources, nb::handl
   return plan;
 }
 
-template <class Model>
-std::shared_ptr<Model> copy_of(const Model& model) {
-  auto copy = std::make_shared<Model>(model.config, model.tokenizer);
-  const Parameters<float> to = copy->parameters();
-  const Parameters<const float> from = model.parameters();
-  for (std::size_t i = 0; i < to.size(); ++i) {
-    std::ranges::copy(from[i].tensor->span(), to[i].tensor->data());
-  }
-  return copy;
-}
-
-nb::object as_object(std::shared_ptr<const TextModel> model) {
+nb::object as_object(std::shared_ptr<TextModel> model) {
   return nb::cast(PyTextModel(std::move(model)));
 }
 nb::object as_object(std::shared_ptr<TextTranslator> model) {
@@ -134,11 +122,13 @@ class Best {
   void look(const StepMetrics& metrics) {
     if (!metrics.validation_loss || (model_ && *metrics.validation_loss >= loss_)) return;
     loss_ = *metrics.validation_loss;
-    model_ = copy_of(task_.model());
+    model_ = copy();
   }
-  nb::object object() { return as_object(model_ ? model_ : copy_of(task_.model())); }
+  nb::object object() { return as_object(model_ ? model_ : copy()); }
 
  private:
+  auto copy() const { return copied(task_.model(), task_.model().tokenizer); }
+
   Task& task_;
   std::shared_ptr<Model> model_;
   double loss_ = 0;

@@ -68,9 +68,11 @@ nb::list translate_lines(const PyTranslator& self, nb::handle lines, const nb::d
 }
 
 nb::dict attention_maps_of(const PyTranslator& self, nb::handle source, nb::handle target,
-                           nb::handle layers, nb::handle threads) {
+                           nb::handle layers, nb::handle heads, nb::handle threads) {
   const auto from = Argument{source, "attention_maps", "text"}.integers();
-  const auto chosen = Argument{layers, "attention_maps", "layers"}.integers();
+  const auto of_layers = Argument{layers, "attention_maps", "layers"}.integers();
+  const auto of_heads = Argument{heads, "attention_maps", "heads"}.integers();
+  const MapSelection chosen{.layers = of_layers, .heads = of_heads};
   const auto read = Argument{target, "attention_maps", "target"}.integers();
   if (from.empty()) throw Error("attention_maps.text", "must have at least one token, got none");
   Workspace memory;
@@ -148,7 +150,13 @@ TextPairs as_list(const SentencePairs& pairs) {
 
 void bind_translator(nb::module_& module) {
   nb::class_<PyTranslator> translator(module, "Translator");
-  never_changes(translator);
+  copies_weights(translator, [](const PyTranslator& self) {
+    std::vector<TextTranslator> models;
+    for (const TextTranslator& each : self.lines->translators()) {
+      models.push_back(std::move(*copied(each, each.tokenizer)));
+    }
+    return PyTranslator{std::make_shared<LineTranslator>(std::move(models))};
+  });
   translator
       .def(
           "__reduce__",
@@ -186,9 +194,9 @@ void bind_translator(nb::module_& module) {
               "def logit_lens(self, text: str, target: str | None, options: dict[str, typing.Any]) "
               "-> dict[str, typing.Any]"))
       .def("attention_maps", &attention_maps_of, nb::arg("source").none(), nb::arg("target").none(),
-           nb::arg("layers").none(), nb::arg("threads").none(),
+           nb::arg("layers").none(), nb::arg("heads").none(), nb::arg("threads").none(),
            nb::sig("def attention_maps(self, source: object, target: object, layers: object, "
-                   "threads: int) -> dict[str, typing.Any]"))
+                   "heads: object, threads: int) -> dict[str, typing.Any]"))
       .def("hidden_pairs", &hidden_pairs_of, nb::arg("source"), nb::arg("target"),
            nb::sig("def hidden_pairs(self, source: int, target: int) -> tuple[typing.Any, "
                    "typing.Any]"))
@@ -209,7 +217,7 @@ void bind_translator(nb::module_& module) {
       .def(
           "weights",
           [](nb::handle self) {
-            return weights_of(nb::cast<const PyTranslator&>(self).first().parameters(), self);
+            return arrays_of(nb::cast<const PyTranslator&>(self).first().parameters(), self);
           },
           nb::sig("def weights(self) -> dict[str, typing.Any]"))
       .def("save", [](const PyTranslator& self, const std::string& folder) {

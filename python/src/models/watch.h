@@ -66,5 +66,7 @@ class StepWatch {
 
 // "rotary", or a list of names with their parameters [("rotary", {"base": 500000.0})].
 SchemeSpecs read_positions(const Argument& argument);
+// A list of tuples: numbers of layers, and a list as for read_positions().
+std::vector<LayerSchemes> read_layers(const Argument& argument);
 
 }  // namespace sextant::python
