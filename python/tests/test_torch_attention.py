@@ -268,6 +268,13 @@ def test_dropout_is_drawn_from_torchs_generator():
     assert sdpa(q, k, ones, dropout_p=0.3, enable_gqa=True).mean() == pytest.approx(1, abs=0.02)
 
 
+def test_all_weights_may_be_dropped():
+    q, k, v = (torch.randn(1, 2, 5, 8, requires_grad=True) for _ in range(3))
+    out, wanted = sdpa(q, k, v, dropout_p=1.0), torch.nn.functional.scaled_dot_product_attention(q, k, v, dropout_p=1.0)
+    assert torch.equal(out, wanted) and not out.any()
+    assert not any(gradient.any() for gradient in torch.autograd.grad(out.sum(), (q, k, v)))
+
+
 def test_dropout_has_gradients_and_survives_checkpoints():
     q, k, v = (random(1, 2, 6, 4).double().requires_grad_() for _ in range(3))
 

@@ -59,7 +59,7 @@ def scaled_dot_product_attention(
         value: [..., heads, k_len, v_dim] of the same dtype
         attn_mask: bool (True takes part) or float (added), broadcast to [..., heads, q_len, k_len], or a
             torch.nn.attention.bias.CausalBias
-        dropout_p: probability that a weight is 0, 0 .. 1 and less than 1; the others are divided by 1 - dropout_p. Which
+        dropout_p: probability that a weight is 0, 0 .. 1; the others are divided by 1 - dropout_p. Which
             weights are dropped is a function of a seed from torch's generator (torch.manual_seed) and of the indices of
             sequence, head, query and key, and not that of torch's function
         is_causal: key j is seen by query i where j <= i; causal= by name has the other alignments
@@ -101,13 +101,14 @@ def scaled_dot_product_attention(
         sinks=sinks, rotation=rotation, threads=threads,
     )
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
-    if dropout_p != 0:
+    if dropout_p not in (0, 1):
         given["dropout"] = dropout_p
     if is_causal:
         if given.get("causal") is not None:
             raise ArgumentError(f"[{NAME}.causal] must not be given together with is_causal")
         given["causal"] = "top_left"
-    return computed(query, key, value, attn_mask, scale, enable_gqa, given)[0]
+    out = computed(query, key, value, attn_mask, scale, enable_gqa, given)[0]
+    return out * 0 if dropout_p == 1 else out
 
 
 def computed(
