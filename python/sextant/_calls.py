@@ -469,6 +469,7 @@ def lm(
     validate_every: int = 250,
     checkpoint_every: int = 0,
     dropout: float = 0.1,
+    attention_dropout: float = 0.0,
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
@@ -574,6 +575,7 @@ def lm(
         checkpoint_every (>= 0): steps between checkpoints; 0: every five minutes, at each new best
             loss and at the end
         dropout (>= 0, < 1): fraction of the activations that are zeroed
+        attention_dropout (>= 0, < 1): fraction of the attention weights that are zeroed
         word_dropout (>= 0, < 1): fraction of the words whose vectors are zeroed in a step
         seed (0 .. 2^32 - 1): seed of weights, data order and dropout
         threads (0 .. 1024): number of threads; 0: all cores; results have the same bits for any
@@ -607,7 +609,7 @@ def lm(
     """
     from ._training import train
 
-    return train("lm", {"text": text, "layer_schemes": layer_schemes, "tokenizer_from": tokenizer_from}, from_model, scheme, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("lm", {"text": text, "layer_schemes": layer_schemes, "tokenizer_from": tokenizer_from}, from_model, scheme, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "attention_dropout": attention_dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def mlm(
@@ -666,6 +668,7 @@ def mlm(
     validate_every: int = 250,
     checkpoint_every: int = 0,
     dropout: float = 0.1,
+    attention_dropout: float = 0.0,
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
@@ -772,6 +775,7 @@ def mlm(
         checkpoint_every (>= 0): steps between checkpoints; 0: every five minutes, at each new best
             loss and at the end
         dropout (>= 0, < 1): fraction of the activations that are zeroed
+        attention_dropout (>= 0, < 1): fraction of the attention weights that are zeroed
         word_dropout (>= 0, < 1): fraction of the words whose vectors are zeroed in a step
         seed (0 .. 2^32 - 1): seed of weights, data order and dropout
         threads (0 .. 1024): number of threads; 0: all cores; results have the same bits for any
@@ -805,7 +809,7 @@ def mlm(
     """
     from ._training import train
 
-    return train("mlm", {"text": text, "layer_schemes": layer_schemes, "tokenizer_from": tokenizer_from}, from_model, scheme, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("mlm", {"text": text, "layer_schemes": layer_schemes, "tokenizer_from": tokenizer_from}, from_model, scheme, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "attention_dropout": attention_dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def translate(
@@ -864,6 +868,7 @@ def translate(
     validate_every: int = 250,
     checkpoint_every: int = 0,
     dropout: float = 0.3,
+    attention_dropout: float = 0.0,
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
@@ -966,6 +971,7 @@ def translate(
         checkpoint_every (>= 0): steps between checkpoints; 0: every five minutes, at each new best
             loss and at the end
         dropout (>= 0, < 1): fraction of the activations that are zeroed
+        attention_dropout (>= 0, < 1): fraction of the attention weights that are zeroed
         word_dropout (>= 0, < 1): fraction of the words whose vectors are zeroed in a step
         seed (0 .. 2^32 - 1): seed of weights, data order and dropout
         threads (0 .. 1024): number of threads; 0: all cores; results have the same bits for any
@@ -999,7 +1005,7 @@ def translate(
     """
     from ._training import train
 
-    return train("translate", {"pairs": pairs, "decoder_scheme": decoder_scheme, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, scheme, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("translate", {"pairs": pairs, "decoder_scheme": decoder_scheme, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, scheme, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "attention_dropout": attention_dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def dates(
@@ -1051,6 +1057,7 @@ def dates(
     validate_every: int = 200,
     checkpoint_every: int = 0,
     dropout: float = 0.0,
+    attention_dropout: float = 0.0,
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
@@ -1142,6 +1149,7 @@ def dates(
         checkpoint_every (>= 0): steps between checkpoints; 0: every five minutes, at each new best
             loss and at the end
         dropout (>= 0, < 1): fraction of the activations that are zeroed
+        attention_dropout (>= 0, < 1): fraction of the attention weights that are zeroed
         word_dropout (>= 0, < 1): fraction of the words whose vectors are zeroed in a step
         seed (0 .. 2^32 - 1): seed of weights, data order and dropout
         threads (0 .. 1024): number of threads; 0: all cores; results have the same bits for any
@@ -1175,7 +1183,7 @@ def dates(
     """
     from ._training import train
 
-    return train("dates", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("dates", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "attention_dropout": attention_dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def copy(
@@ -1227,6 +1235,7 @@ def copy(
     validate_every: int = 200,
     checkpoint_every: int = 0,
     dropout: float = 0.0,
+    attention_dropout: float = 0.0,
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
@@ -1248,7 +1257,7 @@ def copy(
     """
     from ._training import train
 
-    return train("copy", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("copy", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "attention_dropout": attention_dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def reverse(
@@ -1300,6 +1309,7 @@ def reverse(
     validate_every: int = 200,
     checkpoint_every: int = 0,
     dropout: float = 0.0,
+    attention_dropout: float = 0.0,
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
@@ -1321,7 +1331,7 @@ def reverse(
     """
     from ._training import train
 
-    return train("reverse", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("reverse", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "attention_dropout": attention_dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def sort(
@@ -1373,6 +1383,7 @@ def sort(
     validate_every: int = 200,
     checkpoint_every: int = 0,
     dropout: float = 0.0,
+    attention_dropout: float = 0.0,
     word_dropout: float = 0.0,
     seed: int = 0,
     threads: int = 0,
@@ -1394,7 +1405,7 @@ def sort(
     """
     from ._training import train
 
-    return train("sort", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
+    return train("sort", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "attention_dropout": attention_dropout, "word_dropout": word_dropout, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
 
 def resume(

@@ -74,16 +74,17 @@ def test_positions_have_their_parameters() -> None:
 
 
 def test_the_command_line_trains_the_same_bits(text: Path, tmp_path: Path) -> None:
-    options = "--steps 12 --validate-every 4 --width 16 --heads 2 --layers 1 --length 16 --batch-size 4 --dropout 0.1 --seed 7 --rate 0.01"
+    options = ("--steps 12 --validate-every 4 --width 16 --heads 2 --layers 1 --length 16 --batch-size 4 --dropout 0.1 "
+               "--attention-dropout 0.2 --seed 7 --rate 0.01")
     tiny.program("train", "lm", "--file", str(text), "--scheme", "alibi", "-o", str(tmp_path / "cli"), *options.split())
-    model = sextant.train.lm(text, scheme="alibi", folder=tmp_path / "python", **{**tiny.OPTIONS, "steps": 12, "dropout": 0.1},
-                             validate_every=4)
+    model = sextant.train.lm(text, scheme="alibi", folder=tmp_path / "python", validate_every=4,
+                             **{**tiny.OPTIONS, "steps": 12, "dropout": 0.1, "attention_dropout": 0.2})
     same_weights(model, sextant.load(tmp_path / "cli"))
     metrics = [(tmp_path / run / "metrics.jsonl").read_text().splitlines() for run in ("cli", "python")]
     assert [line.split('"seconds"')[0] for line in metrics[0]] == [line.split('"seconds"')[0] for line in metrics[1]]
     # In memory, with no folder: the same model.
     same_weights(model, sextant.train.lm(io.StringIO(tiny.TEXT), scheme="alibi", validate_every=4,
-                                         **{**tiny.OPTIONS, "steps": 12, "dropout": 0.1}))
+                                         **{**tiny.OPTIONS, "steps": 12, "dropout": 0.1, "attention_dropout": 0.2}))
 
 
 def test_false_stops_and_the_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
@@ -206,6 +207,7 @@ def test_tokenizers_that_need_a_library_name_it_where_it_is_left_out() -> None:
         ({"width": 15}, ValueError, "heads"),
         ({"width": "wide"}, TypeError, "train.width] must be a whole number"),
         ({"dropout": 1.0}, ValueError, "train.dropout"),
+        ({"attention_dropout": 1.0}, ValueError, "train.attention_dropout"),
         ({"activation": "loud"}, ValueError, "train.activation] must be one of"),
         ({"decay": "cosine", "steps": 0, "minutes": 1}, ValueError, "train.decay"),
         ({"decay": "wsd", "steps": 0, "minutes": 1}, ValueError, "train.decay"),

@@ -49,6 +49,8 @@ inline constexpr auto kFields<OptimiserOptions> = std::tuple{
 inline constexpr auto kResultFields =
     std::tuple{field(&TrainerOptions::dropout, "dropout", kShare,
                      "fraction of the activations that are zeroed"),
+               field(&TrainerOptions::attention_dropout, "attention_dropout", kShare,
+                     "fraction of the attention weights that are zeroed"),
                field(&TrainerOptions::word_dropout, "word_dropout", kShare,
                      "fraction of the words whose vectors are zeroed in a step")};
 

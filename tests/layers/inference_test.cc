@@ -43,9 +43,16 @@ void expect_equal_bits(const StackOptions& options, const SchemeSpec& scheme, do
     input.context_segments = context_segments;
   }
   Workspace memory;
-  Pass training{.memory = memory, .threads = 1, .dropout = dropout, .random = {.seed = 5}};
+  const auto make_pass = [&] {
+    return Pass{.memory = memory,
+                .threads = 1,
+                .dropout = dropout,
+                .random = {.seed = 5},
+                .attention_dropout = dropout};
+  };
+  Pass training = make_pass();
   const auto saved = stack.forward(x.view(), input, training);
-  Pass pass{.memory = memory, .threads = 1, .dropout = dropout, .random = {.seed = 5}};
+  Pass pass = make_pass();
   std::vector<std::vector<T>> streams;
   std::size_t looks = 0;
   const auto look = [&](std::size_t layer, const auto& attended, const auto& kept) {

@@ -16,6 +16,7 @@ struct Probe {
   StackOptions options;
   PositionOptions position_options;
   double dropout = 0;
+  double attention_dropout = 0;
 
   void check() const {
     NumpyRandom random(3);
@@ -41,10 +42,10 @@ struct Probe {
     };
     const auto loss = [&] {
       memory.reset();
-      Pass pass{.memory = memory, .threads = 1, .dropout = dropout, .random = {.seed = 5}};
+      Pass pass = make_pass(memory);
       return inner(forward(positions.tables(segments), pass).y, dy);
     };
-    Pass pass{.memory = memory, .threads = 1, .dropout = dropout, .random = {.seed = 5}};
+    Pass pass = make_pass(memory);
     const PositionTables<double> tables = positions.tables(segments);
     const auto saved = forward(tables, pass);
     Tensor<double> d = dy.clone(), dcontext(context.shape());
@@ -58,6 +59,15 @@ struct Probe {
         positions.has(SchemeKind::distance_bias) || positions.has(SchemeKind::indexed_bias);
     expect_gradients(listed(positions), listed(positions_gradient), loss, 6,
                      is_float32 ? kThroughFloat32 : Differences{});
+  }
+
+ private:
+  Pass make_pass(Workspace& memory) const {
+    return {.memory = memory,
+            .threads = 1,
+            .dropout = dropout,
+            .random = {.seed = 5},
+            .attention_dropout = attention_dropout};
   }
 };
 

@@ -28,9 +28,18 @@ TEST(TransformerStack, HasTheGradientsOfPreNormAndPostNormEncoders) {
 }
 
 TEST(TransformerStack, HasTheGradientsOfADecoderWithCrossAttentionAndDropout) {
-  Probe probe{small(), {}, 0.2};
+  Probe probe{small(), {}, 0.2, 0.3};
   probe.options.causal = probe.options.cross = true;
   probe.check();
+}
+
+TEST(TransformerStack, HasTheGradientsOfAttentionDropoutAlone) {
+  for (const ParallelBlocks parallel : {ParallelBlocks::none, ParallelBlocks::two_norms}) {
+    SCOPED_TRACE(name_of(parallel));
+    Probe probe{small(), {.schemes = {"rotary"}, .width = 8, .heads = 2, .head_dim = 4}, 0, 0.4};
+    probe.options.parallel = parallel;
+    probe.check();
+  }
 }
 
 TEST(TransformerStack, HasTheGradientsOfALlamaStyleBlock) {
@@ -80,7 +89,8 @@ TEST(TransformerStack, HasTheGradientsOfTablesThatDependOnTheLength) {
          .heads = 2,
          .head_dim = width / 2,
          .length = 2},
-        0};
+        0,
+        0.2};
     probe.options.attention.width = width;
     probe.options.layers = 1;
     probe.check();

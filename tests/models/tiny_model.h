@@ -38,14 +38,20 @@ void expect_model_gradients(const TransformerConfig& config, const Batch& batch)
   }
   Workspace memory;
   const TokenLossOptions options{.label_smoothing = 0.1, .scale = 0.5};
+  const auto make_pass = [&] {
+    return Pass{.memory = memory,
+                .threads = 1,
+                .dropout = 0.1,
+                .random = {.seed = 9},
+                .word_dropout = 0.3,
+                .attention_dropout = 0.2};
+  };
   const auto loss = [&] {
     memory.reset();
-    Pass pass{
-        .memory = memory, .threads = 1, .dropout = 0.1, .random = {.seed = 9}, .word_dropout = 0.3};
+    Pass pass = make_pass();
     return options.scale * model.loss(batch, options, nullptr, pass).smoothed;
   };
-  Pass pass{
-      .memory = memory, .threads = 1, .dropout = 0.1, .random = {.seed = 9}, .word_dropout = 0.3};
+  Pass pass = make_pass();
   model.loss(batch, options, &gradient, pass);
   expect_gradients(model.parameters(), gradient.parameters(), loss, 6);
 }

@@ -201,6 +201,19 @@ TEST_F(TrainingOnSequences, TakesStepsOfOneProcess) {
   }
 }
 
+TEST_F(TrainingOnSequences, RefuseDropoutOfAttentionWeights) {
+  if (world().size() == 1) return;
+  TrainingRanks group(world(), world().size());
+  TrainerOptions options = toy_options(path("run"));
+  options.attention_dropout = 0.25;
+  options.group = &group;
+  LanguageTask task = language_task(ModelKind::causal, 2);
+  EXPECT_THAT([&] { train(task, options); },
+              testing::ThrowsMessage<SharedError>(
+                  HasSubstr("[trainer.attention_dropout] must be 0 where sequences are divided "
+                            "among ranks, got 0.25")));
+}
+
 TEST_F(TrainingOnSequences, HaveTheSameBitsInEveryRun) {
   std::vector<float> weights[2];
   for (auto& each : weights) {

@@ -12,7 +12,8 @@ double kept_weight(double rate, std::uint64_t seed, std::int64_t sequence_head, 
   // Philox 4x32-10 (Salmon et al. 2011, section 4.2).
   constexpr std::uint64_t kLow = 0xffffffff;
   std::uint64_t c[4] = {static_cast<std::uint64_t>(key) / 4, static_cast<std::uint64_t>(query),
-                        static_cast<std::uint64_t>(sequence_head), 0};
+                        static_cast<std::uint64_t>(sequence_head) & kLow,
+                        static_cast<std::uint64_t>(sequence_head) >> 32};
   std::uint64_t k[2] = {seed & kLow, seed >> 32};
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t m0 = 0xD2511F53 * c[0], m1 = 0xCD9E8D57 * c[2];

@@ -38,6 +38,7 @@ class TrainingOnRanks : public RunFolders {
     TrainerOptions options = toy_options(path(name));
     options.dropout = 0.2;
     options.word_dropout = 0.1;
+    options.attention_dropout = 0.3;
     options.steps = 6;
     const auto alone = make(0);
     train(*alone, options);

@@ -30,7 +30,8 @@ Sums sums_of(Task task, std::uint64_t seed) {
               .threads = 1,
               .dropout = 0.3,
               .random = {.seed = seed},
-              .word_dropout = 0.2};
+              .word_dropout = 0.2,
+              .attention_dropout = 0.25};
     sums.loss.add(
         model.loss(task.training_batch(kStep, batch), {.label_smoothing = 0.1}, &gradient, pass));
   }
@@ -87,6 +88,12 @@ TEST(Parts, OfATranslatorHaveTheSameSumsWithDropout) {
 
 using PartsOfARun = RunFolders;
 
+StepMetrics last_metrics(TrainingTask& task, const TrainerOptions& options) {
+  StepMetrics metrics;
+  train(task, options, [&](const TrainingProgress& progress) { metrics = progress.metrics; });
+  return metrics;
+}
+
 // In float32, through the loop: the first step has the same loss to the last digits of its float64
 // sum, because no row depends on the batch it is in, and gradients to float32 rounding.
 TEST_F(PartsOfARun, GiveTheSameFirstStep) {
@@ -97,13 +104,30 @@ TEST_F(PartsOfARun, GiveTheSameFirstStep) {
     options.steps = 1;
     options.dropout = 0.3;
     options.word_dropout = 0.2;
-    StepMetrics metrics;
-    train(task, options, [&](const TrainingProgress& progress) { metrics = progress.metrics; });
+    options.attention_dropout = 0.25;
+    const StepMetrics metrics = last_metrics(task, options);
     if (parts == 1) whole = metrics;
     EXPECT_EQ(metrics.tokens, whole.tokens) << parts;
     EXPECT_NEAR(metrics.loss, whole.loss, 1e-12 * whole.loss) << parts;
     EXPECT_NEAR(metrics.gradient_norm, whole.gradient_norm, 1e-5 * whole.gradient_norm) << parts;
   }
+}
+
+TEST_F(PartsOfARun, DropAttentionWeightsAsTheSeedSays) {
+  const auto first_loss = [&](double rate, std::uint64_t seed) {
+    TranslationTask task = translation_task(2);
+    TrainerOptions options = toy_options("");
+    options.checkpoint_every = 0;
+    options.steps = 1;
+    options.seed = seed;
+    options.dropout = 0;
+    options.attention_dropout = rate;
+    return last_metrics(task, options).loss;
+  };
+  EXPECT_EQ(first_loss(0, 1), first_loss(0, 2));
+  EXPECT_NE(first_loss(0.5, 1), first_loss(0, 1));
+  EXPECT_EQ(first_loss(0.5, 1), first_loss(0.5, 1));
+  EXPECT_NE(first_loss(0.5, 1), first_loss(0.5, 2));
 }
 
 // More parts than sequences are as many as there are sequences.

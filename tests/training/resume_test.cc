@@ -335,6 +335,7 @@ TEST_F(Resume, RefusesNumbersOutOfRange) {
   refuses_number("\"warmup\": 5", "\"warmup\": -5");
   refuses_number("\"warmup\": 5", "\"warmup\": 1e19");
   refuses_number("\"dropout\": 0.1", "\"dropout\": 1");
+  refuses_number("\"attention_dropout\": 0.0", "\"attention_dropout\": -0.5");
   refuses_number("\"beta1\": 0.9", "\"beta1\": 1.5");
   refuses_number("\"weight_decay\": 0.01", "\"weight_decay\": -0.01");
   refuses_number("\"peak\": 0.05", "\"peak\": 0");
@@ -346,6 +347,7 @@ TEST_F(Resume, TakesTheDefaultOfAKeyThatIsNotThere) {
   Json json = Json::parse(read_file(path("run/run.json")));
   json.erase("checksum");
   json.erase("word_dropout");
+  json.erase("attention_dropout");
   json["optimiser"].erase("method");
   json["optimiser"].erase("momentum");
   json["checksum"] = checksum_of(json.dump());
@@ -355,6 +357,9 @@ TEST_F(Resume, TakesTheDefaultOfAKeyThatIsNotThere) {
   TrainerOptions other = resumed();
   other.word_dropout = 0.5;
   refuses(other, "must have the same word_dropout to be resumed: it is 0.0, asked for 0.5");
+  other = resumed();
+  other.attention_dropout = 0.5;
+  refuses(other, "must have the same attention_dropout to be resumed: it is 0.0, asked for 0.5");
   ToyTask task(1);
   train(task, resumed());
   EXPECT_EQ(read_file(path("run/last/optimiser.safetensors")),

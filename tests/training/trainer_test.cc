@@ -372,6 +372,8 @@ TEST_F(Training, RefusesWhatIsOutOfRangeBeforeItMakesTheFolder) {
   refuses([](O& o) { o.folder = ""; }, folder_is_needed);
   refuses([](O& o) { o.folder = "", o.checkpoint_every = 0, o.resume = true; }, folder_is_needed);
   refuses([](O& o) { o.dropout = 1; }, "[trainer.dropout] must be at least 0 and below 1, got 1");
+  refuses([](O& o) { o.attention_dropout = 1; },
+          "[trainer.attention_dropout] must be at least 0 and below 1, got 1");
   refuses([](O& o) { o.word_dropout = -1; },
           "[trainer.word_dropout] must be at least 0 and below 1, got -1");
   refuses([](O& o) { o.steps = -1; }, "[trainer.steps] must be at least 0, got -1");

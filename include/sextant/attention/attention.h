@@ -111,6 +111,12 @@ struct AttentionOptionsOf {
   // that of the scores.
   double dropout = 0;
   std::uint64_t dropout_seed = 0;
+  // For a call that is a part of a larger packed batch: the row there of the call's first query, 0
+  // .. 2^53. The index of a sequence, for dropout, is then the row there of its first query,
+  // dropout_first_row + b q_len + segments[s], so the weights that are dropped do not depend on how
+  // sequences are divided among calls. Unset: sequences count from 0 in the call. Layers set it in
+  // training; the command line and Python, whose calls are whole, do not have it.
+  std::optional<std::int64_t> dropout_first_row{};
   int threads = 0;  // 0: default_threads(); the result does not depend on it
 };
 

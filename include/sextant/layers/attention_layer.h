@@ -69,10 +69,13 @@ struct AttentionLayer {
     View<T> q, k, v, mixed;   // [1, heads or kv_heads, tokens, head_dim], strided
     View<float> log_sum_exp;  // [1, heads, tokens]
     AttentionCall<T> call;
+    std::optional<RandomKey> dropout_key;  // of the weights; unset: none are dropped
   };
   // x, y: [tokens, width]; context: [context tokens, width] for cross attention, else empty. A
-  // sequence without context attends to nothing: the result is out() of zeros. Throws Error for a
-  // context that does not fit.
+  // sequence without context attends to nothing: the result is out() of zeros. With
+  // pass.attention_dropout each call takes a stream of random numbers from the pass. Throws Error
+  // for a context that does not fit, and for dropout of weights that is out of range or of
+  // sequences that are divided among processes.
   Saved forward(View<const T> x, View<const T> context, const AttentionCall<T>& call, View<T> y,
                 Pass& pass) const;
   // Overwrites dx and adds to dcontext and to the gradients of layer and positions (null if the
@@ -91,10 +94,8 @@ struct AttentionLayer {
   View<T> project(View<const T> x, Pass& pass) const;
   AttentionOptions<T> operator_options() const;
 
-  // Returns the attention weights of one sequence of a call, [heads, its queries, its keys], or of
-  // chosen heads and rows, for pictures.
-  Tensor<T> weights(const Saved& saved, std::int64_t sequence,
-                    const WeightsOptions& chosen = {}) const;
+  // Returns the attention weights of one sequence of a call, before dropout, [heads, its queries,
+  // its keys], or of chosen heads and rows, for pictures.
 
   // prefix + "in.", "out.", "q_norm.", "k_norm.".
   void append_parameters(Parameters<T>& to, const std::string& prefix);

@@ -93,6 +93,10 @@ struct Pass {
   // The share of tokens whose vector is zero, though positions stay (Gal and Ghahramani 2016,
   // 1512.05287, section 4.2); as dropout.
   double word_dropout = 0;
+  // The share of the attention weights that are zero, after the softmax; the others are divided by
+  // 1 - attention_dropout (attn_pdrop of GPT-2). As dropout; 0 with context_parallel. Decoders with
+  // caches and the pointer of translators drop no weights.
+  double attention_dropout = 0;
   // Set if each sequence is divided among processes, of which this is one; only for
   // LanguageModel::loss() of float32. nullptr: all tokens are local.
   ContextParallel* context_parallel = nullptr;

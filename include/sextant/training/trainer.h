@@ -31,9 +31,10 @@ struct TrainerOptions {
   std::uint64_t seed = 0;  // seed of dropout; of the data too, if the task uses it
   OptimiserOptions optimiser{};
   Schedule schedule{};
-  double dropout = 0;           // 0 <= dropout < 1, for Pass
-  double word_dropout = 0;      // the same for whole words
-  std::string settings = "{}";  // the caller's JSON object: the model, the data
+  double dropout = 0;            // 0 <= dropout < 1, for Pass
+  double attention_dropout = 0;  // the same for attention weights; 0 where sequences are divided
+  double word_dropout = 0;       // the same for whole words
+  std::string settings = "{}";   // the caller's JSON object: the model, the data
 
   std::int64_t validate_every = 0;    // steps; 0: only at the end
   std::int64_t checkpoint_every = 0;  // steps; 0: by the clock, at a best validation, at the end

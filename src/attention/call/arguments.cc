@@ -13,6 +13,7 @@
 #include "attention/call/rotation_rows.h"
 #include "attention/call/sequences.h"
 #include "core/arrays/overlap.h"
+#include "core/numbers/max_position.h"
 #include "sextant/core/numbers.h"
 #include "sextant/core/parallel.h"
 
@@ -158,6 +159,11 @@ void read_numbers(std::string_view function, const AttentionOptionsOf<M>& option
   a.dropout.threshold = static_cast<std::uint32_t>(std::min(options.dropout * 0x1p32, 0x1p32 - 1));
   a.dropout.factor = 1 / (1 - options.dropout);
   a.dropout.seed = options.dropout_seed;
+  a.dropout_first_row = options.dropout_first_row;
+  const std::int64_t first_row = options.dropout_first_row.value_or(0);
+  if (first_row < 0 || first_row > kMaxPosition) {
+    refuse(function, "dropout_first_row", "must be in 0 .. 2^53, got " + std::to_string(first_row));
+  }
   if (options.threads < 0 || options.threads > kMaxThreads) {
     refuse(function, "threads",
            "must be in 0 .. " + std::to_string(kMaxThreads) + ", got " +

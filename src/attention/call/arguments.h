@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -58,6 +59,7 @@ struct AttentionCall {
   std::int64_t batch = 0, heads_q = 0, kv_heads = 0, q_len = 0, k_len = 0, head_dim = 0;
   kernels::ScoreNumbers<double> numbers{};
   kernels::WeightDropout dropout{};  // of all heads
+  std::optional<std::int64_t> dropout_first_row{};
   bool causal = false;
   // The window; an open side is larger than every distance.
   std::int64_t left = 0, right = 0;
@@ -157,8 +159,11 @@ struct AttentionCall {
   // The dropout of a head from query `first_query` of the sequence on.
   kernels::WeightDropout dropout_of(const Sequence& at, std::int64_t head,
                                     std::int64_t first_query) const noexcept {
+    const std::int64_t index =
+        dropout_first_row ? *dropout_first_row + at.batch * q_len + at.q_begin : at.number;
     kernels::WeightDropout of_head = dropout;
-    of_head.head = static_cast<std::uint64_t>(at.number * heads_q + head);
+    of_head.head = static_cast<std::uint64_t>(index) * static_cast<std::uint64_t>(heads_q) +
+                   static_cast<std::uint64_t>(head);
     of_head.first_query = first_query;
     return of_head;
   }

@@ -14,7 +14,7 @@ struct WeightDropout {
   std::uint32_t threshold = 0;  // weights with a smaller number are dropped; 0: no weight is
   double factor = 1;            // of the others, 1 / (1 - rate)
   std::uint64_t seed = 0;
-  std::uint64_t head = 0;  // the index of the sequence times the number of heads, plus the head
+  std::uint64_t head = 0;  // the sequence's index or row times the number of heads, plus the head
   std::int64_t first_query = 0;  // the index in the sequence of query 0
 
   bool is_on() const noexcept { return threshold != 0; }

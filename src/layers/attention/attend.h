@@ -1,9 +1,13 @@
 // The attention operator in a layer: of one process, or over a sequence that is divided.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <type_traits>
 
+#include "kernels/simd/philox.h"
 #include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
 #include "sextant/layers/context_parallel.h"
 
 namespace sextant::layers {
@@ -30,6 +34,26 @@ void attend_backward(const Pass& pass, View<const T> q, View<const T> k, View<co
     }
   }
   attention_backward<T>(q, k, v, out, dout, gradients, options, log_sum_exp);
+}
+
+// Returns the key of the dropout of weights; unset: all stay. Calls without dropout take no stream,
+// so the random numbers of the other layers are those of a pass without it.
+inline std::optional<RandomKey> next_dropout_key(Pass& pass) {
+  if (pass.attention_dropout == 0) return {};
+  if (pass.context_parallel != nullptr) {
+    throw Error("pass.attention_dropout",
+                "must be 0 where sequences are divided among processes, got " +
+                    shortest(pass.attention_dropout));
+  }
+  return pass.next_random();
+}
+
+// The operator's seed for a key. The 2 differs from all counters of the other dropouts.
+inline std::uint64_t seed_of(const RandomKey& key) {
+  const auto random = kernels::philox(
+      {0, 0, key.stream, 2},
+      {static_cast<std::uint32_t>(key.seed), static_cast<std::uint32_t>(key.seed >> 32)});
+  return std::uint64_t{random[1]} << 32 | random[0];
 }
 
 // `what` has no way to work on a part of a batch.

@@ -136,7 +136,8 @@ typename AttentionLayer<T>::Saved AttentionLayer<T>::forward(View<const T> x, Vi
   const View<T> mixed = pass.memory.take<T>({tokens, q_width});
   saved.mixed = heads_of(mixed, 0, heads, head_dim);
   saved.log_sum_exp = pass.memory.take<float>({1, heads, tokens});
-  each_part(*this, call, tokens, keys.size(0), pass, [&](const Part<T>& part) {
+  saved.dropout_key = layers::next_dropout_key(pass);
+  each_part(*this, call, tokens, keys.size(0), saved.dropout_key, pass, [&](const Part<T>& part) {
     layers::attend<T>(pass, part.of_queries(saved.q), part.of_keys(saved.k), part.of_keys(saved.v),
                       part.of_queries(saved.mixed), part.options,
                       part.of_queries(saved.log_sum_exp));
@@ -175,7 +176,7 @@ void AttentionLayer<T>::attend_context(View<const T> x, View<T> keys, const Atte
   const View<T> k_heads = heads_of(keys, 0, kv_heads, head_dim);
   const View<T> v_heads = heads_of(keys, kv_heads * head_dim, kv_heads, head_dim);
   const View<T> out_heads = heads_of(mixed, 0, heads, head_dim);
-  each_part(*this, call, x.size(0), keys.size(0), pass, [&](const Part<T>& part) {
+  each_part(*this, call, x.size(0), keys.size(0), std::nullopt, pass, [&](const Part<T>& part) {
     attention<T>(part.of_queries(q_heads), part.of_keys(k_heads), part.of_keys(v_heads),
                  part.of_queries(out_heads), part.options);
   });
@@ -200,7 +201,8 @@ void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> d
                               : dprojected.narrow(1, q_width, 2 * k_width);
   const PositionTables<T>* positions = positions_gradient ? saved.call.positions : nullptr;
   const bool collects = pass.context_parallel == nullptr || pass.context_parallel->is_first();
-  each_part(*this, saved.call, tokens, dkeys.size(0), pass, [&](const Part<T>& part) {
+  const auto& key = saved.dropout_key;
+  each_part(*this, saved.call, tokens, dkeys.size(0), key, pass, [&](const Part<T>& part) {
     AttentionGradients<T> gradients;
     gradients.q = part.of_queries(heads_of(dprojected, 0, heads, head_dim));
     gradients.k = part.of_keys(heads_of(dkeys, 0, kv_heads, head_dim));

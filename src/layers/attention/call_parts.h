@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -40,13 +41,20 @@ struct Part {
 };
 
 // use(part) for all sequences at once, or for one run after the other where positions want it.
+// `dropout_key`: unset to drop no weights.
 template <class T, class Use>
 void each_part(const AttentionLayer<T>& layer, const AttentionCall<T>& call, std::int64_t queries,
-               std::int64_t keys, const Pass& pass, const Use& use) {
+               std::int64_t keys, const std::optional<RandomKey>& dropout_key, const Pass& pass,
+               const Use& use) {
   const bool cross = layer.options.cross;
   if (cross) check_whole(pass, "attention_layer.context");
   Part<T> whole{options_of(layer, call), 0, 0, queries, 0, keys};
   whole.options.threads = pass.threads;
+  if (dropout_key) {
+    whole.options.dropout = pass.attention_dropout;
+    whole.options.dropout_seed = seed_of(*dropout_key);
+    whole.options.dropout_first_row = dropout_key->first_row;
+  }
   if (call.positions == nullptr) return use(whole);
   const std::int64_t all_queries[] = {0, queries}, all_keys[] = {0, keys};
   const std::span<const std::int64_t> q =
@@ -77,6 +85,7 @@ void each_part(const AttentionLayer<T>& layer, const AttentionCall<T>& call, std
                  q_ends.back(), k[run.first], k_ends.back()};
     part.options.segments = q_ends;
     if (cross) part.options.key_segments = k_ends;
+    if (dropout_key) part.options.dropout_first_row = dropout_key->first_row + part.first_query;
     call.positions->set(part.options, run.length, call.kind);
     use(part);
   }

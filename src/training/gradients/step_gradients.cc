@@ -30,6 +30,7 @@ void make_parts(TrainingTask& task, std::int64_t step, double scale, const Train
               .dropout = options.dropout,
               .random = {.seed = step_seed(options.seed, step)},
               .word_dropout = options.word_dropout,
+              .attention_dropout = options.attention_dropout,
               .context_parallel = group.context_parallel()};
     if (sum != nullptr)
       pass.on_gradients_ready = [&](const void* gradient) { sum->ready(part, gradient); };

@@ -4,6 +4,7 @@
 #include "core/json/fields_json.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/numbers.h"
 #include "training/runs/same_json.h"
 #include "training/training_fields.h"
 
@@ -65,6 +66,12 @@ void check_options(const TrainerOptions& options) {
     throw Error("trainer.folder", "must be given for resume and checkpoint_every, got ''");
   }
   check_kept(options);
+  if (options.attention_dropout > 0 && options.group != nullptr &&
+      options.group->context_parallel_size() > 1) {
+    throw Error("trainer.attention_dropout",
+                "must be 0 where sequences are divided among ranks, got " +
+                    shortest(options.attention_dropout));
+  }
   if (options.steps == 0 && options.minutes == 0) {
     throw Error("trainer.steps", "must be above 0 unless minutes are given");
   }

@@ -194,7 +194,8 @@ TEST_F(Train, TakesSchemesWithTheirParameters) {
 }
 
 TEST_F(Train, GoesOnAfterAKillAsIfThereHadBeenNone) {
-  const std::string options = "--steps 40 --validate-every 7 --dropout 0.1 ";
+  const std::string options =
+      "--steps 40 --validate-every 7 --dropout 0.1 --attention-dropout 0.2 ";
   ASSERT_EQ(sextant(lm("straight", options)).code, 0);
   // Killed when its first checkpoint is there, wherever it is by then.
   const Outcome killed =

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -44,21 +45,27 @@ AttentionOptions<T> dropping() {
 }
 
 template <class T>
-void compare_with_the_formula(std::int64_t q_len, std::int64_t k_len, double tolerance) {
+void compare_with_the_formula(std::int64_t q_len, std::int64_t k_len, double tolerance,
+                              std::optional<std::int64_t> first_row = {}) {
   SCOPED_TRACE(std::to_string(q_len) + " queries, " + std::to_string(k_len) + " keys");
   const auto q = normal<T>(Shape{2, 4, q_len, 16}, 1), k = normal<T>(Shape{2, 2, k_len, 16}, 2);
   const auto v = normal<T>(Shape{2, 2, k_len, 5}, 3);
   Tensor<T> out(Shape{2, 4, q_len, 5});
-  attention(q, k, v, out, dropping<T>());
-  const auto truth = reference::attend(
-      {.q = converted<double>(q),
-       .k = converted<double>(k),
-       .v = converted<double>(v),
-       .sees = [&](auto, auto, auto i, auto j) { return j <= i + k_len - q_len; },
-       .added = {},
-       .scale = 0.25,
-       .kept = [](auto b, auto h, auto i,
-                  auto j) { return reference::kept_weight(kRate, kSeed, b * 4 + h, i, j); }});
+  auto options = dropping<T>();
+  options.dropout_first_row = first_row;
+  attention(q, k, v, out, options);
+  const auto truth =
+      reference::attend({.q = converted<double>(q),
+                         .k = converted<double>(k),
+                         .v = converted<double>(v),
+                         .sees = [&](auto, auto, auto i, auto j) { return j <= i + k_len - q_len; },
+                         .added = {},
+                         .scale = 0.25,
+                         .kept =
+                             [&](auto b, auto h, auto i, auto j) {
+                               const std::int64_t sequence = first_row ? *first_row + b * q_len : b;
+                               return reference::kept_weight(kRate, kSeed, sequence * 4 + h, i, j);
+                             }});
   for (std::int64_t n = 0; n < out.count(); ++n) {
     ASSERT_NEAR(static_cast<double>(out.data()[n]), truth.output.data()[n], tolerance) << n;
   }
@@ -73,6 +80,9 @@ TEST(AttentionDropout, IsTheFormulaOnEveryInstructionSet) {
     compare_with_the_formula<float>(5, 5, 5e-6);
     compare_with_the_formula<bfloat16>(70, 131, 0x1p-7);
     compare_with_the_formula<double>(33, 45, 1e-14);
+    compare_with_the_formula<float>(3, 300, 5e-6, 0);
+    compare_with_the_formula<float>(77, 131, 5e-6, std::int64_t{1} << 40);
+    compare_with_the_formula<double>(33, 45, 1e-14, 70);
   });
 }
 
@@ -117,6 +127,34 @@ TEST(AttentionDropout, DoesNotDependOnThreadsOrPacking) {
   for (std::int64_t s = 0; s < 2; ++s) {
     EXPECT_TRUE(same_bits(View<const float>(batch).narrow(0, s, 1),
                           View<const float>(one).narrow(2, 350 * s, 350)));
+  }
+}
+
+// Three packed sequences in one call, and the last two in a call of their own.
+TEST(AttentionDropout, OfAPartOfABatchIsThatOfTheBatch) {
+  const Shape shape{1, 2, 300, 8};
+  const auto q = normal<float>(shape, 1), k = normal<float>(shape, 2), v = normal<float>(shape, 3),
+             dout = normal<float>(shape, 4);
+  const auto run = [&](std::int64_t first, const std::vector<std::int64_t>& segments) {
+    const auto part = [&](const Tensor<float>& x) {
+      return x.view().narrow(2, first, segments.back());
+    };
+    auto options = dropping<float>();
+    options.segments = segments;
+    options.dropout_first_row = 1000 + first;
+    const Shape own{1, 2, segments.back(), 8};
+    std::vector<Tensor<float>> to;
+    for (int i = 0; i < 4; ++i) to.emplace_back(own);
+    attention(part(q), part(k), part(v), to[0], options);
+    attention_backward<float>(part(q), part(k), part(v), to[0], part(dout),
+                              {.q = to[1], .k = to[2], .v = to[3]}, options);
+    return to;
+  };
+  const auto whole = run(0, {0, 70, 165, 300}), part = run(70, {0, 95, 230});
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    EXPECT_TRUE(
+        same_bits(View<const float>(whole[i]).narrow(2, 70, 230), View<const float>(part[i])))
+        << i;
   }
 }
 
@@ -254,6 +292,11 @@ TEST(AttentionDropout, IsRefusedOutsideItsRangeAndWhereNothingIsWeighted) {
     expect_error("attention.dropout", [&] { attention(q, q, q, out, options); });
   }
   options.dropout = 0.5;
+  for (const std::int64_t row : {std::int64_t{-1}, (std::int64_t{1} << 53) + 1}) {
+    options.dropout_first_row = row;
+    expect_error("attention.dropout_first_row", [&] { attention(q, q, q, out, options); });
+  }
+  options.dropout_first_row = {};
   expect_error("attention_weights.dropout", [&] { attention_weights(q, q, options); });
   expect_error("attention_statistics.dropout", [&] { attention_statistics(q, q, options); });
 }
