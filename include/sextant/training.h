@@ -2,6 +2,7 @@
 #pragma once
 
 #include "sextant/training/adamw.h"
+#include "sextant/training/averaging_optimiser.h"
 #include "sextant/training/checkpoint.h"
 #include "sextant/training/evaluate.h"
 #include "sextant/training/group.h"

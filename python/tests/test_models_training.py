@@ -106,6 +106,20 @@ def test_false_stops_and_the_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
     assert longer.training is not None and longer.training.steps == 22
 
 
+def test_averaged_weights_are_the_model_with_a_folder_and_without(tmp_path: Path) -> None:
+    def trained(stop: int, **more: Any) -> sextant.LanguageModel:
+        return tiny.language_model(steps=20, validate_every=6, on_step=lambda step, loss, metrics: step < stop, **more)
+
+    for stop in (20, 15, 4):  # 4: before the first validation
+        same_weights(trained(stop, ema_decay=0.9), trained(stop, ema_decay=0.9, folder=tmp_path / str(stop)))
+    whole = sextant.train.resume(tmp_path / "4")
+    same_weights(whole, trained(20, ema_decay=0.9))
+    weights = trained(20)
+    assert whole.training is not None and weights.training is not None
+    np.testing.assert_array_equal(whole.training.loss, weights.training.loss)
+    assert whole.training.best_loss != weights.training.best_loss
+
+
 def test_what_a_callback_raises_comes_through_and_nothing_is_lost(tmp_path: Path) -> None:
     def fail(step: int, loss: float, metrics: object) -> None:
         if step == 3:
@@ -208,6 +222,7 @@ def test_tokenizers_that_need_a_library_name_it_where_it_is_left_out() -> None:
         ({"width": "wide"}, TypeError, "train.width] must be a whole number"),
         ({"dropout": 1.0}, ValueError, "train.dropout"),
         ({"attention_dropout": 1.0}, ValueError, "train.attention_dropout"),
+        ({"ema_decay": 1.0}, ValueError, "train.ema_decay"),
         ({"activation": "loud"}, ValueError, "train.activation] must be one of"),
         ({"decay": "cosine", "steps": 0, "minutes": 1}, ValueError, "train.decay"),
         ({"decay": "wsd", "steps": 0, "minutes": 1}, ValueError, "train.decay"),

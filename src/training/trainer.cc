@@ -6,10 +6,12 @@
 #include <chrono>
 #include <cmath>
 #include <memory>
+#include <utility>
 
 #include "core/options/enum_names.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/training/averaging_optimiser.h"
 #include "training/gradients/group_or_self.h"
 #include "training/gradients/step_gradients.h"
 #include "training/held_out_loss.h"
@@ -37,6 +39,13 @@ class Trainer {
         clock_(group_.clock(options.clock ? options.clock : steady_seconds)),
         optimiser_(make_optimiser(task.parameters(), options.optimiser)) {
     group_.check_same(options, task.parameters());
+    if (options.ema_decay > 0) {
+      auto averaging = std::make_unique<AveragingOptimiser>(std::move(optimiser_),
+                                                            task_.parameters(), options.ema_decay);
+      averaging_ = averaging.get();
+      optimiser_ = std::move(averaging);
+    }
+    use_average();                   // as a checkpoint has them
     group_.run_or_fail_on_all([&] {  // the first of a group has the folder
       if (options.folder.empty() || !group_.is_first()) return;
       writer_.emplace(options, task_, *optimiser_, state_);
@@ -61,6 +70,7 @@ class Trainer {
       if (!end && stop) end = TrainingEnd::stopped;
       state_.seconds = progress.metrics.seconds = clock_() - start_;
       const bool keep = best || end || checkpoint_due();
+      if (keep) use_average();
       group_.run_or_fail_on_all([&] {
         if (writer_) writer_->write(progress.metrics, keep, task_, *optimiser_, state_);
       });
@@ -93,6 +103,14 @@ class Trainer {
     return std::nullopt;
   }
 
+  // The task has the average while it is validated or saved, and the weights in a step.
+  void use_average() {
+    if (averaging_ != nullptr) averaging_->use_average(task_.parameters());
+  }
+  void use_weights() {
+    if (averaging_ != nullptr) averaging_->use_weights(task_.parameters());
+  }
+
   bool checkpoint_due() const {
     return (options_.checkpoint_every > 0 && state_.step % options_.checkpoint_every == 0) ||
            (options_.checkpoint_minutes > 0 &&
@@ -114,6 +132,7 @@ class Trainer {
 
   StepMetrics make_step() {
     const double before = clock_();
+    use_weights();
     const std::int64_t number = state_.step + 1;
     const LossSum sum = sum_gradients(task_, state_.step, options_, group_, memory_);
     const auto tokens = static_cast<double>(sum.tokens);
@@ -142,6 +161,7 @@ class Trainer {
 
   // Whether it is the best so far.
   bool validate(StepMetrics& metrics) {
+    use_average();
     const LossSum sum = held_out_loss(task_, options_.threads, group_, memory_);
     if (sum.tokens == 0) return false;  // nothing was held out
     const auto tokens = static_cast<double>(sum.tokens);
@@ -167,6 +187,7 @@ class Trainer {
   std::function<double()> clock_;
   std::optional<RunWriter> writer_;
   std::unique_ptr<Optimiser> optimiser_;
+  AveragingOptimiser* averaging_ = nullptr;  // optimiser_ if it averages
   TrainingState state_;
   Workspace memory_;
   Throughput pace_{0, 0};

@@ -52,7 +52,10 @@ inline constexpr auto kResultFields =
                field(&TrainerOptions::attention_dropout, "attention_dropout", kShare,
                      "fraction of the attention weights that are zeroed"),
                field(&TrainerOptions::word_dropout, "word_dropout", kShare,
-                     "fraction of the words whose vectors are zeroed in a step")};
+                     "fraction of the words whose vectors are zeroed in a step"),
+               field(&TrainerOptions::ema_decay, "ema_decay", kShare,
+                     "decay of a moving average of the weights, which is validated and saved; 0: "
+                     "the weights themselves")};
 
 // Kept by `sextant train`; a resumed run may have others.
 inline constexpr auto kLimitFields = std::tuple{

@@ -34,11 +34,12 @@ class TrainingOnRanks : public RunFolders {
     });
   }
   // The folder of any number of ranks is that of one process that makes the same parts.
-  void expect_same(const std::string& name, const Make& make) {
+  void expect_same(const std::string& name, const Make& make, double ema_decay = 0) {
     TrainerOptions options = toy_options(path(name));
     options.dropout = 0.2;
     options.word_dropout = 0.1;
     options.attention_dropout = 0.3;
+    options.ema_decay = ema_decay;
     options.steps = 6;
     const auto alone = make(0);
     train(*alone, options);
@@ -62,6 +63,8 @@ TEST_F(TrainingOnRanks, WritesTheFilesOfOneProcess) {
   expect_same("translator",
               [](int) { return std::make_unique<TranslationTask>(translation_task(4)); });
   expect_same("one part", [](int) { return toy(1, 1); });
+  expect_same(
+      "average", [](int rank) { return toy(rank == 0 ? 1 : 7, 4); }, 0.9);
 }
 
 TEST_F(TrainingOnRanks, GoesOnWithAnotherNumberOfRanks) {
@@ -70,6 +73,7 @@ TEST_F(TrainingOnRanks, GoesOnWithAnotherNumberOfRanks) {
     const std::string straight = path("straight-" + std::string(name_of(method)));
     TrainerOptions options = toy_options(straight);
     options.optimiser.method = method;
+    options.ema_decay = method == OptimiserMethod::muon ? 0.9 : 0;
     ToyTask alone(1, 6);
     train(alone, options);
 
@@ -106,6 +110,7 @@ TEST_F(TrainingOnRanks, RefusesWhatDiffersOnAll) {
   using O = TrainerOptions;
   refuses("trainer.seed", toys, [](O& own, int rank) { own.seed = rank == 2 ? 9 : 3; });
   refuses("trainer.steps", toys, [](O& own, int rank) { own.steps += rank; });
+  refuses("trainer.ema_decay", toys, [](O& own, int rank) { own.ema_decay = 0.1 * rank; });
   refuses("trainer.dropout", toys, [](O& own, int rank) { own.dropout = rank; });  // 1: no range
   refuses("optimiser.beta1", toys, [](O& own, int rank) { own.optimiser.beta1 = 0.1 * rank; });
   refuses("schedule.peak", toys, [](O& own, int rank) { own.schedule.peak = rank + 1; });

@@ -32,6 +32,7 @@ class Kill : public RunFolders {
 
   TrainerOptions options_for(const std::string& name) const {
     TrainerOptions options = toy_options(path(name));
+    options.ema_decay = 0.9;  // the most tensors that a checkpoint has
     options.steps = 4;
     options.validate_every = 2;
     options.checkpoint_every = 1;

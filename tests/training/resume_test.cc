@@ -348,11 +348,13 @@ TEST_F(Resume, TakesTheDefaultOfAKeyThatIsNotThere) {
   json.erase("checksum");
   json.erase("word_dropout");
   json.erase("attention_dropout");
+  json.erase("ema_decay");
   json["optimiser"].erase("method");
   json["optimiser"].erase("momentum");
   json["checksum"] = checksum_of(json.dump());
   write("run/run.json", json.dump(2) + "\n");
   EXPECT_EQ(read_run(path("run")).word_dropout, 0);
+  EXPECT_EQ(read_run(path("run")).ema_decay, 0);
   EXPECT_EQ(read_run(path("run")).optimiser.method, OptimiserMethod::adamw);
   TrainerOptions other = resumed();
   other.word_dropout = 0.5;

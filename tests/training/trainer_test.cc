@@ -376,6 +376,10 @@ TEST_F(Training, RefusesWhatIsOutOfRangeBeforeItMakesTheFolder) {
           "[trainer.attention_dropout] must be at least 0 and below 1, got 1");
   refuses([](O& o) { o.word_dropout = -1; },
           "[trainer.word_dropout] must be at least 0 and below 1, got -1");
+  refuses([](O& o) { o.ema_decay = 1; },
+          "[trainer.ema_decay] must be at least 0 and below 1, got 1");
+  refuses([](O& o) { o.ema_decay = NAN; },
+          "[trainer.ema_decay] must be at least 0 and below 1, got nan");
   refuses([](O& o) { o.steps = -1; }, "[trainer.steps] must be at least 0, got -1");
   refuses([](O& o) { o.steps = 0; }, "[trainer.steps] must be above 0 unless minutes are given");
   refuses([](O& o) { o.minutes = NAN; },

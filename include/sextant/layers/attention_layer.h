@@ -96,6 +96,8 @@ struct AttentionLayer {
 
   // Returns the attention weights of one sequence of a call, before dropout, [heads, its queries,
   // its keys], or of chosen heads and rows, for pictures.
+  Tensor<T> weights(const Saved& saved, std::int64_t sequence,
+                    const WeightsOptions& chosen = {}) const;
 
   // prefix + "in.", "out.", "q_norm.", "k_norm.".
   void append_parameters(Parameters<T>& to, const std::string& prefix);

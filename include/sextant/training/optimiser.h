@@ -66,6 +66,9 @@ class Optimiser {
   Optimiser(OptimiserMethod method, const Parameters<float>& parameters,
             const OptimiserOptions& options);
 
+  // Throws Error("METHOD.what", ...) unless the list has the names and shapes of the constructor.
+  void check(const char* what, const Parameters<float>& list) const;
+
   // Returns options().weight_decay for a parameter that decays, 0 for another one.
   double decay_of(const Parameter<float>& parameter) const noexcept {
     return parameter.decays ? options_.weight_decay : 0;
@@ -76,7 +79,6 @@ class Optimiser {
     std::string name;
     Shape shape;
   };
-  void check(const char* what, const Parameters<float>& list) const;
 
   OptimiserOptions options_;
   std::vector<Known> known_;

@@ -34,7 +34,12 @@ struct TrainerOptions {
   double dropout = 0;            // 0 <= dropout < 1, for Pass
   double attention_dropout = 0;  // the same for attention weights; 0 where sequences are divided
   double word_dropout = 0;       // the same for whole words
-  std::string settings = "{}";   // the caller's JSON object: the model, the data
+  // 0 <= ema_decay < 1: the decay of a moving average of the weights, by an AveragingOptimiser.
+  // Validation and the models in the folder use the average. The task has it from a validation or a
+  // checkpoint until the next step, and at the end: should_stop finds it in the task after a step
+  // with a validation, and the weights after another step. 0: no average.
+  double ema_decay = 0;
+  std::string settings = "{}";  // the caller's JSON object: the model, the data
 
   std::int64_t validate_every = 0;    // steps; 0: only at the end
   std::int64_t checkpoint_every = 0;  // steps; 0: by the clock, at a best validation, at the end
@@ -88,8 +93,8 @@ struct TrainingResult {
 // in several, up to rounding (those of several are added in pairs, then pairs of pairs). A run that
 // is killed at any moment and resumed gives the same weights and the same metrics.jsonl (except for
 // seconds), bit for bit, as one that is not killed. At the end, the task has the weights of the
-// last step, as does folder/last; folder/best is the model with the lowest validation loss. Without
-// a folder the best loss is only reported.
+// last step, or their average, as does folder/last; folder/best is the model with the lowest
+// validation loss. Without a folder the best loss is only reported.
 //
 // With a group, all ranks call train() with equal tasks and options. The first rank writes the
 // folder and has the clock; weights and the state come from it. `folder` and `clock` of the others

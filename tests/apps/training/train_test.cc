@@ -154,6 +154,22 @@ TEST_F(Train, SplitsSubWordsAnewInEachStep) {
                         "kind word"));
 }
 
+TEST_F(Train, KeepsAnAverageOfTheWeights) {
+  const auto trained = [this](const std::string& run, const std::string& more) {
+    const Outcome done = sextant(translate(run, "--steps 6 --json " + more));
+    EXPECT_EQ(done.code, 0) << done.err;
+    return done.json();
+  };
+  const auto weights = trained("weights", ""), average = trained("average", "--ema-decay 0.9");
+  EXPECT_EQ(average["training_loss"], weights["training_loss"]);
+  EXPECT_NE(average["validation_loss"], weights["validation_loss"]);
+  EXPECT_NE(contents(folder_ / "average/run.json").find("\"ema_decay\": 0.9"), std::string::npos);
+  const Outcome more = sextant("train --resume --steps 8 --json -o " + (folder_ / "average"));
+  EXPECT_EQ(more.json()["step"], 8) << more.err;
+  EXPECT_THAT(sextant(translate("none", "--steps 1 --ema-decay 1")).err,
+              HasSubstr("[train.ema-decay] must be at least 0 and below 1, got 1"));
+}
+
 TEST_F(Train, ChecksDatesItHasNotSeen) {
   const Outcome run =
       sextant("train dates -o " + (folder_ / "dates") + kTinyRun + "--steps 2 --json");
