@@ -5,6 +5,7 @@
 #include "sextant/models/beam_search.h"
 #include "sextant/models/fill_masks.h"
 #include "sextant/models/generate.h"
+#include "sextant/models/generate_batch.h"
 #include "sextant/models/language_model.h"
 #include "sextant/models/logit_lens.h"
 #include "sextant/models/model_folder.h"

@@ -229,11 +229,13 @@ class LanguageModel(TextModel, _NewLanguageModel, _Generates):
 
     _kind = "causal"
 
-    def _generate(self, prompt: str, options: dict[str, Any], stop: str, on_text: Callable[[str], object] | None) -> str:
-        text, note = self._core.generate(prompt, options, stop, on_text)
+    def _generate(
+        self, prompt: str | Sequence[str], options: dict[str, Any], stop: str, on_text: Callable[[str], object] | None
+    ) -> Any:
+        texts, note = self._core.generate(prompt, options, stop, on_text)
         if note:
             warnings.warn(note, stacklevel=3)
-        return text
+        return texts
 
 
 class MaskedModel(TextModel, _NewMaskedModel, _Fills):

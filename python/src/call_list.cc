@@ -35,7 +35,8 @@ nb::dict calls() {
     finish(std::string(name_of(method)).c_str());
   }
   GenerateOptions generation = default_generation();
-  visit_generation(generation, add);
+  BatchOptions batch;
+  visit_generation(generation, batch, add);
   finish("generate");
   add(FillOptions{}, {}, "");
   finish("fill");

@@ -58,7 +58,8 @@ void visit_optimiser(OptimiserOptions& options, const Visit& visit) {
 }
 
 template <class Visit>
-void visit_generation(GenerateOptions& options, const Visit& visit) {
+void visit_generation(GenerateOptions& options, BatchOptions& batch, const Visit& visit) {
+  visit(batch, std::vector<Wording>{}, "");
   visit(options, std::vector<Wording>{}, "");
   visit(options.sampling, std::vector<Wording>{}, "");
 }

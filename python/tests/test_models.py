@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import threading
 import warnings
 from pathlib import Path
@@ -96,6 +97,43 @@ def test_a_table_of_positions_that_ends_is_said_and_slides() -> None:
         assert len(model.tokenizer.encode(model.generate("the ", max_tokens=2 * length, temperature=0, slide=True))) > length
     with pytest.raises(ValueError, match=rf"generate.prompt\] must be at most {length} tokens"):
         model.generate("the " * length)
+
+
+def test_several_texts_are_those_of_one_at_a_time(model: sextant.LanguageModel) -> None:
+    prompts = ["the ", "a dog saw", "the cat"]
+    seeds = [3, 4, 5]
+    alone = [[model.generate(prompt, max_tokens=30, seed=seed) for seed in seeds] for prompt in prompts]
+    assert len({text for texts in alone for text in texts}) == 9
+    assert model.generate(prompts, max_tokens=30, seed=3, samples=3) == alone
+    assert model.generate(tuple(prompts), max_tokens=30, seed=3, samples=3, batch_size=2, threads=1) == alone
+    assert model.generate(prompts, max_tokens=30, seed=3) == [texts[0] for texts in alone]
+    assert model.generate(prompts[1], max_tokens=30, seed=3, samples=3) == alone[1]
+    assert model.generate(prompts[1:2], max_tokens=30, seed=3) == alone[1][:1]
+    stop = alone[0][0][10:12]
+    cut = [[text.split(stop)[0] for text in texts] for texts in alone]
+    assert model.generate(prompts, max_tokens=30, seed=3, samples=3, stop=stop) == cut
+
+
+def test_several_texts_that_cannot_be_made(model: sextant.LanguageModel) -> None:
+    learned = tiny.language_model(scheme="learned")
+    length = learned.config["length"]
+    with pytest.warns(UserWarning, match=f"[1-4] of 4 texts end where the positions of the model .learned. end: {length} tokens"):
+        texts = learned.generate(["the ", "a"], max_tokens=10 * length, samples=2)
+    assert [len(samples) for samples in texts] == [2, 2]
+    with pytest.raises(ValueError, match=rf"generate.prompt\[1\]\] must be at most {length} tokens"):
+        learned.generate(["a", "the " * length])
+    for prompts, options, error, said in [
+        ([], {}, ValueError, "generate.prompt] must have at least one prompt, got none"),
+        (["a", ""], {}, ValueError, "generate.prompt[1]] must have at least one token"),
+        (["a", 7], {}, TypeError, "generate.prompt[1]] must be a str"),
+        ({"a": 1}, {}, TypeError, "generate.prompt] must be a str or a list of str"),
+        (["a"], {"on_text": print}, ValueError, "generate.on_text] must be None"),
+        ("a", {"on_text": print, "samples": 2}, ValueError, "generate.on_text] must be None"),
+        ("a", {"samples": 0}, ValueError, "generate.samples] must be 1 .. 2^20"),
+        ("a", {"samples": 1.5}, TypeError, "generate.samples] must be a whole number"),
+    ]:
+        with pytest.raises(error, match=re.escape(said)):
+            model.generate(prompts, **options)
 
 
 def test_what_on_text_raises_comes_through(model: sextant.LanguageModel) -> None:

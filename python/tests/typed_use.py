@@ -42,6 +42,9 @@ def use_models() -> str:
     made = sextant.LanguageModel(vocabulary=8, width=8, heads=1, scheme={"alibi": {}}, weights=model.weights)
     print(value + norm, made.loss([1, 2]) + 1, sextant.Translator.from_config({"kind": "translator"}).loss(["a"], ["b"]) + 1)
     sextant.train.translate([("a", "b")], tokenizer="character", steps=1, on_step=lambda step, loss, metrics: step < 3)
+    texts: list[str] = model.generate(["a", "b"], temperature=0.5)
+    samples: list[str] = model.generate("a", samples=3)
+    print(texts, samples)
     return model.generate("a", temperature=0.5, seed=1)
 
 

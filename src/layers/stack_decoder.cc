@@ -6,17 +6,13 @@
 #include <utility>
 
 #include "core/options/enum_names.h"
+#include "layers/cached_attention.h"
 #include "layers/forward_layers.h"
 #include "layers/ops.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
 namespace {
-
-// [rows * count, columns] as [rows, heads, count, head_dim].
-View<float> by_row(View<float> x, std::int64_t rows, std::int64_t heads) {
-  return x.split(0, rows).split(2, heads).transpose(1, 2);
-}
 
 // The rows `parents` of what a cache holds, in a new one.
 template <class T>
@@ -68,13 +64,7 @@ StackDecoder::StackDecoder(const TransformerStack<float>& stack,
 }
 
 StackDecoder::Cache StackDecoder::empty_cache(std::size_t layer, std::int64_t rows) const {
-  const AttentionLayerOptions& o = stack_.layers[layer].self.options;
-  const auto of = [&]<class T>(T) {
-    return Cache(std::in_place_type<KvCache<T>>, rows, o.kv_heads, o.head_dim, o.head_dim,
-                 capacity_);
-  };
-  if (cache_type_ == CacheType::bfloat16) return of(bfloat16());
-  return cache_type_ == CacheType::float16 ? of(float16()) : of(0.0F);
+  return layers::empty_cache(stack_.layers[layer].self.options, cache_type_, rows, capacity_);
 }
 
 std::int64_t StackDecoder::cache_bytes() const noexcept {
@@ -126,19 +116,9 @@ void StackDecoder::clear() noexcept {
   length_ = 0;
 }
 
-// Makes tables that reach as far as those of this length serve, so that few are made.
 void StackDecoder::make_tables(std::int64_t length) {
   if (tables_.has(length)) return;
-  std::int64_t least = length, most = capacity_;
-  while (least < most) {
-    const std::int64_t middle = least + (most - least + 1) / 2;
-    if (positions_.table_key(middle) == positions_.table_key(length)) {
-      least = middle;
-    } else {
-      most = middle - 1;
-    }
-  }
-  tables_ = positions_.tables(least);
+  tables_ = positions_.tables(layers::reach_of_tables(positions_, length, capacity_));
 }
 
 // Everything up to `length` with the tables of now; the results of the last `count` tokens.
@@ -181,23 +161,13 @@ View<const float> StackDecoder::append(View<const float> x, Pass& pass) {
   using Saved = AttentionLayer<float>::Saved;
   const auto self = [&](std::size_t i, View<const float> from, View<float> to) {
     const AttentionLayer<float>& layer = stack_.layers[i].self;
-    const std::int64_t heads = layer.options.heads, kv_heads = layer.options.kv_heads,
-                       head_dim = layer.options.head_dim;
     const View<float> all = layer.project(from, pass);
-    const View<float> mixed = pass.memory.take<float>({from.size(0), heads * head_dim});
-    const auto part = [&](std::int64_t first, std::int64_t of) {
-      return by_row(all.narrow(1, first * head_dim, of * head_dim), rows(), of);
-    };
+    const View<float> mixed =
+        pass.memory.take<float>({from.size(0), layer.options.heads * layer.options.head_dim});
     AttentionOptions<float> options = layer.operator_options();
     options.threads = pass.threads;
     tables_.set(options, length, stack_.kind_of(i));
-    std::visit(
-        [&](auto& cache) {
-          cache.append(View<const float>(part(heads, kv_heads)),
-                       View<const float>(part(heads + kv_heads, kv_heads)));
-          cache.attend(View<const float>(part(0, heads)), by_row(mixed, rows(), heads), options);
-        },
-        caches_[i]);
+    layers::attend_cached(layer.options, all, rows(), options, caches_[i], mixed);
     layer.out.forward(mixed, to, pass);
     return Saved{};
   };

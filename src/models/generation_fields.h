@@ -3,7 +3,7 @@
 
 #include "core/options/fields.h"
 #include "sextant/models/fill_masks.h"
-#include "sextant/models/generate.h"
+#include "sextant/models/generate_batch.h"
 #include "sextant/models/logit_lens.h"
 #include "sextant/models/text_windows.h"
 #include "sextant/models/translate.h"
@@ -37,6 +37,13 @@ inline constexpr auto kFields<GenerateOptions> = std::tuple{
     field(&GenerateOptions::seed, "seed", kSeeds, "seed of the sampling"),
     field(&GenerateOptions::cache_type, "cache_type", "element type of the KV cache"),
     field(&GenerateOptions::threads, "threads", kThreads, kAllCores)};
+
+template <>
+inline constexpr auto kFields<BatchOptions> =
+    std::tuple{field(&BatchOptions::samples, "samples", IntegerRange{1, 1 << 20},
+                     "continuations of each prompt, with the seeds seed, seed + 1, ..."),
+               field(&BatchOptions::batch_size, "batch_size", IntegerRange{1, 1 << 20},
+                     "continuations decoded together; their texts do not depend on it")};
 
 template <>
 inline constexpr auto kFields<BeamSearchOptions> =

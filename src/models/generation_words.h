@@ -14,14 +14,18 @@ namespace sextant {
 inline const std::vector<Wording> kSearchWords = {{.field = "bos", .hidden = true},
                                                   {.field = "eos", .hidden = true}};
 
-// Returns the message for a text that ended with the model's positions; `slide` is the option that
-// continues, in the caller's spelling.
+// Returns the message for `cut` of `texts` texts that ended with the model's positions; of one text
+// with `made` tokens. `slide` is the option that continues, in the caller's spelling.
 inline std::string end_of_positions(const LanguageModel<float>& model, std::size_t made,
-                                    std::string_view slide) {
+                                    std::string_view slide, std::size_t cut = 1,
+                                    std::size_t texts = 1) {
   const std::string end = std::to_string(model.positions.max_length());
-  return "the text ends after " + std::to_string(made) + (made == 1 ? " token" : " tokens") +
-         ", where the positions of the model (" + names_of(model.config.schemes) + ") end: " + end +
-         " tokens with the prompt; " + std::string(slide) +
+  const std::string what =
+      texts == 1
+          ? "the text ends after " + std::to_string(made) + (made == 1 ? " token" : " tokens") + ","
+          : std::to_string(cut) + " of " + std::to_string(texts) + " texts end";
+  return what + " where the positions of the model (" + names_of(model.config.schemes) +
+         ") end: " + end + " tokens with the prompt; " + std::string(slide) +
          " continues with each token from the last " + end;
 }
 

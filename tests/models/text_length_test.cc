@@ -11,7 +11,7 @@
 #include "layers/ops.h"
 #include "models/stack_pass.h"
 #include "sextant/layers/stack_decoder.h"
-#include "sextant/models/generate.h"
+#include "sextant/models/generate_batch.h"
 #include "sextant/models/language_model.h"
 #include "sextant/models/translate.h"
 #include "sextant/schemes/scheme.h"
@@ -226,6 +226,25 @@ TEST_P(TextLength, GeneratesByTheTextSoFar) {
     const auto last = logits.view().select(0, logits.size(0) - 1);
     EXPECT_EQ(std::max_element(last.data(), last.data() + last.size(0)) - last.data(), token);
     text.push_back(token);
+  }
+}
+
+// The same for texts of different lengths at once, with other tables where they depend on them.
+TEST_P(TextLength, GeneratesTogetherByEachTextSoFar) {
+  LanguageModel<float> model(long_config(GetParam())), fresh(model.config);
+  const std::vector<Ids> prompts = {long_text(5, 3), long_text(11, 1), long_text(1, 2),
+                                    long_text(7, 4)};
+  const GenerateOptions options{.max_tokens = 9, .sampling = {.temperature = 0}};
+  const auto made = generate_batch(model, prompts, options, {.batch_size = 3});
+  for (std::size_t i = 0; i < prompts.size(); ++i) {
+    Ids text = prompts[i];
+    ASSERT_EQ(made[i][0].tokens.size(), 9u);
+    for (const std::int64_t token : made[i][0].tokens) {
+      const Tensor<float> logits = logits_of(fresh, {text});
+      const auto last = logits.view().select(0, logits.size(0) - 1);
+      EXPECT_EQ(std::max_element(last.data(), last.data() + last.size(0)) - last.data(), token);
+      text.push_back(token);
+    }
   }
 }
 

@@ -16,7 +16,6 @@
 #include "streams/console.h"
 
 namespace sextant::app {
-namespace {
 
 // Unlike other texts a prompt keeps its line breaks: after "ROMEO:\n" the model writes his text.
 std::string prompt_of(const Generate& command) {
@@ -25,30 +24,28 @@ std::string prompt_of(const Generate& command) {
   return prompt;
 }
 
-Json json_of(const Generate& command, const ModelFolder& folder, const std::string& prompt,
-             const TextStream& stream, const GeneratedTokens& made, const Json& steps) {
-  const SamplingOptions& sampling = command.options.sampling;
-  Json json;
-  json["model"] = folder.path;
+void put_text(Json& json, const Generate& command, const Tokenizer& tokenizer,
+              const std::string& prompt, const std::string& text, const GeneratedTokens& made,
+              const Json& steps) {
   json["prompt"] = prompt;
-  json["text"] = stream.text();
+  json["text"] = text;
   Json tokens = Json::array();
-  for (const std::int64_t token : made.tokens)
-    tokens.push_back(folder.tokenizer.piece_or_number(token));
+  for (const std::int64_t token : made.tokens) tokens.push_back(tokenizer.piece_or_number(token));
   json["tokens"] = tokens;
   if (command.alternatives > 0) json["steps"] = steps;
   json["ended_by"] = name_of(made.ended_by);
+}
+
+void put_options(Json& json, const Generate& command) {
+  const SamplingOptions& sampling = command.options.sampling;
   json["temperature"] = sampling.temperature;
   json["top_k"] = sampling.top_k;
   json["top_p"] = sampling.top_p;
   json["repetition_penalty"] = sampling.repetition_penalty;
   json["seed"] = command.options.seed;
   json["cache_type"] = name_of(command.options.cache_type);
-  return json;
 }
 
-// Returns the alternatives to a token: the most probable tokens, with the model's probability and
-// the one they were drawn with.
 Json alternatives(const GeneratedToken& chosen, const Tokenizer& tokenizer, std::int64_t count) {
   Json list = Json::array();
   for (const auto& [token, probability] : most_probable(chosen.logits, count)) {
@@ -58,6 +55,8 @@ Json alternatives(const GeneratedToken& chosen, const Tokenizer& tokenizer, std:
   }
   return {{"token", tokenizer.piece_or_number(chosen.token)}, {"alternatives", list}};
 }
+
+namespace {
 
 void run(const Generate& command) {
   const ModelFolder folder = command.model.open({ModelKind::causal});
@@ -91,7 +90,11 @@ void run(const Generate& command) {
       generate(model, ids, options, [&stream](std::int64_t token) { return stream.add(token); });
   stream.finish();
   if (command.json) {
-    return print(to_text(json_of(command, folder, prompt, stream, made, steps)) + "\n");
+    Json json;
+    json["model"] = folder.path;
+    put_text(json, command, folder.tokenizer, prompt, stream.text(), made, steps);
+    put_options(json, command);
+    return print(to_text(json) + "\n");
   }
   show(stream.text().ends_with('\n') ? "" : "\n");
   if (made.ended_by == GenerationEnd::positions)
@@ -105,19 +108,26 @@ void add_generate(CLI::App& program, Job& job) {
       "generate",
       "text from a trained language model\n"
       "Continues a prompt with a causal language model; prints prompt and text token by token. "
-      "With --fill, predicts each [MASK] of a text with a masked model.");
+      "With --file or --samples continues several at once, and prints each text under a line "
+      "with its number. With --fill, predicts each [MASK] of a text with a masked model.");
   auto generate = std::make_shared<Generate>();
   generate->model.add_to(command)->required();
   auto* prompt = text_or_stdin(command.add_option("--prompt", generate->prompt,
                                                   "the text to continue; - reads stdin"))
                      ->type_name("TEXT");
+  auto* file = input_file(command.add_option("--file", generate->file,
+                                             "continue each line of this file; - reads stdin"),
+                          "F")
+                   ->excludes(prompt);
   auto* fill = text_or_stdin(
                    command.add_option("--fill", generate->fill,
                                       "a text with [MASK] in it, for masked models; - reads stdin"))
                    ->type_name("TEXT")
-                   ->excludes(prompt);
+                   ->excludes(prompt)
+                   ->excludes(file);
   add_fields(command, generate->options, "", kGenerateWords);
   add_fields(command, generate->options.sampling);
+  add_fields(command, generate->batch);
   command.add_flag("--greedy", generate->greedy, "the same as --temperature 0")
       ->excludes(command.get_option("--temperature"));
   command.add_option("--stop", generate->stop, "stop before this text, which is left out")
@@ -128,21 +138,28 @@ void add_generate(CLI::App& program, Job& job) {
                   "probability and the probability after sampling options");
   for (const char* other :
        {"--alternatives", "--max-tokens", "--slide", "--cache-type", "--temperature", "--top-p",
-        "--repetition-penalty", "--greedy", "--seed", "--stop"}) {
+        "--repetition-penalty", "--greedy", "--seed", "--stop", "--samples", "--batch-size"}) {
     fill->excludes(command.get_option(other));
   }
   alternatives->needs(command.add_flag("--json", generate->json,
-                                       "one object at the end instead of a stream of text"));
+                                       "one object at the end instead of a stream of text; with "
+                                       "several texts it has a list of results"));
   command.footer(
       "Examples:\n"
       "  sextant generate --model runs/plays --prompt \"ROMEO:\" --max-tokens 300 --seed 7\n"
       "  sextant generate --model runs/plays --prompt - --greedy < beginning.txt\n"
+      "  sextant generate --model runs/plays --file prompts.txt --samples 4 --json\n"
       "  sextant generate --model runs/hidden --fill \"to be or [MASK] to be\" --top-k 5");
-  command.callback([generate, prompt, fill, &job] {
-    if (prompt->count() + fill->count() == 0) throw CLI::RequiredError("--prompt or --fill");
+  command.callback([generate, prompt, file, fill, &job] {
+    if (prompt->count() + file->count() + fill->count() == 0) {
+      throw CLI::RequiredError("--prompt, --file or --fill");
+    }
     if (generate->greedy) generate->options.sampling.temperature = 0;
     const bool fills = fill->count() > 0;
-    job = [generate, fills] { fills ? fill_in(*generate) : run(*generate); };
+    job = [generate, fills] {
+      if (fills) return fill_in(*generate);
+      generate->is_batch() ? continue_several(*generate) : run(*generate);
+    };
   });
 }
 

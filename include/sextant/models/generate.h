@@ -1,6 +1,8 @@
-// Continues a text with a causal language model, as tokens or as text.
+// Continues a text with a causal language model, as tokens or as text. generate_batch.h continues
+// several at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -21,6 +23,9 @@ struct GeneratedToken {
   std::span<const float> logits;  // [vocabulary], from the model
   // [vocabulary], the distribution that the token was drawn from.
   std::span<const double> probabilities;
+  // Indices of the text: of generate_batch(), else 0.
+  std::size_t prompt = 0;
+  std::int64_t sample = 0;
 };
 
 struct GenerateOptions {

@@ -68,6 +68,12 @@ TEST(GenerateCommand, EndsWithTheTableOfPositionsUnlessItSlides) {
   const Outcome slides = sextant(command + " --prompt cde --slide --max-tokens 40");
   EXPECT_EQ(slides.err, "");
   EXPECT_EQ(slides.out.size(), 3U + 40U + 1U);
+  put(folder / "prompts.txt", "cde\na\n");
+  const Outcome several =
+      sextant(command + " --max-tokens 19 --samples 2 --file " + folder / "prompts.txt");
+  EXPECT_EQ(several.code, 0);
+  EXPECT_THAT(several.err, HasSubstr("2 of 4 texts end where the positions of the model (learned) "
+                                     "end: 20 tokens with the prompt; --slide continues"));
   const std::string longer = " --prompt abcdefghijabcdefghijabcdefghij";
   EXPECT_THAT(sextant(command + longer).err,
               HasSubstr("[generate.prompt] must be at most 20 tokens"));
@@ -83,6 +89,61 @@ TEST(GenerateCommand, DrawsTheSameTokensFromTheSameSeed) {
   };
   EXPECT_EQ(drawn(1), drawn(1));
   EXPECT_NE(drawn(1), drawn(2));
+}
+
+TEST(GenerateCommand, ContinuesEachLineOfAFile) {
+  const Folder folder;
+  put(folder / "prompts.txt", "cde\r\nj\nab");
+  const std::string command =
+      "generate --greedy --max-tokens 4 --model " + alphabet_model() + " --file ";
+  const Outcome made = sextant(command + folder / "prompts.txt");
+  EXPECT_EQ(made.code, 0) << made.err;
+  const std::string texts =
+      "--- prompt 1 ---\ncdefghi\n--- prompt 2 ---\njabcd\n--- prompt 3 ---\nabcdef\n";
+  EXPECT_EQ(made.out, texts);
+  EXPECT_EQ(shell("sextant " + command + "- < " + folder / "prompts.txt").out, texts);
+  EXPECT_EQ(sextant(command + folder / "prompts.txt --batch-size 1 --threads 1").out, texts);
+  EXPECT_EQ(sextant(command + folder / "prompts.txt --stop de").out,
+            "--- prompt 1 ---\ncdefghi\n--- prompt 2 ---\njabcd\n--- prompt 3 ---\nabc\n");
+
+  put(folder / "wrong.txt", "cde\n\nab\n");
+  EXPECT_EQ(sextant(command + folder / "wrong.txt").err,
+            "sextant: [" + folder / "wrong.txt:2] must have at least one token\n");
+  put(folder / "empty.txt", "");
+  EXPECT_EQ(sextant(command + folder / "empty.txt").err,
+            "sextant: [" + folder / "empty.txt] must have a prompt on each line, got none\n");
+}
+
+TEST(GenerateCommand, DrawsSeveralSamplesAsSeedsDrawOne) {
+  const std::string command = "generate --model " + alphabet_model() +
+                              " --max-tokens 20 --temperature 3 --alternatives 2 --json";
+  const auto one = [&](const std::string& prompt, int seed) {
+    return sextant(command + " --prompt " + prompt + " --seed " + std::to_string(seed)).json();
+  };
+  const Folder folder;
+  put(folder / "prompts.txt", "cde\nj\n");
+  const auto json =
+      sextant(command + " --samples 3 --seed 4 --file " + folder / "prompts.txt").json();
+  EXPECT_EQ(json["samples"], 3);
+  EXPECT_EQ(json["seed"], 4);
+  EXPECT_EQ(json["temperature"], 3);
+  ASSERT_EQ(json["results"].size(), 6U);
+  for (std::size_t i = 0; i < 6; ++i) {
+    const auto& result = json["results"][i];
+    const auto alone = one(i < 3 ? "cde" : "j", 4 + static_cast<int>(i % 3));
+    for (const char* key : {"prompt", "text", "tokens", "ended_by", "seed", "steps"}) {
+      EXPECT_EQ(result[key], alone[key]) << key << " of " << i;
+    }
+    EXPECT_EQ(result["sample"], i % 3 + 1);
+    EXPECT_GT(result["steps"].size(), 0U);
+  }
+  EXPECT_NE(json["results"][0]["text"], json["results"][1]["text"]);
+  const std::string texts = sextant(
+                                "generate --greedy --max-tokens 2 --samples 2 --prompt a "
+                                "--model " +
+                                alphabet_model())
+                                .out;
+  EXPECT_EQ(texts, "--- sample 1 ---\nabc\n--- sample 2 ---\nabc\n");
 }
 
 TEST(GenerateCommand, FindsTheModelOfATrainingRun) {
@@ -123,7 +184,8 @@ TEST(GenerateCommand, RefusesWhatItCannotUse) {
   EXPECT_EQ(sextant(model + " --prompt a --fill b").code, 2);
   for (const char* wrong :
        {"--max-tokens 0", "--temperature -1", "--temperature x", "--top-k -1", "--top-p 0",
-        "--top-p 1.1", "--repetition-penalty 0", "--seed -1", "--greedy --temperature 1"}) {
+        "--top-p 1.1", "--repetition-penalty 0", "--seed -1", "--greedy --temperature 1",
+        "--samples 0", "--batch-size 0", "--file prompts.txt"}) {
     const Outcome outcome = sextant(model + " --prompt a " + wrong);
     EXPECT_EQ(outcome.code, 2) << wrong;
     EXPECT_EQ(outcome.out, "") << wrong;
