@@ -109,7 +109,7 @@ struct Results {
 
 template <class T>
 Results<T> run(std::span<const std::int64_t> segments, std::size_t first, std::size_t last,
-               const char* scheme, bool cross, int threads) {
+               const SchemeSpec& scheme, bool cross, int threads) {
   const AttentionLayer<T> layer = layer_of<T>(cross);
   AttentionLayer<T> gradient = layer_of<T>(cross);
   const std::int64_t begin = segments[first], rows = segments[last] - begin, all = segments.back();
@@ -139,13 +139,14 @@ Results<T> run(std::span<const std::int64_t> segments, std::size_t first, std::s
   return {copied(y), copied(dx), copied(dcontext)};
 }
 
-// Sequences of uneven lengths; of the first scheme all have the same tables, of the second each
+// Sequences of uneven lengths. All have the same tables of the first scheme; of the second each
 // length above 4 has tables of its own, and so a call of its own.
 TEST(AttentionLayerDropout, DoesNotDependOnTheDivisionIntoCalls) {
   const std::int64_t segments[] = {0, 9, 12, 12, 30, 37};
   for (const bool cross : {false, true}) {
-    for (const char* scheme : {"rotary", "rotary_dynamic_ntk"}) {
-      SCOPED_TRACE(scheme);
+    for (const SchemeSpec& scheme :
+         {SchemeSpec("rotary"), SchemeSpec("rotary_dynamic_ntk", {{"max_length", "4"}})}) {
+      SCOPED_TRACE(scheme.scheme);
       const auto whole = run<float>(segments, 0, 5, scheme, cross, 1);
       for (const std::size_t border : {1, 2, 4}) {
         auto parts = run<float>(segments, 0, border, scheme, cross, 1);
