@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Callable, Literal, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Callable, Literal, Mapping, Sequence, overload
 
 if TYPE_CHECKING:
     import os
@@ -1558,12 +1558,15 @@ def extrapolate(
 
 
 class _Generates:
+    @overload
     def generate(
         self,
         prompt: str,
         *,
         stop: str = "",
         on_text: Callable[[str], object] | None = None,
+        samples: Literal[1] = 1,
+        batch_size: int = 32,
         max_tokens: int = 200,
         slide: bool = False,
         seed: int = 1,
@@ -1573,13 +1576,75 @@ class _Generates:
         top_k: int = 0,
         top_p: float = 1.0,
         repetition_penalty: float = 1.0,
-    ) -> str:
-        """Continues a text.
+    ) -> str: ...
+    @overload
+    def generate(
+        self,
+        prompt: list[str] | tuple[str, ...],
+        *,
+        stop: str = "",
+        on_text: Callable[[str], object] | None = None,
+        samples: Literal[1] = 1,
+        batch_size: int = 32,
+        max_tokens: int = 200,
+        slide: bool = False,
+        seed: int = 1,
+        cache_type: Literal["float32", "bfloat16", "float16"] = "float32",
+        threads: int = 0,
+        temperature: float = 0.8,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        repetition_penalty: float = 1.0,
+    ) -> list[str]: ...
+    @overload
+    def generate(
+        self,
+        prompt: str | list[str] | tuple[str, ...],
+        *,
+        stop: str = "",
+        on_text: Callable[[str], object] | None = None,
+        samples: int,
+        batch_size: int = 32,
+        max_tokens: int = 200,
+        slide: bool = False,
+        seed: int = 1,
+        cache_type: Literal["float32", "bfloat16", "float16"] = "float32",
+        threads: int = 0,
+        temperature: float = 0.8,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        repetition_penalty: float = 1.0,
+    ) -> Any: ...
+    def generate(
+        self,
+        prompt: str | list[str] | tuple[str, ...],
+        *,
+        stop: str = "",
+        on_text: Callable[[str], object] | None = None,
+        samples: int = 1,
+        batch_size: int = 32,
+        max_tokens: int = 200,
+        slide: bool = False,
+        seed: int = 1,
+        cache_type: Literal["float32", "bfloat16", "float16"] = "float32",
+        threads: int = 0,
+        temperature: float = 0.8,
+        top_k: int = 0,
+        top_p: float = 1.0,
+        repetition_penalty: float = 1.0,
+    ) -> Any:
+        """Continues a text, or several at once.
+
+        Several texts are decoded together, which is faster than one after the other, and each is the
+        text that its prompt and seed give alone.
 
         Args:
-            prompt: at least one token
+            prompt: at least one token; or several prompts
             stop: text that ends the output and is not part of it
-            on_text: called with each part of the text as it is generated
+            on_text: called with each part of the text as it is generated; only for one prompt and one
+                sample
+            samples (1 .. 2^20): continuations of each prompt, with the seeds seed, seed + 1, ...
+            batch_size (1 .. 2^20): continuations decoded together; their texts do not depend on it
             max_tokens (1 .. 2^20): maximum number of new tokens
             slide (True | False): continue beyond the end of a learned table of positions, from the last
                 tokens
@@ -1594,17 +1659,18 @@ class _Generates:
             repetition_penalty (0.001 .. 1000): above 1: earlier tokens become less probable
 
         Returns:
-            the text without the prompt; it ends at <eos>, at `stop`, after max_tokens, or with a
-            UserWarning at the end of the model's table of positions
+            the text without the prompt, a str; with samples above 1 a list of them; of several prompts
+            a list with one of these for each. A text ends at <eos>, at `stop`, after max_tokens, or
+            with a UserWarning at the end of the model's table of positions
 
         Raises:
             ValueError: a value out of its range, or data that cannot be used; the message names the
                 argument
             TypeError: an argument of another type
         """
-        return self._generate(prompt, {"max_tokens": max_tokens, "slide": slide, "seed": seed, "cache_type": cache_type, "threads": threads, "temperature": temperature, "top_k": top_k, "top_p": top_p, "repetition_penalty": repetition_penalty}, stop, on_text)
+        return self._generate(prompt, {"samples": samples, "batch_size": batch_size, "max_tokens": max_tokens, "slide": slide, "seed": seed, "cache_type": cache_type, "threads": threads, "temperature": temperature, "top_k": top_k, "top_p": top_p, "repetition_penalty": repetition_penalty}, stop, on_text)
 
-    def _generate(self, prompt: str, options: dict[str, Any], stop: str, on_text: Callable[[str], object] | None) -> str:
+    def _generate(self, prompt: str | Sequence[str], options: dict[str, Any], stop: str, on_text: Callable[[str], object] | None) -> Any:
         raise NotImplementedError
 
 

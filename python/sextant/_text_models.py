@@ -58,6 +58,7 @@ class TextModel(Model, _ScoresText, _LensOfText):
         gradients: Literal[False] = False,
         label_smoothing: float = 0.0,
         dropout: float = 0.0,
+        attention_dropout: float = 0.0,
         seed: int = 0,
         threads: int = 0,
     ) -> float: ...
@@ -71,6 +72,7 @@ class TextModel(Model, _ScoresText, _LensOfText):
         gradients: Literal[True],
         label_smoothing: float = 0.0,
         dropout: float = 0.0,
+        attention_dropout: float = 0.0,
         seed: int = 0,
         threads: int = 0,
     ) -> tuple[float, dict[str, NDArray[Any]]]: ...
@@ -83,6 +85,7 @@ class TextModel(Model, _ScoresText, _LensOfText):
         gradients: bool = False,
         label_smoothing: float = 0.0,
         dropout: float = 0.0,
+        attention_dropout: float = 0.0,
         seed: int = 0,
         threads: int = 0,
     ) -> float | tuple[float, dict[str, NDArray[Any]]]:
@@ -95,6 +98,7 @@ class TextModel(Model, _ScoresText, _LensOfText):
             gradients: return those of all weights, too
             label_smoothing (0 <= value < 1): the share of each target that is spread over all tokens
             dropout (0 <= value < 1): the share of the activations that are zeroed
+            attention_dropout (0 <= value < 1): the share of the attention weights that are zeroed
             seed: of dropout; equal ones zero the same
             threads: 0: all cores; the numbers are the same for any
 
@@ -104,7 +108,9 @@ class TextModel(Model, _ScoresText, _LensOfText):
         Raises:
             ValueError: shapes that differ, no target, or an id outside the vocabulary
         """
-        options = {"label_smoothing": label_smoothing, "dropout": dropout, "seed": seed, "threads": threads}
+        options = dict(
+            label_smoothing=label_smoothing, dropout=dropout, attention_dropout=attention_dropout, seed=seed, threads=threads
+        )
         with named(batch="loss.ids", token_loss="loss.targets"):
             loss, of_weights = _core.text_loss(
                 self._core, _ids_of(ids), None if targets is None else _ids_of(targets), options, flag_of(gradients, "loss.gradients")

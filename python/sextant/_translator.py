@@ -32,6 +32,7 @@ class Translator(Model, _NewTranslator, _Translates, _ScoresPairs, _LensOfPairs)
         gradients: Literal[False] = False,
         label_smoothing: float = 0.0,
         dropout: float = 0.0,
+        attention_dropout: float = 0.0,
         seed: int = 0,
         threads: int = 0,
     ) -> float: ...
@@ -45,6 +46,7 @@ class Translator(Model, _NewTranslator, _Translates, _ScoresPairs, _LensOfPairs)
         gradients: Literal[True],
         label_smoothing: float = 0.0,
         dropout: float = 0.0,
+        attention_dropout: float = 0.0,
         seed: int = 0,
         threads: int = 0,
     ) -> tuple[float, dict[str, NDArray[Any]]]: ...
@@ -57,6 +59,7 @@ class Translator(Model, _NewTranslator, _Translates, _ScoresPairs, _LensOfPairs)
         gradients: bool = False,
         label_smoothing: float = 0.0,
         dropout: float = 0.0,
+        attention_dropout: float = 0.0,
         seed: int = 0,
         threads: int = 0,
     ) -> float | tuple[float, dict[str, NDArray[Any]]]:
@@ -65,7 +68,7 @@ class Translator(Model, _NewTranslator, _Translates, _ScoresPairs, _LensOfPairs)
         Args:
             source: sentences, or the ids of each
             target: their translations, as many; the decoder's first token and the end are added
-            gradients, label_smoothing, dropout, seed, threads: as LanguageModel.loss()
+            gradients, label_smoothing, dropout, attention_dropout, seed, threads: as LanguageModel.loss()
 
         Returns:
             The loss; with `gradients` (loss, gradients), float32 arrays by the names of `weights`.
@@ -73,7 +76,9 @@ class Translator(Model, _NewTranslator, _Translates, _ScoresPairs, _LensOfPairs)
         Raises:
             ValueError: other numbers of sides, a side without a token, an id outside the vocabulary, or an ensemble
         """
-        options = {"label_smoothing": label_smoothing, "dropout": dropout, "seed": seed, "threads": threads}
+        options = dict(
+            label_smoothing=label_smoothing, dropout=dropout, attention_dropout=attention_dropout, seed=seed, threads=threads
+        )
         sources = [self._side(one, "source") for one in elements_of(source, "loss.source", "a list of str or of ids")]
         targets = [self._side(one, "target") for one in elements_of(target, "loss.target", "a list of str or of ids")]
         loss, of_weights = _core.pair_loss(self._core, sources, targets, options, flag_of(gradients, "loss.gradients"))

@@ -119,10 +119,11 @@ def test_gradients_are_the_slopes_of_the_loss(scheme: str) -> None:
         assert (above - below) / 2 == pytest.approx(float((gradients[name] * direction).sum()), abs=3e-6), name
 
 
-def test_dropout_is_a_function_of_its_seed() -> None:
+@pytest.mark.parametrize("rate", [{"dropout": 0.3}, {"attention_dropout": 0.3}])
+def test_dropout_is_a_function_of_its_seed(rate: Any) -> None:
     model = new()
-    first = model.loss(IDS, dropout=0.3, seed=1)
-    assert first == model.loss(IDS, dropout=0.3, seed=1) != model.loss(IDS, dropout=0.3, seed=2)
+    first = model.loss(IDS, **rate, seed=1)
+    assert first == model.loss(IDS, **rate, seed=1) != model.loss(IDS, **rate, seed=2)
     assert first != model.loss(IDS)
 
 

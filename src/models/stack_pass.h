@@ -12,6 +12,7 @@
 
 #include "models/embed_tokens.h"
 #include "sextant/core/error.h"
+#include "sextant/models/token_model.h"
 
 namespace sextant::models {
 

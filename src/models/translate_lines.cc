@@ -75,7 +75,10 @@ LineTranslator::LineTranslator(std::vector<ModelFolder> folders) : folders_(std:
   }
 }
 
-LineTranslator::LineTranslator(TextTranslator model) { models_.push_back(std::move(model)); }
+LineTranslator::LineTranslator(TextTranslator first, std::vector<TextTranslator> others)
+    : models_(std::move(others)) {
+  models_.insert(models_.begin(), std::move(first));
+}
 
 std::vector<const Translator<float>*> LineTranslator::models() const {
   std::vector<const Translator<float>*> models;

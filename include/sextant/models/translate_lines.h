@@ -4,7 +4,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "sextant/models/text_model.h"
@@ -32,9 +31,8 @@ class LineTranslator {
  public:
   // Throws Error for no model, tokenizers that differ, and as TextTranslator::load().
   explicit LineTranslator(std::vector<ModelFolder> folders);
-  // Uses models that are in memory, at least one, without folders. They have one tokenizer.
-  explicit LineTranslator(std::vector<TextTranslator> models) : models_(std::move(models)) {}
-  explicit LineTranslator(TextTranslator model);
+  // Uses models that are in memory, without folders; all have the tokenizer of the first.
+  explicit LineTranslator(TextTranslator first, std::vector<TextTranslator> others = {});
 
   const std::vector<ModelFolder>& folders() const noexcept { return folders_; }
   const Tokenizer& tokenizer() const noexcept { return first().tokenizer; }

@@ -15,7 +15,7 @@ namespace {
 
 struct LossArguments {
   TokenLossOptions loss;
-  double dropout = 0;
+  double dropout = 0, attention_dropout = 0;
   std::uint64_t seed = 0;
   int threads = 0;
 };
@@ -32,6 +32,7 @@ LossArguments read_options(const nb::dict& options) {
   const nb::object seed = options["seed"], threads = options["threads"];
   return {.loss = {.label_smoothing = share_of(options, "label_smoothing")},
           .dropout = share_of(options, "dropout"),
+          .attention_dropout = share_of(options, "attention_dropout"),
           .seed = static_cast<std::uint64_t>(
               Argument{seed, "loss", "seed"}.integer_in({0, (std::int64_t{1} << 32) - 1})),
           .threads = Argument{threads, "loss", "threads"}.threads()};
@@ -51,7 +52,8 @@ nb::tuple loss_of(const Model& model, const Batch& batch, std::span<const std::i
     Pass pass{.memory = memory,
               .threads = given.threads,
               .dropout = given.dropout,
-              .random = {.seed = given.seed}};
+              .random = {.seed = given.seed},
+              .attention_dropout = given.attention_dropout};
     return model.loss(batch, given.loss, gradient.get(), pass);
   });
   const double loss = sum.smoothed / static_cast<double>(count);

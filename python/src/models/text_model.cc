@@ -139,7 +139,9 @@ nb::dict logit_lens(const PyTextModel& self, nb::handle given_text, const nb::di
 
 // ids [tokens] or [batch, tokens], each row a sequence.
 nb::object logits(const PyTextModel& self, nb::handle given, nb::handle threads) {
-  const auto [batch, shape] = read_batch({given, "logits", "ids"});
+  const auto read = read_batch({given, "logits", "ids"});
+  const TokenBatch& batch = read.first;
+  const Shape& shape = read.second;
   std::vector<std::int64_t> places(batch.tokens.size());
   std::iota(places.begin(), places.end(), 0);
   Workspace memory;

@@ -151,11 +151,13 @@ TextPairs as_list(const SentencePairs& pairs) {
 void bind_translator(nb::module_& module) {
   nb::class_<PyTranslator> translator(module, "Translator");
   copies_weights(translator, [](const PyTranslator& self) {
-    std::vector<TextTranslator> models;
-    for (const TextTranslator& each : self.lines->translators()) {
-      models.push_back(std::move(*copied(each, each.tokenizer)));
-    }
-    return PyTranslator{std::make_shared<LineTranslator>(std::move(models))};
+    const auto models = self.lines->translators();
+    const auto copy = [](const TextTranslator& each) {
+      return std::move(*copied(each, each.tokenizer));
+    };
+    std::vector<TextTranslator> others;
+    for (const TextTranslator& each : models.subspan(1)) others.push_back(copy(each));
+    return PyTranslator{std::make_shared<LineTranslator>(copy(models[0]), std::move(others))};
   });
   translator
       .def(
