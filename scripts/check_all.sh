@@ -20,10 +20,8 @@ step() {  # NAME COMMAND...: its output in a file of its own, for two lanes of s
     { tail -n 40 "$log"; echo "check-all: $name: FAILED after $((SECONDS - start)) s, see $log"; } | tee -a "$logs/failed"
   fi
 }
-build_and_test() {  # PRESET FOLDER TESTS CMAKE-ARGUMENT...: a build of a preset in a folder of its own; TESTS: components (kernels|schemes), or all
-  local preset=$1 folder=$2 targets=all select=(); shift 2
-  [[ $1 == all ]] || { targets=${1//|/_tests }_tests; select=(-L "$1"); }
-  shift
+build_and_test() {  # PRESET FOLDER TESTS CMAKE-ARGUMENT...: a build of a preset in a folder of its own; TESTS: components (kernels|schemes)
+  local preset=$1 folder=$2 targets=${3//|/_tests }_tests select=(-L "$3" -E _without_tests); shift 3
   cmake --preset "$preset" -B "$folder" -DSEXTANT_WERROR=ON "$@" && cmake --build "$folder" --target $targets &&
     env "${sanitizer_options[@]}" ctest --test-dir "$folder" -C all "${select[@]}" --output-on-failure --no-tests=error -j 2
 }

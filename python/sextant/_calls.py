@@ -578,8 +578,8 @@ def lm(
         dropout (>= 0, < 1): fraction of the activations that are zeroed
         attention_dropout (>= 0, < 1): fraction of the attention weights that are zeroed
         word_dropout (>= 0, < 1): fraction of the words whose vectors are zeroed in a step
-        ema_decay (>= 0, < 1): decay of a moving average of the weights, which is validated and
-            saved; 0: the weights themselves
+        ema_decay (>= 0, < 1): decay of a moving average of the weights, which validation and
+            checkpoints use; 0: no average
         seed (0 .. 2^32 - 1): seed of weights, data order and dropout
         threads (0 .. 1024): number of threads; 0: all cores; results have the same bits for any
             number
@@ -781,8 +781,8 @@ def mlm(
         dropout (>= 0, < 1): fraction of the activations that are zeroed
         attention_dropout (>= 0, < 1): fraction of the attention weights that are zeroed
         word_dropout (>= 0, < 1): fraction of the words whose vectors are zeroed in a step
-        ema_decay (>= 0, < 1): decay of a moving average of the weights, which is validated and
-            saved; 0: the weights themselves
+        ema_decay (>= 0, < 1): decay of a moving average of the weights, which validation and
+            checkpoints use; 0: no average
         seed (0 .. 2^32 - 1): seed of weights, data order and dropout
         threads (0 .. 1024): number of threads; 0: all cores; results have the same bits for any
             number
@@ -980,8 +980,8 @@ def translate(
         dropout (>= 0, < 1): fraction of the activations that are zeroed
         attention_dropout (>= 0, < 1): fraction of the attention weights that are zeroed
         word_dropout (>= 0, < 1): fraction of the words whose vectors are zeroed in a step
-        ema_decay (>= 0, < 1): decay of a moving average of the weights, which is validated and
-            saved; 0: the weights themselves
+        ema_decay (>= 0, < 1): decay of a moving average of the weights, which validation and
+            checkpoints use; 0: no average
         seed (0 .. 2^32 - 1): seed of weights, data order and dropout
         threads (0 .. 1024): number of threads; 0: all cores; results have the same bits for any
             number
@@ -1161,8 +1161,8 @@ def dates(
         dropout (>= 0, < 1): fraction of the activations that are zeroed
         attention_dropout (>= 0, < 1): fraction of the attention weights that are zeroed
         word_dropout (>= 0, < 1): fraction of the words whose vectors are zeroed in a step
-        ema_decay (>= 0, < 1): decay of a moving average of the weights, which is validated and
-            saved; 0: the weights themselves
+        ema_decay (>= 0, < 1): decay of a moving average of the weights, which validation and
+            checkpoints use; 0: no average
         seed (0 .. 2^32 - 1): seed of weights, data order and dropout
         threads (0 .. 1024): number of threads; 0: all cores; results have the same bits for any
             number

@@ -46,16 +46,16 @@ inline constexpr auto kFields<OptimiserOptions> = std::tuple{
 
 // The settings in run.json that results depend on, besides the seed, the optimiser and the
 // schedule.
-inline constexpr auto kResultFields =
-    std::tuple{field(&TrainerOptions::dropout, "dropout", kShare,
-                     "fraction of the activations that are zeroed"),
-               field(&TrainerOptions::attention_dropout, "attention_dropout", kShare,
-                     "fraction of the attention weights that are zeroed"),
-               field(&TrainerOptions::word_dropout, "word_dropout", kShare,
-                     "fraction of the words whose vectors are zeroed in a step"),
-               field(&TrainerOptions::ema_decay, "ema_decay", kShare,
-                     "decay of a moving average of the weights, which is validated and saved; 0: "
-                     "the weights themselves")};
+inline constexpr auto kResultFields = std::tuple{
+    field(&TrainerOptions::dropout, "dropout", kShare,
+          "fraction of the activations that are zeroed"),
+    field(&TrainerOptions::attention_dropout, "attention_dropout", kShare,
+          "fraction of the attention weights that are zeroed"),
+    field(&TrainerOptions::word_dropout, "word_dropout", kShare,
+          "fraction of the words whose vectors are zeroed in a step"),
+    field(&TrainerOptions::ema_decay, "ema_decay", kShare,
+          "decay of a moving average of the weights, which validation and checkpoints use; 0: "
+          "no average")};
 
 // Kept by `sextant train`; a resumed run may have others.
 inline constexpr auto kLimitFields = std::tuple{

@@ -199,8 +199,11 @@ TEST(SavePretrained, RoundsToSixteenBits) {
   for (const StoredTensor& each : file.tensors()) EXPECT_EQ(each.dtype, DType::bfloat16);
   const auto again = load_pretrained(place / "a");
   const auto wanted = model.parameters(), got = again.parameters();
-  for (std::size_t i = 0; i < got.size(); ++i) {
-    if (got[i].name != wanted[i].name || got[i].name == "embedding.weight") continue;
+  ASSERT_EQ(got.size(), wanted.size() + 1);  // the logits have a matrix of their own, at the end
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    ASSERT_EQ(got[i].name, wanted[i].name);
+    if (got[i].name == "embedding.weight") continue;  // has the factor
+    ASSERT_EQ(got[i].tensor->shape(), wanted[i].tensor->shape());
     for (std::int64_t k = 0; k < got[i].tensor->count(); ++k) {
       ASSERT_EQ(got[i].tensor->data()[k],
                 static_cast<float>(bfloat16(wanted[i].tensor->data()[k])));
