@@ -63,8 +63,9 @@ BytePairs::BytePairs(const Field& field) {
                     "end_of_word_suffix", "fuse_unk", "byte_fallback", "ignore_merges", "vocab",
                     "merges"});
   if (field.has("dropout")) {
-    const Json& dropout = field["dropout"].json();
-    if (!dropout.is_number() || dropout.get<double>() != 0) field["dropout"].refuse("null or 0");
+    const Field dropout = field["dropout"];
+    const Json& rate = dropout.json();
+    if (!rate.is_number() || rate.get<double>() != 0) dropout.refuse("null or 0");
   }
   const auto text = [&](std::string_view key) {
     return field.has(key) ? field.text(key) : std::string();
