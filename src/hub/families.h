@@ -72,9 +72,10 @@ bool is_bare(const ConfigObject& object);
 // Whether the first of `architectures` is one of these.
 bool is_class(const ConfigObject& object, std::initializer_list<std::string_view> names);
 
-// The weights of a family whose names are the same whatever config.json says.
+// The weights of a family whose names are the same whatever config.json says. It is local to each
+// file: g++ 14 would merge those of families whose names are called the same.
 template <const DecoderNames& names>
-void add_decoder_of(const ConfigObject&, const TransformerConfig& config, WeightTable& table) {
+static void add_decoder_of(const ConfigObject&, const TransformerConfig& config, WeightTable& table) {
   add_decoder(config, names, table);
 }
 
