@@ -98,6 +98,8 @@ std::string render_pdf(const Picture& picture) {
   const Owned<cairo_surface_t, cairo_surface_destroy> surface(
       cairo_pdf_surface_create_for_stream(append, &pdf, width, height));
   check(cairo_surface_status(surface.get()), "pdf");
+  // Sizes and titles are then plain text, in files of every version of cairo.
+  cairo_pdf_surface_restrict_to_version(surface.get(), CAIRO_PDF_VERSION_1_4);
   const auto say = [&](cairo_pdf_metadata_t what, const std::string& text) {
     if (!text.empty()) cairo_pdf_surface_set_metadata(surface.get(), what, text.c_str());
   };
