@@ -75,7 +75,8 @@ bool is_class(const ConfigObject& object, std::initializer_list<std::string_view
 // The weights of a family whose names are the same whatever config.json says. It is local to each
 // file: g++ 14 would merge those of families whose names are called the same.
 template <const DecoderNames& names>
-static void add_decoder_of(const ConfigObject&, const TransformerConfig& config, WeightTable& table) {
+static void add_decoder_of(const ConfigObject&, const TransformerConfig& config,
+                           WeightTable& table) {
   add_decoder(config, names, table);
 }
 
