@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Mapping, TypeVar
+from typing import TYPE_CHECKING, Any, Mapping, TypeVar, cast
 
 from . import _core
-from ._errors import ArgumentError
+from ._errors import ArgumentError, ArgumentTypeError
 from ._results import LensLayer, LogitLens
-from ._sources import folder_of, layer_schemes_of, named, positions_of
+from ._sources import arrays_of, folder_of, layer_schemes_of, named, positions_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -44,8 +44,9 @@ class Model:
             "layer_schemes": layer_schemes_of(schemes["layer_schemes"], f"{call}.layer_schemes"),
             "decoder_scheme": [] if decoder is None else positions_of(decoder, f"{call}.decoder_scheme"),
         }
+        given = None if weights is None else arrays_of(weights, f"{call}.weights")
         with named(transformer=call):
-            self._core = _core.new_model(self._kind, lists, options, tokenizer, None if weights is None else dict(weights), call)
+            self._core = _core.new_model(self._kind, lists, options, tokenizer, given, call)
 
     @classmethod
     def from_config(
@@ -54,19 +55,24 @@ class Model:
         """Makes a model of a config as Model.config and config.json have it.
 
         Args:
-            config: a dict of JSON's values; fields that are left out have their defaults
+            config: a dict; kind, vocabulary, width, heads, layers, schemes and length must be there, other fields have defaults
             tokenizer: what makes ids of text; a translator must have one
             weights: all weights by name; None: initial weights, drawn from the config's seed
 
         Raises:
             ValueError: a field is unknown or out of its range, the kind is another one, or the weights do not fit
         """
+        from ._interop import json_of
+        from ._load_models import model_of
+
+        if not isinstance(config, Mapping):
+            raise ArgumentTypeError(f"[from_config.config] must be a dict, got {type(config).__name__}")
         kind = config.get("kind")
         if cls._kind and kind != cls._kind:
             raise ArgumentError(f"[from_config.config] must be of kind {cls._kind} for {cls.__name__}, got {kind}")
+        given = None if weights is None else arrays_of(weights, "from_config.weights")
         with named(transformer="from_config"):
-            core = _core.model_of_config(json.dumps(dict(config)), tokenizer, None if weights is None else dict(weights))
-        return cls._of(core)
+            return cast(M, model_of(_core.model_of_config(json_of(config), tokenizer, given)))
 
     @property
     def config(self) -> dict[str, Any]:

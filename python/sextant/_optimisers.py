@@ -8,7 +8,7 @@ from . import _core
 from ._calls import _NewAdamW, _NewMuon
 from ._errors import ArgumentTypeError
 from ._models import Model
-from ._sources import named
+from ._sources import arrays_of, named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -46,8 +46,9 @@ class Optimiser:
         Raises:
             ValueError: an array is missing or of another shape, or the norm is not finite; no weight is then changed
         """
+        given = arrays_of(gradients, "step.gradients")
         with named(adamw="step", muon="step"):
-            return self._core.step(dict(gradients), learning_rate, threads)
+            return self._core.step(given, learning_rate, threads)
 
     @property
     def steps(self) -> int:

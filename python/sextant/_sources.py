@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import operator
 import os
-from typing import Any, Iterator, Sequence
+from typing import Any, Iterator, Mapping, Sequence
 
 from . import _core
 from ._errors import ArgumentError, ArgumentTypeError, MissingFileError
@@ -91,6 +91,13 @@ def elements_of(given: Any, argument: str, wanted: str) -> list[Any]:
         return list(elements)
     except NotImplementedError:  # at its first element, by the version of Python
         raise refused from None
+
+
+def arrays_of(given: Any, argument: str) -> dict[str, Any]:
+    """Arrays by name."""
+    if not isinstance(given, Mapping):
+        raise ArgumentTypeError(f"[{argument}] must be a dict from names to arrays, got {type(given).__name__}")
+    return dict(given)
 
 
 def chosen_of(given: Any, argument: str) -> list[int] | None:

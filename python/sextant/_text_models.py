@@ -10,7 +10,7 @@ from . import _core
 from ._calls import _Fills, _Generates, _LensOfText, _NewLanguageModel, _NewMaskedModel, _ScoresText
 from ._models import Model, lens_of
 from ._results import AttentionMaps, FilledText, LogitLens, TextScore, WindowScore
-from ._sources import contents_of, flag_of, folder_of, chosen_of, name_of, named
+from ._sources import chosen_of, contents_of, flag_of, folder_of, name_of, named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ from . import _core
 from ._calls import _LensOfPairs, _NewTranslator, _ScoresPairs, _Translates
 from ._models import Model, lens_of
 from ._results import AttentionMaps, Bleu, LogitLens, PairScore, Translation, TranslatorMaps
-from ._sources import elements_of, flag_of, integer_of, chosen_of, named, pairs_of
+from ._sources import chosen_of, elements_of, flag_of, integer_of, named, pairs_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

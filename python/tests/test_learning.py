@@ -39,8 +39,8 @@ def next_of(ids: np.ndarray) -> np.ndarray:
 def test_a_new_model_is_its_config() -> None:
     model = new(scheme={"alibi": {}}, norm="rms", tied=False)
     assert model.config["schemes"][0]["scheme"] == "alibi" and model.config["norm"] == "rms" and "output.weight" in model.weights
-    again = sextant.LanguageModel.from_config(model.config)
-    assert again.config == model.config
+    again = sextant.LanguageModel.from_config({**model.config, "width": np.int64(16)})
+    assert again.config == model.config and type(sextant.Model.from_config(model.config)) is sextant.LanguageModel
     for name, weight in model.weights.items():
         np.testing.assert_array_equal(again.weights[name], weight)  # drawn from the same seed
     assert not np.array_equal(new(seed=6).weights["embedding.weight"], new().weights["embedding.weight"])
@@ -262,7 +262,14 @@ def test_errors_name_the_argument(call: Any, what: str) -> None:
 
 
 def test_other_types_are_errors() -> None:
-    for call in (lambda: new(tokenizer="words"), lambda: AdamW(new().weights), lambda: new().loss("text")):
+    for call in (
+        lambda: new(tokenizer="words"),
+        lambda: new(weights=5),
+        lambda: sextant.LanguageModel.from_config("config.json"),  # type: ignore[arg-type]
+        lambda: AdamW(new().weights),  # type: ignore[arg-type]
+        lambda: AdamW(new()).step(None, 0.1),  # type: ignore[arg-type]
+        lambda: new().loss("text"),  # type: ignore[arg-type]
+    ):
         with pytest.raises(TypeError, match=r"^\["):
             call()
     model: Any = tiny.language_model(steps=1)

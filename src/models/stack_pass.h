@@ -114,7 +114,8 @@ typename TransformerStack<T>::Observer weights_into(const TransformerStack<T>& s
                                    std::vector<Tensor<T>>* maps) {
     if (maps == nullptr) return;
     const auto number = static_cast<std::int64_t>(i);
-    if (!chosen.layers.empty() && !std::ranges::binary_search(chosen.layers, number)) return;
+    const auto& layers = chosen.layers;
+    if (!layers.empty() && !std::binary_search(layers.begin(), layers.end(), number)) return;
     maps->push_back(layer.weights(attended, 0, parts));
   };
   return {.self = [&stack, put, self](

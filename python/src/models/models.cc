@@ -268,9 +268,10 @@ void bind_tokenizer(nb::module_& module) {
                   "typing.Literal['word', 'character', 'subword'] = 'word', lower_case: bool = "
                   "False, split_punctuation: bool = False, min_count: int = 1, vocabulary: int = "
                   "0) -> Tokenizer"),
-          "Learns the tokens of texts: words, characters or sub-words (vocabulary of them, 8 .. "
-          "1000000). Rarer than min_count, or beyond the largest vocabulary (0: all), they are "
-          "<unk>.")
+          "Learns a tokenizer from texts. Words and characters that occur less than min_count "
+          "times "
+          "become <unk>. vocabulary is the largest number of tokens: 0 for all words or "
+          "characters, 8 .. 1000000 for sub-words.")
       .def(
           "__reduce__",
           [](nb::handle self) { return made_by("tokenizer", saved_files(self.attr("save"))); },
