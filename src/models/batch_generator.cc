@@ -114,7 +114,7 @@ class BatchGenerator {
       PromptState& prompt = prompts_[static_cast<std::size_t>(n / samples_)];
       prompt.read = decoder_.sequence(prompt.window);
       opened.push_back(&prompt);
-      const std::int64_t count = std::min(std::ssize(prompt.tokens), prompt.window);
+      const std::int64_t count = std::min<std::int64_t>(std::ssize(prompt.tokens), prompt.window);
       unread.push_back({&prompt.read, prompt.tokens.last(static_cast<std::size_t>(count))});
     }
     read(unread, [&](std::size_t first, View<const float> logits) {
@@ -158,7 +158,7 @@ class BatchGenerator {
         }
         each.read.clear();
       }
-      const std::int64_t length = std::min(std::ssize(each.tokens), each.window);
+      const std::int64_t length = std::min<std::int64_t>(std::ssize(each.tokens), each.window);
       const std::int64_t count = length - decoder_.prepare(each.read, length);
       going.push_back(&each);
       unread.push_back({&each.read, std::span(each.tokens).last(static_cast<std::size_t>(count))});

@@ -41,7 +41,8 @@ AveragingOptimiser::AveragingOptimiser(std::unique_ptr<Optimiser> optimiser,
 void AveragingOptimiser::exchange(const Parameters<float>& parameters) {
   check("parameters", parameters);
   for (std::size_t i = 0; i < slots_.size(); ++i) {
-    std::ranges::swap_ranges(parameters[i].tensor->span(), slots_[i].other.span());
+    Tensor<float>& tensor = *parameters[i].tensor;
+    std::swap_ranges(tensor.data(), tensor.data() + tensor.count(), slots_[i].other.data());
   }
   uses_average_ = !uses_average_;
 }
