@@ -2,8 +2,9 @@
 """Breaks the code in one place at a time and says which test notices: scripts/mutate.py [--list FILE] [--only TEXT] [--build FOLDER | --check]
 
 Every line of the list (tests/mutations.txt) is `file | what is broken | old text | new text | test program`. The old text must
-stand in the file exactly once. The tree must have no uncommitted changes; every file is put back. Prints a Markdown table; exit code 1
-when a mutation survives, that is, when its test program passes. ranks_tests run as three processes of MPI, files of Python by pytest; both need a folder that
+stand in the file exactly once. The tree must have no uncommitted changes; every file is put back. Programs of one process end at the
+first test that fails. Prints a Markdown table; exit code 1 when a mutation survives, that is, when its test program passes, and when it
+does not compile. ranks_tests run as three processes of MPI, files of Python by pytest; both need a folder that
 has them: scripts/mutate.py --only src/ranks --build build/ranks, scripts/mutate.py --only python/ --build build/release
 --check only looks whether every old text is there.
 Tests of the explorer need the page made anew: scripts/mutate.py --only explorer --build build/web, after make test-page
@@ -11,11 +12,16 @@ Tests of the explorer need the page made anew: scripts/mutate.py --only explorer
 import argparse
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 
 MPIRUN = ["env", "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "OMP_NUM_THREADS=1", "mpirun", "--oversubscribe", "--bind-to", "none", "-n", "3"]
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+class DoesNotCompile(Exception):
+    """A mutant that no test can see."""
 
 
 def mutations(path):
@@ -35,20 +41,22 @@ def run(command, **more):
 def command_of(build, program):
     """What is built for a test program, and how it is started."""
     if program.startswith("web/"):
-        return ["sextant_app"], [ROOT / "build/page/bin/python", "-m", "pytest", "-q", "-rf", "--tb=no", "-p", "no:cacheprovider", "-m", "not slow", program]
+        return ["sextant_app"], [ROOT / "build/page/bin/python", "-m", "pytest", "-q", "-x", "-rf", "--tb=no", "-p", "no:cacheprovider", "-m", "not slow", program]
     if program.endswith(".py"):
         python = ROOT / "build/venv/bin/python"
         paths = [f"PYTHONPATH={ROOT / build}/python", f"SEXTANT_PROGRAM={ROOT / build}/bin/sextant"]
-        return ["sextant_python", "sextant_app"], ["env", *paths, python, "-m", "pytest", "-q", "-rf", "--tb=no", "-p", "no:cacheprovider", program]
-    folder, start = (f"{build}/tests/ranks", MPIRUN) if program == "ranks_tests" else (f"{build}/tests", [])
-    return [program], [*start, f"{folder}/{program}", "--gtest_brief=1", "--gtest_color=no"]
+        return ["sextant_python", "sextant_app"], ["env", *paths, python, "-m", "pytest", "-q", "-x", "-rf", "--tb=no", "-p", "no:cacheprovider", program]
+    words = ["--gtest_brief=1", "--gtest_color=no"]
+    if program == "ranks_tests":
+        return [program], [*MPIRUN, f"{build}/tests/ranks/{program}", *words]
+    return [program], [f"{build}/tests/{program}", *words, "--gtest_fail_fast"]
 
 
 def tests_that_fail(build, program):
-    """The names of the failed tests, or why there is no program to run."""
+    """The names of the failed tests, or how the program ended without one."""
     targets, command = command_of(build, program)
     if run(["ninja", "-C", build, *targets]).returncode != 0:
-        return ["does not compile"]
+        raise DoesNotCompile
     if program.startswith("web/"):
         run([sys.executable, "web/build_page.py", f"{build}/bin", "out/explorer"], check=True)
     ran = run(["timeout", "300" if program == "ranks_tests" else "900", *command])
@@ -83,6 +91,7 @@ def main():
     if run(["git", "status", "--porcelain", "--untracked-files=no"]).stdout:
         sys.exit("mutate: the tree has uncommitted changes")
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # puts the file back
     survived = 0
     print("| file | mutation | caught by |\n|---|---|---|")
     for file, what, old, new, program in mutations(given.list):
@@ -95,11 +104,13 @@ def main():
         try:
             path.write_text(text.replace(old, new))
             failed = tests_that_fail(given.build, program)
+            caught = ", ".join(failed[:2]) or "**nothing**"
+        except DoesNotCompile:
+            failed, caught = [], "**does not compile**"
         finally:
             path.write_text(text)
         survived += not failed
-        more = f" and {len(failed) - 2} more" if len(failed) > 2 else ""
-        print(f"| {file} | {what} | {', '.join(failed[:2]) + more if failed else '**nothing**'} |", flush=True)
+        print(f"| {file} | {what} | {caught} |", flush=True)
     return 1 if survived else 0
 
 
