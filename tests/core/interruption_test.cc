@@ -62,6 +62,27 @@ TEST_F(Interrupted, LoopsInsideBodiesEndOnEveryThread) {
   EXPECT_LT(rounds, 1000);
 }
 
+// The calling thread throws the reason after the other thread has ended.
+TEST_F(Interrupted, CallsGiveTheReasonAlsoIfAnotherThreadEndsFirst) {
+  std::atomic<int> begun{0};
+  std::atomic<bool> other_has_ended{false};
+  const auto caller = std::this_thread::get_id();
+  const Interruption interruption(&ask);
+  const auto work = [&](std::int64_t) {
+    for (++begun; begun < 2;) pause();
+    try {
+      for (;;) check_interruption(), pause();
+    } catch (...) {
+      const bool is_caller = std::this_thread::get_id() == caller;
+      if (!is_caller) other_has_ended = true;
+      while (!other_has_ended) pause();
+      if (is_caller) std::this_thread::sleep_for(milliseconds(50));
+      throw;
+    }
+  };
+  EXPECT_THROW(parallel_for(2, 2, work), Asked);
+}
+
 TEST_F(Interrupted, NestedCallsBelongToTheOuterOne) {
   std::atomic<int> begun{0};
   const Interruption interruption(&ask);

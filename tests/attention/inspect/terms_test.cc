@@ -198,6 +198,26 @@ TEST_P(Terms, AreTheSameWithLengthsThatLeaveAllKeys) {
   check(double{});
 }
 
+// Every pair that the options hide has the score of no term, before and after the softcap.
+void check_hidden_pairs(const Arrays<double>& arrays, const AttentionOptions<double>& options) {
+  const auto at = [&](Stage stage) {
+    return attention_weights<double>(arrays.q, arrays.k, options, {.stage = stage});
+  };
+  const bool before_softcap = options.terms.front()->needs().before_softcap;
+  const auto scores = at(Stage::scores), capped = at(Stage::capped), biased = at(Stage::biased);
+  for (std::int64_t n = 0; n < scores.count(); ++n) {
+    ASSERT_TRUE(std::isfinite(scores.data()[n]));
+    const double without = options.softcap > 0
+                               ? options.softcap * std::tanh(scores.data()[n] / options.softcap)
+                               : scores.data()[n];
+    if (std::isinf(biased.data()[n]) || !before_softcap) {
+      EXPECT_EQ(capped.data()[n], without) << n;
+    } else {  // nothing comes after the cap
+      EXPECT_EQ(capped.data()[n], biased.data()[n]) << n;
+    }
+  }
+}
+
 // Padding is shown by the stages that hide nothing, without a term, which need not be made for it;
 // the pairs that something hides too; and those of other segments have no score.
 TEST_P(Terms, AreNotAddedToHiddenPairsAtAnyStage) {
@@ -211,23 +231,12 @@ TEST_P(Terms, AreNotAddedToHiddenPairsAtAnyStage) {
       .causal = Causal::top_left, .mask = BoolMask(mask.view()), .key_lengths = lengths};
   term.add_to(options);
   options.scale = 0.25;
-  for (const double softcap : {0, 2}) {
-    options.softcap = softcap;
-    const auto at = [&](Stage stage) {
-      return attention_weights<double>(arrays.q, arrays.k, options, {.stage = stage});
-    };
-    const auto scores = at(Stage::scores), capped = at(Stage::capped), biased = at(Stage::biased);
-    for (std::int64_t n = 0; n < scores.count(); ++n) {
-      ASSERT_TRUE(std::isfinite(scores.data()[n]));
-      const double without =
-          softcap > 0 ? softcap * std::tanh(scores.data()[n] / softcap) : scores.data()[n];
-      if (std::isinf(biased.data()[n])) {
-        EXPECT_EQ(capped.data()[n], without) << n;
-      } else if (term.term->needs().before_softcap) {  // nothing comes after the cap
-        EXPECT_EQ(capped.data()[n], biased.data()[n]) << n;
-      } else {
-        EXPECT_EQ(capped.data()[n], without) << n;
-      }
+  const auto table = rotary<float>({.head_dim = kDim}, kPadded);
+  for (const bool rotated : {false, true}) {
+    if (rotated) options.rotation = &table;
+    for (const double softcap : {0, 2}) {
+      options.softcap = softcap;
+      check_hidden_pairs(arrays, options);
     }
   }
 }
