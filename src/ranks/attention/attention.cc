@@ -7,7 +7,7 @@
 #include "attention/call/input_arrays.h"
 #include "core/arrays/each_dtype.h"
 #include "core/options/enum_names.h"
-#include "ranks/attention/algorithms.h"
+#include "ranks/attention/algorithms/algorithms.h"
 
 namespace sextant::ranks {
 namespace {

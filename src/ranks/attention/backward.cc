@@ -4,7 +4,7 @@
 
 #include "attention/call/input_arrays.h"
 #include "core/arrays/each_dtype.h"
-#include "ranks/attention/algorithms.h"
+#include "ranks/attention/algorithms/algorithms.h"
 #include "sextant/ranks/attention.h"
 
 namespace sextant::ranks {

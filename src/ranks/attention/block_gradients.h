@@ -2,7 +2,7 @@
 // and values arrive.
 #pragma once
 
-#include "ranks/attention/algorithms.h"
+#include "ranks/attention/algorithms/algorithms.h"
 #include "ranks/attention/block.h"
 #include "ranks/attention/communication.h"
 #include "ranks/attention/query_blocks.h"

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "core/arrays/each_dtype.h"
-#include "ranks/attention/algorithms.h"
+#include "ranks/attention/algorithms/algorithms.h"
 #include "ranks/attention/cost_model.h"
 #include "sextant/core/numbers.h"
 #include "sextant/ranks/agreement.h"

@@ -1,5 +1,5 @@
 // All-to-all by heads.
-#include "ranks/attention/heads.h"
+#include "ranks/attention/algorithms/heads.h"
 
 #include "core/arrays/each_dtype.h"
 #include "ranks/rows.h"

@@ -1,5 +1,5 @@
 // The options of some heads, with tables, masks and generators cut to them.
-#include "ranks/attention/head_options.h"
+#include "ranks/attention/algorithms/head_options.h"
 
 #include "ranks/rows.h"
 

@@ -2,11 +2,11 @@
 #include <type_traits>
 
 #include "core/threads/useful_threads.h"
-#include "ranks/attention/algorithms.h"
+#include "ranks/attention/algorithms/algorithms.h"
+#include "ranks/attention/algorithms/steps.h"
 #include "ranks/attention/block.h"
 #include "ranks/attention/merge.h"
 #include "ranks/attention/query_blocks.h"
-#include "ranks/attention/steps.h"
 
 namespace sextant::ranks {
 namespace {

@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "layers/scheme_tables.h"
+#include "layers/positions/scheme_tables.h"
 #include "sextant/core/error.h"
 
 namespace sextant::layers {

@@ -1,8 +1,8 @@
 // Fetches the keys and values that a rank's queries see, then calls the operator on its rows: a
 // row's bits depend on the same data as in one process.
-#include "ranks/attention/algorithms.h"
+#include "ranks/attention/algorithms/algorithms.h"
+#include "ranks/attention/algorithms/steps.h"
 #include "ranks/attention/block.h"
-#include "ranks/attention/steps.h"
 #include "ranks/rows.h"
 
 namespace sextant::ranks {

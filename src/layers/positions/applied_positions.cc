@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "core/text/strings.h"
-#include "layers/scheme_tables.h"
+#include "layers/positions/scheme_tables.h"
 #include "sextant/core/error.h"
 #include "tables/rounded_rotation.h"
 

@@ -1,8 +1,8 @@
 // Runs the ring backwards: slices of keys and values arrive, gradients of the queries stay, and
 // those of a slice return to its rank while the next slice is used.
-#include "ranks/attention/algorithms.h"
+#include "ranks/attention/algorithms/algorithms.h"
+#include "ranks/attention/algorithms/steps.h"
 #include "ranks/attention/block_gradients.h"
-#include "ranks/attention/steps.h"
 
 namespace sextant::ranks {
 namespace {

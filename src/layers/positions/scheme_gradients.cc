@@ -2,7 +2,7 @@
 // converts them when the pass ends.
 #include <algorithm>
 
-#include "layers/scheme_tables.h"
+#include "layers/positions/scheme_tables.h"
 #include "layers/sequence_pieces.h"
 #include "sextant/layers/position_module.h"
 

@@ -3,8 +3,8 @@
 
 #include <deque>
 
+#include "ranks/attention/algorithms/heads.h"
 #include "ranks/attention/block.h"
-#include "ranks/attention/heads.h"
 
 namespace sextant::ranks {
 

@@ -2,8 +2,8 @@
 // and backward have the bits of one process, except gradients that are sums over heads of several
 // ranks.
 #include "core/arrays/each_dtype.h"
-#include "ranks/attention/algorithms.h"
-#include "ranks/attention/head_options.h"
+#include "ranks/attention/algorithms/algorithms.h"
+#include "ranks/attention/algorithms/head_options.h"
 #include "ranks/rows.h"
 
 namespace sextant::ranks {

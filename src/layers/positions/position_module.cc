@@ -6,7 +6,7 @@
 #include <utility>
 #include <variant>
 
-#include "layers/scheme_tables.h"
+#include "layers/positions/scheme_tables.h"
 #include "sextant/core/error.h"
 
 namespace sextant {

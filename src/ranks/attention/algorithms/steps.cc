@@ -1,5 +1,5 @@
 // Alternates two buffers: one is used while the other is sent.
-#include "ranks/attention/steps.h"
+#include "ranks/attention/algorithms/steps.h"
 
 #include <algorithm>
 
