@@ -1679,14 +1679,14 @@ class _Fills:
         self,
         text: str,
         *,
-        guesses: int = 10,
+        top_k: int = 10,
         threads: int = 0,
     ) -> FilledText:
         """Predicts each [MASK] of a text.
 
         Args:
             text: a text with [MASK] in it
-            guesses (>= 1): most probable tokens per [MASK]
+            top_k (>= 1): most probable tokens per [MASK]
             threads (0 .. 1024): number of threads; 0: all cores
 
         Returns:
@@ -1697,7 +1697,7 @@ class _Fills:
                 argument
             TypeError: an argument of another type
         """
-        return self._fill(text, {"guesses": guesses, "threads": threads})
+        return self._fill(text, {"top_k": top_k, "threads": threads})
 
     def _fill(self, text: str, options: dict[str, Any]) -> FilledText:
         raise NotImplementedError

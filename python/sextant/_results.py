@@ -68,10 +68,10 @@ class TranslatorMaps(NamedTuple):
 
 @dataclass(frozen=True)
 class FilledText:
-    """A text whose holes are filled."""
+    """A text whose masks are filled."""
 
-    text: str  # with the most probable token in every hole
-    holes: list[list[tuple[str, float]]]  # tokens with their probabilities, the most probable first
+    text: str  # with the most probable token in every mask
+    masks: list[list[tuple[str, float]]]  # tokens with their probabilities, the most probable first
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class LensLayer:
 
     name: str  # "embedding", "layer 0", ...
     next_probability: list[float | None]  # of the token that does come next; None where the text ends
-    guesses: list[list[tuple[str, float]]]  # after each token: tokens with their probabilities, the most probable first
+    predictions: list[list[tuple[str, float]]]  # after each token: tokens with their probabilities, the most probable first
 
 
 @dataclass(frozen=True)

@@ -192,16 +192,16 @@ def test_each_layer_guesses_as_the_command_says(model: sextant.LanguageModel, tm
     assert [layer.name for layer in found.layers] == ["embedding", "layer 0"]
     for layer, wanted in zip(found.layers, said["layers"]):
         assert layer.name == wanted["name"] and layer.next_probability == wanted["next_probability"]
-        assert [[{"token": t, "probability": p} for t, p in row] for row in layer.guesses] == wanted["guesses"]
+        assert [[{"token": t, "probability": p} for t, p in row] for row in layer.predictions] == wanted["predictions"]
     logits = model.logits(model.tokenizer.encode("the cat")).astype(np.float64)
     probabilities = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)
-    np.testing.assert_allclose([row[0][1] for row in found.layers[-1].guesses], probabilities.max(-1), rtol=1e-5)
+    np.testing.assert_allclose([row[0][1] for row in found.layers[-1].predictions], probabilities.max(-1), rtol=1e-5)
 
 
 def test_a_translator_guesses_its_own_words_or_those_given(shipped: sextant.Translator) -> None:
     own = shipped.logit_lens("may 5 2020", top_k=1)
     assert own.tokens == ["<bos>", *"2020-05-05"] and own.next == [*"2020-05-05", "<eos>"]
-    assert [row[0][0] for row in own.layers[-1].guesses] == own.next
+    assert [row[0][0] for row in own.layers[-1].predictions] == own.next
     assert shipped.logit_lens("may 5 2020", target="1999", top_k=1).next == [*"1999", "<eos>"]
 
 

@@ -47,8 +47,8 @@ def test_the_loss_falls_and_comes_back_as_arrays() -> None:
 
 def test_every_kind_of_model_is_trained() -> None:
     masked = sextant.train.mlm(io.StringIO(tiny.TEXT), tokenizer="character", steps=3, **tiny.OPTIONS)
-    filled = masked.fill("the [MASK]at", guesses=3)
-    assert type(masked) is sextant.MaskedModel and len(filled.holes[0]) == 3 and len(filled.text) == 7
+    filled = masked.fill("the [MASK]at", top_k=3)
+    assert type(masked) is sextant.MaskedModel and len(filled.masks[0]) == 3 and len(filled.text) == 7
     reverse = sextant.train.translate(tiny.PAIRS, steps=40, pointer=True, **tiny.TRANSLATOR)
     assert reverse.training is not None and reverse.training.loss[-1] < reverse.training.loss[0]
     assert reverse.attention_maps("ab", "ba").copied.shape == (3, 2)  # type: ignore[union-attr]

@@ -57,8 +57,8 @@ def use_pictures(weights: NDArray[np.float32]) -> sextant.Picture:
     print(sextant.positions.padded(np.ones((2, 3), bool)) + sextant.positions.packed([0, 3]), sextant.positions.mrope([("text", 2)]).delta)
     sextant.lessons.report("a b", words=("a", "b")).save("report.html")
     sextant.plot.distance(["rotary", {"t5": {}}], length=8).save("y.html")
-    guesses = sextant.shipped(without_positions=True).logit_lens("may 5", top_k=2)
-    best: tuple[str, float] = guesses.layers[0].guesses[0][0]
+    predictions = sextant.shipped(without_positions=True).logit_lens("may 5", top_k=2)
+    best: tuple[str, float] = predictions.layers[0].predictions[0][0]
     print(best)
     sextant.plot.losses("run", sextant.train.lm("text.txt", steps=1))
     return sextant.plot.attention(sextant.shipped().attention_maps("may 5").cross, lines=True, layer=0)

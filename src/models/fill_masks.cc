@@ -12,7 +12,7 @@
 namespace sextant {
 namespace {
 
-using Guesses = std::vector<FilledText::Guess>;
+using Predictions = std::vector<FilledText::Prediction>;
 
 // A text as tokens, and the places of its masks.
 struct MaskedText {
@@ -77,27 +77,27 @@ std::vector<std::int64_t> no_answers(const TextModel& model) {
 }
 
 // The most probable tokens of one mask.
-Guesses guesses_of(std::span<const float> all, std::int64_t most,
-                   std::span<const std::int64_t> never, const Tokenizer& tokenizer) {
+Predictions predictions_of(std::span<const float> all, std::int64_t most,
+                           std::span<const std::int64_t> never, const Tokenizer& tokenizer) {
   std::vector<float> logits(all.begin(), all.end());
   forbid(never, logits);
-  Guesses guesses;
+  Predictions predictions;
   const auto count = static_cast<std::int64_t>(all.size());
   const std::int64_t asked = std::min(most, count) + std::ssize(never);
   for (const auto& [token, probability] : most_probable(logits, asked)) {
-    if (std::ssize(guesses) == most) break;
+    if (std::ssize(predictions) == most) break;
     if (probability == 0 && std::ranges::count(never, token) > 0) continue;
-    guesses.push_back({token, tokenizer.piece(token), probability});
+    predictions.push_back({token, tokenizer.piece(token), probability});
   }
-  return guesses;
+  return predictions;
 }
 
 // The text with the most probable token for every mask.
-std::string filled(const MaskedText& masked, const std::vector<Guesses>& guesses,
+std::string filled(const MaskedText& masked, const std::vector<Predictions>& predictions,
                    const Tokenizer& tokenizer) {
   std::vector<std::int64_t> ids = masked.batch.tokens;
-  for (std::size_t mask = 0; mask < guesses.size(); ++mask) {
-    ids[static_cast<std::size_t>(masked.places[mask])] = guesses[mask].at(0).id;
+  for (std::size_t mask = 0; mask < predictions.size(); ++mask) {
+    ids[static_cast<std::size_t>(masked.places[mask])] = predictions[mask].at(0).id;
   }
   if (tokenizer.kind() == TokenizerKind::pretrained) return tokenizer.decode(ids);
   std::vector<std::string> tokens;  // unknown ones too
@@ -118,10 +118,10 @@ FilledText fill_masks(const TextModel& model, std::string_view text, const FillO
   FilledText result;
   for (std::int64_t i = 0; i < logits.size(0); ++i) {
     const View<const float> row = logits.view().select(0, i);
-    result.holes.push_back(guesses_of({row.data(), static_cast<std::size_t>(row.count())},
-                                      options.guesses, never, model.tokenizer));
+    result.masks.push_back(predictions_of({row.data(), static_cast<std::size_t>(row.count())},
+                                          options.top_k, never, model.tokenizer));
   }
-  result.text = filled(masked, result.holes, model.tokenizer);
+  result.text = filled(masked, result.masks, model.tokenizer);
   return result;
 }
 

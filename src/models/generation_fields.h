@@ -77,9 +77,9 @@ inline constexpr auto kFields<TextWindows> =
                field(&TextWindows::threads, "threads", kThreads, kAllCores)};
 
 template <>
-inline constexpr auto kFields<FillOptions> = std::tuple{
-    field(&FillOptions::guesses, "guesses", at_least(1), "most probable tokens per [MASK]"),
-    field(&FillOptions::threads, "threads", kThreads, kAllCores)};
+inline constexpr auto kFields<FillOptions> =
+    std::tuple{field(&FillOptions::top_k, "top_k", at_least(1), "most probable tokens per [MASK]"),
+               field(&FillOptions::threads, "threads", kThreads, kAllCores)};
 
 template <>
 inline constexpr auto kFields<LogitLensOptions> = std::tuple{

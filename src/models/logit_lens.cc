@@ -1,4 +1,4 @@
-// Each layer's guesses: its logits as probabilities, the largest first.
+// Each layer's predictions: its logits as probabilities, the largest first.
 #include "sextant/models/logit_lens.h"
 
 #include <algorithm>
@@ -24,15 +24,15 @@ Tokens checked(Tokens tokens, const char* where, std::size_t least) {
   return tokens;
 }
 
-LogitLens guesses_of(const std::vector<Tensor<float>>& layers, Tokens read, Tokens next,
-                     std::int64_t count) {
+LogitLens lens_of(const std::vector<Tensor<float>>& layers, Tokens read, Tokens next,
+                  std::int64_t count) {
   LogitLens result;
   for (const Tensor<float>& logits : layers) {
-    auto& guesses = result.guesses.emplace_back();
+    auto& predictions = result.predictions.emplace_back();
     auto& of_next = result.next_probability.emplace_back();
     for (std::int64_t row = 0; row < logits.size(0); ++row) {
       const std::span<const float> line(&logits(row, 0), static_cast<std::size_t>(logits.size(1)));
-      guesses.push_back(most_probable(line, count));
+      predictions.push_back(most_probable(line, count));
       const std::int64_t token = next[static_cast<std::size_t>(row)];
       of_next.push_back(token < 0 ? 0
                                   : token_probabilities(line, {})[static_cast<std::size_t>(token)]);
@@ -45,7 +45,7 @@ LogitLens guesses_of(const std::vector<Tensor<float>>& layers, Tokens read, Toke
 
 }  // namespace
 
-std::vector<TokenGuess> most_probable(std::span<const float> logits, std::int64_t count) {
+std::vector<TokenProbability> most_probable(std::span<const float> logits, std::int64_t count) {
   if (count < 1) {
     throw Error("most_probable.count", "must be at least 1, got " + std::to_string(count));
   }
@@ -59,9 +59,10 @@ std::vector<TokenGuess> most_probable(std::span<const float> logits, std::int64_
   std::partial_sort(order.begin(), end, order.end(), [&](std::int64_t a, std::int64_t b) {
     return of(a) != of(b) ? of(a) > of(b) : a < b;
   });
-  std::vector<TokenGuess> guesses;
-  for (auto token = order.begin(); token != end; ++token) guesses.push_back({*token, of(*token)});
-  return guesses;
+  std::vector<TokenProbability> predictions;
+  for (auto token = order.begin(); token != end; ++token)
+    predictions.push_back({*token, of(*token)});
+  return predictions;
 }
 
 std::string layer_name(std::size_t layer) {
@@ -79,7 +80,7 @@ LogitLens logit_lens(const TextModel& model, std::string_view text,
   Workspace memory;
   Pass pass{.memory = memory, .threads = options.threads};
   const auto layers = model.layer_logits(read, pass);
-  return guesses_of(layers, std::move(read), std::move(next), options.top_k);
+  return lens_of(layers, std::move(read), std::move(next), options.top_k);
 }
 
 LogitLens logit_lens(const TextTranslator& model, std::string_view source,
@@ -96,7 +97,7 @@ LogitLens logit_lens(const TextTranslator& model, std::string_view source,
   Workspace memory;
   Pass pass{.memory = memory, .threads = options.threads};
   const auto layers = model.layer_logits(sources[0], read, pass);
-  return guesses_of(layers, std::move(read), std::move(next), options.top_k);
+  return lens_of(layers, std::move(read), std::move(next), options.top_k);
 }
 
 }  // namespace sextant

@@ -48,7 +48,7 @@ TEST(TextModelOfTheHub, WritesTokensOfItsTokenizerAlone) {
     EXPECT_LT(token, 40);
   }
   const LogitLens lens = logit_lens(model, "w1 w2", {.top_k = 48});
-  EXPECT_EQ(lens.guesses.back().front().size(), 48u);
+  EXPECT_EQ(lens.predictions.back().front().size(), 48u);
   EXPECT_EQ(model.tokenizer.piece_or_number(47), "<47>");
 }
 

@@ -1,4 +1,4 @@
-// Holes of a text and the guesses for them.
+// Masks of a text and the predictions for them.
 #include "sextant/models/fill_masks.h"
 
 #include <gmock/gmock.h>
@@ -33,28 +33,27 @@ std::string refusal(ModelKind kind, const std::string& text, const FillOptions& 
 
 TEST(FillMasks, GuessesEveryHoleByFallingProbability) {
   const TextModel model = masked_model(ModelKind::masked);
-  const FilledText filled =
-      fill_masks(model, "the [MASK] of[MASK]", {.guesses = 100, .threads = 1});
-  ASSERT_EQ(filled.holes.size(), 2u);
-  for (const auto& hole : filled.holes) {
+  const FilledText filled = fill_masks(model, "the [MASK] of[MASK]", {.top_k = 100, .threads = 1});
+  ASSERT_EQ(filled.masks.size(), 2u);
+  for (const auto& mask : filled.masks) {
     // Every token of the text and no other: what stands for a hidden one is no answer, and neither
     // are <pad>, <bos>, <eos> and <unk>.
-    ASSERT_EQ(static_cast<std::int64_t>(hole.size()), masked_words().size() - 4);
-    for (const auto& guess : hole) EXPECT_THAT(guess.token, Not(StartsWith("<")));
+    ASSERT_EQ(static_cast<std::int64_t>(mask.size()), masked_words().size() - 4);
+    for (const auto& guess : mask) EXPECT_THAT(guess.token, Not(StartsWith("<")));
     double total = 0;
-    for (std::size_t i = 0; i < hole.size(); ++i) {
-      total += hole[i].probability;
-      EXPECT_LE(hole[i].probability, hole[i > 0 ? i - 1 : 0].probability);
+    for (std::size_t i = 0; i < mask.size(); ++i) {
+      total += mask[i].probability;
+      EXPECT_LE(mask[i].probability, mask[i > 0 ? i - 1 : 0].probability);
     }
     EXPECT_NEAR(total, 1, 1e-12);
   }
   EXPECT_EQ(filled.text, masked_words().join(std::vector<std::string>{
-                             "the", filled.holes[0][0].token, "of", filled.holes[1][0].token}));
+                             "the", filled.masks[0][0].token, "of", filled.masks[1][0].token}));
 }
 
 TEST(FillMasks, GuessesAreThoseOfTheLogits) {
   const TextModel model = masked_model(ModelKind::masked);
-  const FilledText filled = fill_masks(model, "the [MASK]", {.guesses = 1, .threads = 1});
+  const FilledText filled = fill_masks(model, "the [MASK]", {.top_k = 1, .threads = 1});
   const std::int64_t the = masked_words().encode("the")[0];
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
@@ -64,8 +63,8 @@ TEST(FillMasks, GuessesAreThoseOfTheLogits) {
   for (std::int64_t i = best + 1; i < masked_words().size(); ++i) {
     if (logits(0, i) > logits(0, best)) best = i;
   }
-  ASSERT_EQ(filled.holes[0].size(), 1u);
-  EXPECT_EQ(filled.holes[0][0].token, masked_words().piece(best));
+  ASSERT_EQ(filled.masks[0].size(), 1u);
+  EXPECT_EQ(filled.masks[0][0].token, masked_words().piece(best));
 }
 
 TEST(FillMasks, RefusesWhatItCannotFill) {
@@ -73,7 +72,7 @@ TEST(FillMasks, RefusesWhatItCannotFill) {
               HasSubstr("[fill_masks.text] must have [MASK] where a token is hidden"));
   EXPECT_THAT(refusal(ModelKind::masked, "the king [MASK]", {.max_tokens = 2, .where = "text"}),
               HasSubstr("[text] must be at most 2 tokens, got 3"));
-  EXPECT_THAT(refusal(ModelKind::masked, "[MASK]", {.guesses = 0}), HasSubstr("guesses"));
+  EXPECT_THAT(refusal(ModelKind::masked, "[MASK]", {.top_k = 0}), HasSubstr("top_k"));
   EXPECT_THAT(refusal(ModelKind::causal, "[MASK]"), HasSubstr("must be masked, got causal"));
 }
 

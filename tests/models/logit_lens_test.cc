@@ -136,14 +136,14 @@ TEST(LogitLens, SayWhatComesNextAndHowProbableItIs) {
   const auto tokens = model.tokenizer.encode("bca");
   EXPECT_TRUE(std::equal(tokens.begin(), tokens.end(), found.next.begin()));
   EXPECT_EQ(found.next.back(), -1);
-  ASSERT_EQ(found.guesses.size(), 4U);
+  ASSERT_EQ(found.predictions.size(), 4U);
   Workspace memory;
   Pass pass{.memory = memory, .threads = 1};
   const auto layers = model.layer_logits(found.read, pass);
   for (std::size_t layer = 0; layer < 4; ++layer) {
     for (std::int64_t row = 0; row < 4; ++row) {
       const auto at = static_cast<std::size_t>(row);
-      ASSERT_EQ(found.guesses[layer][at].size(), 2U);
+      ASSERT_EQ(found.predictions[layer][at].size(), 2U);
       double total = 0;
       for (std::int64_t token = 0; token < layers[layer].size(1); ++token) {
         total += std::exp(static_cast<double>(layers[layer](row, token)));

@@ -17,7 +17,7 @@ DATE = "the third of march nineteen ninety-nine"
 
 def written(page):
     page.wait_for_selector(".said:not([aria-busy]) .written", timeout=60000)
-    page.wait_for_selector(".guesses", timeout=60000)
+    page.wait_for_selector(".predictions", timeout=60000)
     return page.locator(".said .written").first.inner_text()
 
 
@@ -27,12 +27,12 @@ def test_a_date_is_translated_and_every_number_is_the_programs(explorer):
     assert written(page) == sextant("translate", "--model", "shipped", DATE).strip() == "1999-03-03"
     guess = json.loads(sextant("logit-lens", "--json", "--top-k", "8", "--model", "shipped", DATE))
     page.locator(".tokens button").nth(5).click()
-    cells = page.locator(".guesses tbody tr").first.locator("td")
+    cells = page.locator(".predictions tbody tr").first.locator("td")
     assert cells.count() == len(guess["layers"])
     for layer, cell in zip(guess["layers"], cells.all()):
-        assert float(cell.get_attribute("title")) == layer["guesses"][5][0]["probability"]
+        assert float(cell.get_attribute("title")) == layer["predictions"][5][0]["probability"]
     bars = page.locator(".bars tbody tr td:nth-of-type(1)")
-    assert [float(bar.get_attribute("title")) for bar in bars.all()] == [each["probability"] for each in guess["layers"][-1]["guesses"][5]]
+    assert [float(bar.get_attribute("title")) for bar in bars.all()] == [each["probability"] for each in guess["layers"][-1]["predictions"][5]]
     assert "at=5" in page.url
     one.picture()
     assert one.problems == []
@@ -87,9 +87,9 @@ def test_the_plays_go_on_as_in_the_native_program(shared):
         assert numbers == [alternative["probability"], alternative["drawn"]]
     assert page.get_by_label("top-k", exact=True).input_value() == "5"
     guess = json.loads(sextant("logit-lens", "--json", "--top-k", "8", "--model", str(DATA / "plays"), made["prompt"] + made["text"]))
-    row = len(guess["tokens"]) - len(made["tokens"]) - 1 + 7  # what stands before a token guesses it
-    for layer, cell in zip(guess["layers"], page.locator(".guesses tbody tr").first.locator("td").all(), strict=True):
-        assert float(cell.get_attribute("title")) == layer["guesses"][row][0]["probability"]
+    row = len(guess["tokens"]) - len(made["tokens"]) - 1 + 7  # what stands before a token predictions it
+    for layer, cell in zip(guess["layers"], page.locator(".predictions tbody tr").first.locator("td").all(), strict=True):
+        assert float(cell.get_attribute("title")) == layer["predictions"][row][0]["probability"]
 
 
 def test_the_page_begins_with_a_short_text(shared):

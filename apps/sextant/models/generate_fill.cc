@@ -13,26 +13,26 @@ void fill_in(const Generate& command) {
   const std::string text = read_text(command.fill, "generate.fill");
   const TextModel model = TextModel::load(folder);
   FillOptions options{.threads = command.model.threads, .where = "generate.fill"};
-  if (const auto top = command.options.sampling.top_k; top > 0) options.guesses = top;
+  if (const auto top = command.options.sampling.top_k; top > 0) options.top_k = top;
   const FilledText filled = fill_masks(model, text, options);
   if (command.json) {
     Json json{
-        {"model", folder.path}, {"text", text}, {"filled", filled.text}, {"holes", Json::array()}};
-    for (const auto& hole : filled.holes) {
+        {"model", folder.path}, {"text", text}, {"filled", filled.text}, {"masks", Json::array()}};
+    for (const auto& mask : filled.masks) {
       Json tokens = Json::array(), probabilities = Json::array();
-      for (const auto& [id, token, probability] : hole) {
+      for (const auto& [id, token, probability] : mask) {
         tokens.push_back(token);
         probabilities.push_back(probability);
       }
-      json["holes"].push_back({{"tokens", tokens}, {"probabilities", probabilities}});
+      json["masks"].push_back({{"tokens", tokens}, {"probabilities", probabilities}});
     }
     return print(to_text(json) + "\n");
   }
   std::string shown = filled.text + "\n";
-  for (std::size_t hole = 0; hole < filled.holes.size(); ++hole) {
+  for (std::size_t mask = 0; mask < filled.masks.size(); ++mask) {
     std::vector<std::vector<std::string>> rows;
-    rows.push_back({std::string(kMask) + " " + std::to_string(hole + 1), "probability"});
-    for (const auto& [id, token, probability] : filled.holes[hole]) {
+    rows.push_back({std::string(kMask) + " " + std::to_string(mask + 1), "probability"});
+    for (const auto& [id, token, probability] : filled.masks[mask]) {
       rows.push_back({token_label(token), fixed(probability, 4)});
     }
     shown += "\n" + aligned(rows);

@@ -53,18 +53,18 @@ Json json_of(const LogitLens& found, const ModelFolder& folder) {
     json["next"].push_back(token < 0 ? Json() : Json(piece(token)));
   }
   json["layers"] = Json::array();
-  for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
+  for (std::size_t layer = 0; layer < found.predictions.size(); ++layer) {
     Json of_layer{{"name", layer_name(layer)},
                   {"next_probability", Json::array()},
-                  {"guesses", Json::array()}};
+                  {"predictions", Json::array()}};
     for (std::size_t row = 0; row < found.read.size(); ++row) {
       const double next = found.next_probability[layer][row];
       of_layer["next_probability"].push_back(found.next[row] < 0 ? Json() : Json(next));
-      Json guesses = Json::array();
-      for (const auto& [token, probability] : found.guesses[layer][row]) {
-        guesses.push_back({{"token", piece(token)}, {"probability", probability}});
+      Json predictions = Json::array();
+      for (const auto& [token, probability] : found.predictions[layer][row]) {
+        predictions.push_back({{"token", piece(token)}, {"probability", probability}});
       }
-      of_layer["guesses"].push_back(guesses);
+      of_layer["predictions"].push_back(predictions);
     }
     json["layers"].push_back(of_layer);
   }
@@ -77,14 +77,14 @@ std::string text_of(const LogitLens& found, const Tokenizer& tokenizer) {
     return token_label(tokenizer.piece_or_number(token));
   };
   std::vector<std::vector<std::string>> rows(1, {"read"});
-  for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
+  for (std::size_t layer = 0; layer < found.predictions.size(); ++layer) {
     rows[0].push_back(layer_name(layer));
   }
   rows[0].push_back("next");
   for (std::size_t row = 0; row < found.read.size(); ++row) {
     rows.push_back({label(found.read[row])});
-    for (const auto& layer : found.guesses) {
-      const TokenGuess& best = layer[row].front();
+    for (const auto& layer : found.predictions) {
+      const TokenProbability& best = layer[row].front();
       rows.back().push_back(label(best.token) + " " + fixed(best.probability, 3));
     }
     rows.back().push_back(found.next[row] < 0 ? "" : label(found.next[row]));
@@ -99,15 +99,15 @@ std::string quoted(const std::string& text) {
 }
 
 std::string csv_of(const LogitLens& found, const Tokenizer& tokenizer) {
-  std::string text = "row,read,layer,rank,guess,probability\n";
+  std::string text = "row,read,layer,rank,prediction,probability\n";
   for (std::size_t row = 0; row < found.read.size(); ++row) {
-    for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
-      const auto& guesses = found.guesses[layer][row];
-      for (std::size_t rank = 0; rank < guesses.size(); ++rank) {
+    for (std::size_t layer = 0; layer < found.predictions.size(); ++layer) {
+      const auto& predictions = found.predictions[layer][row];
+      for (std::size_t rank = 0; rank < predictions.size(); ++rank) {
         text += std::to_string(row) + "," + quoted(tokenizer.piece_or_number(found.read[row])) +
                 "," + std::to_string(layer) + "," + std::to_string(rank + 1) + "," +
-                quoted(tokenizer.piece_or_number(guesses[rank].token)) + "," +
-                shortest(guesses[rank].probability) + "\n";
+                quoted(tokenizer.piece_or_number(predictions[rank].token)) + "," +
+                shortest(predictions[rank].probability) + "\n";
       }
     }
   }

@@ -118,22 +118,22 @@ nb::dict dict_of(const LogitLens& found, const Tokenizer& tokenizer) {
   nb::list tokens, next, layers;
   for (const std::int64_t token : found.read) tokens.append(piece(token));
   for (const std::int64_t token : found.next) next.append(piece(token));
-  for (std::size_t layer = 0; layer < found.guesses.size(); ++layer) {
-    nb::list probabilities, guesses;
+  for (std::size_t layer = 0; layer < found.predictions.size(); ++layer) {
+    nb::list probabilities, predictions;
     for (std::size_t row = 0; row < found.read.size(); ++row) {
       probabilities.append(found.next[row] < 0
                                ? nb::none()
                                : nb::object(nb::float_(found.next_probability[layer][row])));
       nb::list best;
-      for (const auto& [token, probability] : found.guesses[layer][row]) {
+      for (const auto& [token, probability] : found.predictions[layer][row]) {
         best.append(nb::make_tuple(piece(token), probability));
       }
-      guesses.append(best);
+      predictions.append(best);
     }
     nb::dict one;
     one["name"] = layer_name(layer);
     one["next_probability"] = probabilities;
-    one["guesses"] = guesses;
+    one["predictions"] = predictions;
     layers.append(one);
   }
   result["tokens"] = tokens;

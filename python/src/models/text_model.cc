@@ -112,19 +112,19 @@ nb::tuple generate_any(const PyTextModel& self, nb::handle given_prompt, const n
 nb::dict fill_text(const PyTextModel& self, nb::handle text, const nb::dict& given) {
   FillOptions options{.where = "fill.text"};
   take_arguments({given, "fill"}, options);
-  const std::string holes = Argument{text, "fill", "text"}.text();
+  const std::string masked = Argument{text, "fill", "text"}.text();
   const TextModel& model = self.text("fill");
-  const auto filled = unlocked([&] { return fill_masks(model, holes, options); });
-  nb::list guesses;
-  for (const auto& hole : filled.holes) {
+  const auto filled = unlocked([&] { return fill_masks(model, masked, options); });
+  nb::list masks;
+  for (const auto& mask : filled.masks) {
     nb::list list;
-    for (const auto& [id, token, probability] : hole)
+    for (const auto& [id, token, probability] : mask)
       list.append(nb::make_tuple(token, probability));
-    guesses.append(list);
+    masks.append(list);
   }
   nb::dict result;
   result["text"] = filled.text;
-  result["holes"] = guesses;
+  result["masks"] = masks;
   return result;
 }
 

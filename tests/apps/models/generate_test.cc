@@ -160,11 +160,11 @@ TEST(GenerateCommand, FillsHolesOfAMaskedModel) {
   const auto json =
       sextant(command + " --fill 'abc[MASK]efghijabcdef[MASK]hij' --top-k 3 --json").json();
   EXPECT_EQ(json["filled"], "abcdefghijabcdefghij");
-  ASSERT_EQ(json["holes"].size(), 2U);
-  EXPECT_EQ(json["holes"][0]["tokens"][0], "d");
-  EXPECT_EQ(json["holes"][1]["tokens"].size(), 3U);
-  EXPECT_GT(json["holes"][0]["probabilities"][0].get<double>(),
-            json["holes"][0]["probabilities"][1].get<double>());
+  ASSERT_EQ(json["masks"].size(), 2U);
+  EXPECT_EQ(json["masks"][0]["tokens"][0], "d");
+  EXPECT_EQ(json["masks"][1]["tokens"].size(), 3U);
+  EXPECT_GT(json["masks"][0]["probabilities"][0].get<double>(),
+            json["masks"][0]["probabilities"][1].get<double>());
   const Outcome text = sextant(command + " --fill 'abc[MASK]efghij'");
   EXPECT_THAT(text.out, StartsWith("abcdefghij\n\n[MASK] 1  probability\nd "));
 

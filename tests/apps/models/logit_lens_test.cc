@@ -22,19 +22,19 @@ TEST(LogitLensCommand, ShowsWhatEveryLayerWouldWrite) {
   EXPECT_EQ(json["layers"][0]["name"], "embedding");
   EXPECT_EQ(json["layers"][2]["name"], "layer 1");
   const auto& last = json["layers"][2];
-  ASSERT_EQ(last["guesses"].size(), 4U);
-  EXPECT_EQ(last["guesses"][0].size(), 3U);
-  EXPECT_EQ(last["guesses"][3][0]["token"], "e");
-  // What it says of the next token is in the list of guesses too.
-  EXPECT_EQ(last["guesses"][1][0]["token"], "c");
-  EXPECT_EQ(last["next_probability"][1], last["guesses"][1][0]["probability"]);
+  ASSERT_EQ(last["predictions"].size(), 4U);
+  EXPECT_EQ(last["predictions"][0].size(), 3U);
+  EXPECT_EQ(last["predictions"][3][0]["token"], "e");
+  // What it says of the next token is in the list of predictions too.
+  EXPECT_EQ(last["predictions"][1][0]["token"], "c");
+  EXPECT_EQ(last["next_probability"][1], last["predictions"][1][0]["probability"]);
   EXPECT_TRUE(last["next_probability"][3].is_null());
 
   const Outcome text = sextant(command + "abcd");
   EXPECT_THAT(text.out, StartsWith("read  embedding"));
   EXPECT_THAT(text.out, HasSubstr("e 0."));
   const Outcome csv = sextant(command + "ab --format csv --top-k 2");
-  EXPECT_THAT(csv.out, StartsWith("row,read,layer,rank,guess,probability\n0,\"a\",0,1,\""));
+  EXPECT_THAT(csv.out, StartsWith("row,read,layer,rank,prediction,probability\n0,\"a\",0,1,\""));
   EXPECT_EQ(std::count(csv.out.begin(), csv.out.end(), '\n'), 1 + 2 * 3 * 2);
 }
 
@@ -75,7 +75,7 @@ TEST(GenerateCommand, SaysWhatElseCouldHaveCome) {
   // The model's own are those of `guess`, to the last bit.
   const auto guess =
       sextant("logit-lens --json --top-k 3 --model " + alphabet_model() + " abc").json();
-  EXPECT_EQ(guess["layers"][2]["guesses"][2][0]["probability"], p);
+  EXPECT_EQ(guess["layers"][2]["predictions"][2][0]["probability"], p);
   EXPECT_EQ(sextant("generate --alternatives 3 --prompt abc --model " + alphabet_model()).code, 2);
 }
 

@@ -1,4 +1,4 @@
-// Trained models: shows their output, the alternatives at each token, the guesses of each layer, the attention, and the output
+// Trained models: shows their output, the alternatives at each token, the predictions of each layer, the attention, and the output
 // without positions.
 'use strict';
 
@@ -27,7 +27,7 @@
       const bad = (words) => make('p', {class: 'verdict bad', role: 'alert'}, words);
       const looks = explorer.model_looks(() => ({name: name(), off: off(), info, found, at: at(), text: text(), options: generation.values()}));
 
-      // A written token: the alternatives to it and the guess of each layer.
+      // A written token: the alternatives to it and the prediction of each layer.
       function choose(i, focus = true) {
         state.set({at: i === 0 ? null : i});
         tokens.replaceChildren(explorer.token_row(found.written, i, choose));
@@ -40,7 +40,7 @@
         };
         chosen.replaceChildren(...one === undefined ? [] : [
           make('section', {}, make('h3', {}, `Token ${i + 1}: ${explorer.token_text(one.token)}`), explorer.next_tokens(one, take)),
-          make('section', {}, make('h3', {}, 'Each layer\'s own guess'), found.layers.length > 0 ? explorer.logit_lens(found.layers, found.first + i, one.token)
+          make('section', {}, make('h3', {}, 'Each layer\'s own prediction'), found.layers.length > 0 ? explorer.logit_lens(found.layers, found.first + i, one.token)
             : make('p', {class: 'note'}, found.layers_problem))]);
         looks.draw();
       }
@@ -116,7 +116,7 @@
 
       draw_choice();
       place.replaceChildren(
-        make('p', {}, 'These weights are not random: they were learned. See the output of a model, the alternatives at each token, the guess of each layer, and the attention. Then switch its positions off.'),
+        make('p', {}, 'These weights are not random: they were learned. See the output of a model, the alternatives at each token, the prediction of each layer, and the attention. Then switch its positions off.'),
         which, field('Positions', select([['', 'on'], ['yes', 'off: the same weights without positions']], state.get('off'), set('off', '', draw_model))), controls,
         said, tokens, chosen, looks.place, make('h3', {}, 'Where its positions act'), about, load);
       await draw_model();

@@ -59,7 +59,7 @@
       return {
         python: `import sextant\nmodel = ${shipped ? 'sextant.shipped()' : `sextant.load(${path})`}\nprint(model.translate(${quoted}))`,
         cpp: `const ${shipped ? 'sextant::TextTranslator& model = sextant::dates_translator()' : `auto model = sextant::TextTranslator::load(${path})`};\n` +
-          `std::cout << sextant::translate(model, ${quoted}) << '\\n';\nconst auto guesses = sextant::logit_lens(model, ${quoted});`};
+          `std::cout << sextant::translate(model, ${quoted}) << '\\n';\nconst auto predictions = sextant::logit_lens(model, ${quoted});`};
     }
     const {temperature, seed} = options, tokens = options['max-tokens'], top_k = options['top-k'];
     return {

@@ -9,8 +9,8 @@
   const without = (off) => off ? ['--without-positions'] : [];
   const line = (name, folder, off, command, ...more) => [command, '--model', folder ? models.folder(name) : models.shown(name), ...without(off), ...more];
 
-  // The output of logit-lens --json as layers: [{name, guesses: one list per token of the input}].
-  async function guesses(name, off, texts) {
+  // The output of logit-lens --json as layers: [{name, predictions: one list per token of the input}].
+  async function predictions(name, off, texts) {
     const answer = await models.run(name, line(name, true, off, 'logit-lens', '--json', '--top-k', kGuesses, '--', ...texts));
     return answer.code === 0 ? JSON.parse(answer.out) : {problem: explorer.problem(answer)};
   }
@@ -21,12 +21,12 @@
       const answer = await models.run(name, line(name, true, off, 'translate', '--json', '--', text));
       if (answer.code !== 0) return {problem: explorer.problem(answer)};
       const {translations: [best], taught} = JSON.parse(answer.out);
-      const guess = await guesses(name, off, [text]);
+      const guess = await predictions(name, off, [text]);
       if (guess.problem) return guess;
       const last = guess.layers.at(-1);
       return {
         said: best?.text ?? '', sure: best?.probability, taught, layers: guess.layers, first: 0, attend: [text],
-        written: guess.next.map((token, i) => ({token, alternatives: last.guesses[i]})),
+        written: guess.next.map((token, i) => ({token, alternatives: last.predictions[i]})),
         command: line(name, false, off, 'translate', '--', text),
         lens_command: line(name, false, off, 'logit-lens', '--top-k', kGuesses, '--', text),
       };
@@ -38,7 +38,7 @@
       const answer = await models.run(name, line(name, true, off, 'generate', ...given, '--alternatives', kGuesses, '--json', `--prompt=${text}`));
       if (answer.code !== 0) return {problem: explorer.problem(answer)};
       const made = JSON.parse(answer.out), whole = text + made.text;
-      const guess = await guesses(name, off, [whole]);
+      const guess = await predictions(name, off, [whole]);
       const rows = guess.problem ? 0 : guess.tokens.length;
       return {
         said: made.text, layers: guess.problem ? [] : guess.layers, layers_problem: guess.problem && `layers are shown for at most ${kMostTokens} tokens`,

@@ -1,4 +1,4 @@
-// The output of a model, token by token: shows the probabilities and the guess of each layer for a chosen token.
+// The output of a model, token by token: shows the probabilities and the prediction of each layer for a chosen token.
 'use strict';
 
 (() => {
@@ -31,14 +31,14 @@
         drawn ? make('td', {title: exact(one.drawn)}, percent(one.drawn)) : null))));
   };
 
-  // A column for each layer with its guesses below; the written token is marked.
+  // A column for each layer with its predictions below; the written token is marked.
   explorer.logit_lens = (layers, row, token, most = 5) => {
     const names = layers.map(({name}) => name === 'embedding' ? 'before any layer' : 'after ' + name);
-    return make('div', {class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Guesses of each layer'},
-      make('table', {class: 'guesses'}, make('caption', {}, 'The next token of each layer, if the model ended after it (logit lens)'),
+    return make('div', {class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Predictions of each layer'},
+      make('table', {class: 'predictions'}, make('caption', {}, 'The next token of each layer, if the model ended after it (logit lens)'),
         make('thead', {}, make('tr', {}, ...names.map((name) => make('th', {scope: 'col'}, name)))),
-        make('tbody', {}, ...Array.from({length: most}, (_, rank) => make('tr', {}, ...layers.map(({guesses}) => {
-          const guess = guesses[row][rank];
+        make('tbody', {}, ...Array.from({length: most}, (_, rank) => make('tr', {}, ...layers.map(({predictions}) => {
+          const guess = predictions[row][rank];
           return guess === undefined ? make('td', {}) : make('td', {class: guess.token === token ? 'written-here' : null, title: exact(guess.probability),
             style: `--weight:${guess.probability.toFixed(3)}`}, make('b', {}, shown(guess.token)), ' ' + percent(guess.probability));
         }))))));
