@@ -48,10 +48,10 @@ void each_stretch(const Shape& whole, std::size_t element, const ShardLayout& la
   for (int a = axis + 1; a < whole.rank(); ++a) inner *= whole[a];
   std::int64_t from = 0;
   for (std::int64_t n = 0; n < outer; ++n) {
-    for (const Run& run : layout.runs(rank)) {
-      const std::int64_t rows = run.step == 1 ? run.count : 1;
-      for (std::int64_t i = 0; i < run.count; i += rows) {
-        f(from, rows * inner, (n * layout.length() + run.begin + i * run.step) * inner);
+    for (const ShardRange& range : layout.ranges(rank)) {
+      const std::int64_t rows = range.step == 1 ? range.count : 1;
+      for (std::int64_t i = 0; i < range.count; i += rows) {
+        f(from, rows * inner, (n * layout.length() + range.begin + i * range.step) * inner);
         from += rows * inner;
       }
     }

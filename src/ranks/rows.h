@@ -65,8 +65,9 @@ void put_rows(View<const T> from, const std::vector<std::int64_t>& rows, int axi
 inline std::vector<std::int64_t> positions_of(const ShardLayout& layout, int rank) {
   std::vector<std::int64_t> positions;
   positions.reserve(static_cast<std::size_t>(layout.count(rank)));
-  for (const Run& run : layout.runs(rank)) {
-    for (std::int64_t n = 0; n < run.count; ++n) positions.push_back(run.begin + n * run.step);
+  for (const ShardRange& range : layout.ranges(rank)) {
+    for (std::int64_t n = 0; n < range.count; ++n)
+      positions.push_back(range.begin + n * range.step);
   }
   return positions;
 }

@@ -33,10 +33,10 @@ std::int64_t ShardLayout::piece_of(std::int64_t position) const noexcept {
   return low;
 }
 
-std::vector<Run> ShardLayout::runs(int rank) const {
+std::vector<ShardRange> ShardLayout::ranges(int rank) const {
   if (sharding_ == Sharding::striped) return {{rank, count(rank), ranks_}};
   const auto piece = [&](std::int64_t n) {
-    return Run{piece_begin(n), piece_begin(n + 1) - piece_begin(n), 1};
+    return ShardRange{piece_begin(n), piece_begin(n + 1) - piece_begin(n), 1};
   };
   if (sharding_ == Sharding::contiguous) return {piece(rank)};
   return {piece(rank), piece(2 * ranks_ - 1 - rank)};

@@ -21,9 +21,9 @@ TEST(ShardLayout, GivesEachPositionToOneRank) {
         std::vector<int> seen(static_cast<std::size_t>(length));
         for (int r = 0; r < ranks; ++r) {
           std::int64_t index = 0;
-          for (const ranks::Run& run : layout.runs(r)) {
-            for (std::int64_t n = 0; n < run.count; ++n, ++index) {
-              const std::int64_t position = run.begin + n * run.step;
+          for (const ranks::ShardRange& range : layout.ranges(r)) {
+            for (std::int64_t n = 0; n < range.count; ++n, ++index) {
+              const std::int64_t position = range.begin + n * range.step;
               ++seen[static_cast<std::size_t>(position)];
               EXPECT_EQ(layout.rank_of(position), r);
               EXPECT_EQ(layout.index_of(position), index);
@@ -39,10 +39,12 @@ TEST(ShardLayout, GivesEachPositionToOneRank) {
 }
 
 TEST(ShardLayout, IsAsTheirNamesSay) {
-  EXPECT_EQ(ShardLayout(Sharding::contiguous, 8, 2).runs(1), (std::vector<ranks::Run>{{4, 4, 1}}));
-  EXPECT_EQ(ShardLayout(Sharding::zigzag, 8, 2).runs(1),
-            (std::vector<ranks::Run>{{2, 2, 1}, {4, 2, 1}}));
-  EXPECT_EQ(ShardLayout(Sharding::striped, 8, 2).runs(1), (std::vector<ranks::Run>{{1, 4, 2}}));
+  EXPECT_EQ(ShardLayout(Sharding::contiguous, 8, 2).ranges(1),
+            (std::vector<ranks::ShardRange>{{4, 4, 1}}));
+  EXPECT_EQ(ShardLayout(Sharding::zigzag, 8, 2).ranges(1),
+            (std::vector<ranks::ShardRange>{{2, 2, 1}, {4, 2, 1}}));
+  EXPECT_EQ(ShardLayout(Sharding::striped, 8, 2).ranges(1),
+            (std::vector<ranks::ShardRange>{{1, 4, 2}}));
 }
 
 TEST(ShardLayout, RefusesWhatIsNone) {

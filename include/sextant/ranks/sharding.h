@@ -22,12 +22,12 @@ enum class Sharding {
 std::string_view name_of(Sharding sharding) noexcept;
 
 // Positions begin, begin + step, ..., `count` of them.
-struct Run {
+struct ShardRange {
   std::int64_t begin, count, step;
-  friend bool operator==(const Run&, const Run&) = default;
+  friend bool operator==(const ShardRange&, const ShardRange&) = default;
 };
 
-// The places of `length` positions on `ranks` ranks. A rank holds its runs one after the other.
+// The places of `length` positions on `ranks` ranks. A rank holds its ranges one after the other.
 class ShardLayout {
  public:
   // Throws Error for an unknown sharding, length < 0 and ranks < 1.
@@ -38,7 +38,7 @@ class ShardLayout {
   int ranks() const noexcept { return ranks_; }
   // Return the number of a rank's positions, the positions, and the rank of a position.
   std::int64_t count(int rank) const noexcept;
-  std::vector<Run> runs(int rank) const;
+  std::vector<ShardRange> ranges(int rank) const;
   int rank_of(std::int64_t position) const noexcept;
   std::int64_t index_of(std::int64_t position) const noexcept;  // index in the part of its rank
 

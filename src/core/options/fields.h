@@ -41,7 +41,7 @@ inline constexpr NumberRange at_least_number(double min) {
 inline constexpr IntegerRange kSeeds{0, 0xffffffff};
 inline constexpr IntegerRange kThreads{0, kMaxThreads};
 
-struct ByType {};  // the range of a flag, of an enum: all that the type has
+struct DefaultRange {};  // the range of a flag, of an enum: all that the type has
 
 // The meaning of each name of an enum of options, in their order:
 //   template <>
@@ -114,8 +114,8 @@ constexpr Field<Owner, T, Range> field(T Owner::*member, std::string_view name, 
   return {member, name, range, meaning};
 }
 template <class Owner, class T>
-constexpr Field<Owner, T, ByType> field(T Owner::*member, std::string_view name,
-                                        std::string_view meaning) {
+constexpr Field<Owner, T, DefaultRange> field(T Owner::*member, std::string_view name,
+                                              std::string_view meaning) {
   return {member, name, {}, meaning};
 }
 
@@ -151,7 +151,7 @@ struct Inner<std::optional<T>> {
 
 template <class T, class Range>
 OptionRange range_of(const Range& range) {
-  if constexpr (!std::is_same_v<Range, ByType>) {
+  if constexpr (!std::is_same_v<Range, DefaultRange>) {
     return range;
   } else if constexpr (std::is_same_v<T, bool>) {
     return FlagRange{};

@@ -27,20 +27,20 @@ std::vector<Piece> pieces_of(const ShardLayout& layout, int rank,
                              std::span<const std::int64_t> borders) {
   std::vector<Piece> pieces;
   std::int64_t row = 0;
-  for (const Run& run : layout.runs(rank)) {
-    const std::int64_t end = run.begin + run.count;
+  for (const ShardRange& range : layout.ranges(rank)) {
+    const std::int64_t end = range.begin + range.count;
     if (borders.empty()) {
-      if (run.count > 0) pieces.push_back({0, run.begin, end, row});
+      if (range.count > 0) pieces.push_back({0, range.begin, end, row});
     } else {
-      auto next = std::upper_bound(borders.begin(), borders.end(), run.begin);
-      for (std::int64_t at = run.begin; at < end; ++next) {
+      auto next = std::upper_bound(borders.begin(), borders.end(), range.begin);
+      for (std::int64_t at = range.begin; at < end; ++next) {
         const std::int64_t stop = std::min(end, *next);
         if (stop > at)
-          pieces.push_back({next - borders.begin() - 1, at, stop, row + at - run.begin});
+          pieces.push_back({next - borders.begin() - 1, at, stop, row + at - range.begin});
         at = stop;
       }
     }
-    row += run.count;
+    row += range.count;
   }
   return pieces;
 }

@@ -17,8 +17,9 @@ Options options_for(const AttentionOptions<float>& options) {
 
 std::vector<RowRange> RanksContextParallel::rows(std::int64_t tokens) const {
   std::vector<RowRange> ranges;
-  for (const Run& run : ShardLayout(Sharding::zigzag, tokens, comm_.size()).runs(comm_.rank())) {
-    ranges.push_back({run.begin, run.count});
+  for (const ShardRange& range :
+       ShardLayout(Sharding::zigzag, tokens, comm_.size()).ranges(comm_.rank())) {
+    ranges.push_back({range.begin, range.count});
   }
   return ranges;
 }
