@@ -152,18 +152,21 @@ pictures:        ## draw the pictures of the documents again, docs/images
 	scripts/draw_pictures.py build/release/bin/sextant
 	bench/peers/draw_ratios.py > docs/images/ratios.svg
 
-slides:          ## the pictures of the report and of the lesson as .svg and .png, named by topic: out/slides
+slides:          ## the pictures of the report and of the lesson as .svg, .png of 1,920 pixels' width and .pdf: out/slides
+	@scripts/setup.sh build slides
 	@$(MAKE) --no-print-directory program
 	rm -rf out/slides
 	$(SEXTANT) report "$(SENTENCE)" --pictures out/slides -o out/slides/report.html
-	for kind in svg png; do \
-	  $(SEXTANT) compare $(ZEBRA) -o out/slides/1-what-the-last-word-gets-without-positions.$$kind && \
-	  $(SEXTANT) compare $(ZEBRA) --scheme sinusoidal -o out/slides/1-what-the-last-word-gets-with-positions.$$kind && \
-	  $(SEXTANT) attend $(LESSON) -o out/slides/5-two-heads-of-the-lesson.$$kind && \
-	  $(SEXTANT) attend $(LESSON) --causal -o out/slides/5-two-heads-of-the-lesson-with-a-causal-mask.$$kind && \
-	  $(SEXTANT) plot offset-matrix --shift 5 -o out/slides/6-a-shift-is-a-matrix.$$kind && \
-	  $(SEXTANT) attend --model shipped "the fourth of July 1999" -o out/slides/7-the-date-of-the-lesson.$$kind && \
-	  $(SEXTANT) plot extrapolation web/data/extrapolation/results.json --token character -o out/slides/9-beyond-the-trained-length.$$kind || exit 1; \
+	$(SEXTANT) compare $(ZEBRA) -o out/slides/1-what-the-last-word-gets-without-positions.svg
+	$(SEXTANT) compare $(ZEBRA) --scheme sinusoidal -o out/slides/1-what-the-last-word-gets-with-positions.svg
+	$(SEXTANT) attend $(LESSON) -o out/slides/5-two-heads-of-the-lesson.svg
+	$(SEXTANT) attend $(LESSON) --causal -o out/slides/5-two-heads-of-the-lesson-with-a-causal-mask.svg
+	$(SEXTANT) plot offset-matrix --shift 5 -o out/slides/6-a-shift-is-a-matrix.svg
+	$(SEXTANT) attend --model shipped "the fourth of July 1999" -o out/slides/7-the-date-of-the-lesson.svg
+	$(SEXTANT) plot extrapolation web/data/extrapolation/results.json --token character -o out/slides/9-beyond-the-trained-length.svg
+	for picture in out/slides/*.svg; do \
+	  rsvg-convert --width 1920 --keep-aspect-ratio --background-color white --output "$${picture%.svg}.png" "$$picture" && \
+	  rsvg-convert --format pdf --output "$${picture%.svg}.pdf" "$$picture" || exit 1; \
 	done
 
 teaching: sheets slides ## what a release has for teachers: out/teaching.zip

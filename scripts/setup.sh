@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what a job needs and is not there yet, as Debian packages; says what it does; doing it twice changes nothing.
-#   scripts/setup.sh [build|python|ranks|ci|asan|tsan|fuzz|pages|peers|format|tidy|site|web|web-test|firefox|arm]...        default: build
+#   scripts/setup.sh [build|python|ranks|ci|asan|tsan|fuzz|pages|slides|peers|format|tidy|site|web|web-test|firefox|arm]...        default: build
 set -euo pipefail
 
 sanitizers="clang libclang-rt-dev llvm"
@@ -15,6 +15,7 @@ declare -A packages=(
   [tsan]=$sanitizers
   [fuzz]=$sanitizers
   [pages]="chromium python3"
+  [slides]="librsvg2-bin"
   [peers]="libdnnl-dev python3-venv python3-dev"
   [format]="clang-format git"
   [tidy]="clang-tidy clang"

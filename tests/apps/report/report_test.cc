@@ -124,6 +124,30 @@ TEST(Report, SavesItsPicturesForSlides) {
   EXPECT_EQ(refused.out, "");
 }
 
+// The table names pictures of the report and those that `make slides` draws beside them; "..." is
+// any text.
+TEST(Report, TheTableForTeachersNamesItsPictures) {
+  const Folder folder;
+  const Outcome made = sextant("report " + std::string(kDemo) + " -o " + folder / "page.html" +
+                               " --pictures " + folder / "slides");
+  ASSERT_EQ(made.code, 0) << made.err;
+  std::string names = contents(sextant::tests::data_folder() + "/../Makefile");
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "slides")) {
+    names += "/slides/" + entry.path().filename().string() + "\n";
+  }
+  const std::string page = contents(sextant::tests::data_folder() + "/../docs/teach.md");
+  const std::size_t begin = page.find("## Pictures for slides");
+  const std::string table = page.substr(begin, page.find("\n## ", begin) - begin);
+  const std::regex name("`([0-9]-[^`]*)`"), dots("\\.\\.\\.");
+  std::size_t found = 0;
+  for (std::sregex_iterator each(table.begin(), table.end(), name), end; each != end; ++each) {
+    const std::string pattern = std::regex_replace((*each)[1].str(), dots, "[^/]*");
+    EXPECT_TRUE(std::regex_search(names, std::regex("/slides/" + pattern + "\\.svg"))) << pattern;
+    ++found;
+  }
+  EXPECT_GT(found, 20U);
+}
+
 TEST(Report, StdinIsADash) {
   EXPECT_THAT(shell("echo 'Dog bites man!' | sextant report - -o -").out, HasSubstr("bites"));
 }
