@@ -81,6 +81,10 @@ test-peers: build ## suites that torch, transformers, onnx, ... ship, with Sexta
 	@test -x build/torch/bin/python || $(SYSTEM_PYTHON) -m venv build/torch
 	build/torch/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt -r python/requirements-torch.txt \
 	  -r python/requirements-peers.txt
+	@test -e build/torch/transformers-source || { mkdir build/torch/archive && \
+	  build/torch/bin/pip download --quiet --disable-pip-version-check --no-deps --no-binary transformers --dest build/torch/archive \
+	    transformers==$$(build/torch/bin/python -c "from importlib.metadata import version; print(version('transformers'))") && \
+	  tar -xzf build/torch/archive/*.tar.gz -C build/torch/archive && mv build/torch/archive/transformers-*/ build/torch/transformers-source; }
 	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/torch/bin/python python/tests/peers/run.py
 
 test-models: build ## a real model, all-MiniLM-L6-v2, compared with transformers; installed in build/models (90 MB); CI leaves it out

@@ -1,8 +1,9 @@
 """Suites of other libraries with Sextant in place of their attention: run.py [WORD ...], the suites whose names have one of the words.
 
-Nothing is fetched. Cases are what installed packages ship (torch's OpInfos and modules, configs of transformers, ONNX's node cases), or the
-options of a library on a grid; what is right is what the library computes itself. Prints a table, and why cases were not expressible (Sextant
-refuses them by name) or left out (the library does not run them, or by another function than the one that Sextant replaces).
+Nothing is fetched. Cases are what packages and their source archives ship (torch's OpInfos and modules, configs and tests of transformers,
+ONNX's node cases), or the options of a library on a grid; what is right is what the library computes itself. Prints a table, and why cases
+were not expressible (Sextant refuses them by name) or left out (the library does not run them, or by another function than the one that
+Sextant replaces).
 """
 
 import importlib.util
@@ -35,7 +36,7 @@ def outcome(suite, name, case, refused):
 def main(words):
     warnings.simplefilter("ignore")
     rows, notes, good = [], [], False
-    for module, of_all in {"torch_suites": "torch", "model_suites": "transformers", "other_suites": "numpy"}.items():
+    for module, of_all in {"torch_suites": "torch", "model_suites": "transformers", "mixin_suites": "transformers", "other_suites": "numpy"}.items():
         suites = importlib.import_module(module).SUITES if importlib.util.find_spec(of_all) else {module: (of_all, None)}
         for suite, (needs, cases, *refused) in suites.items():
             if words and not any(word in suite for word in words):
