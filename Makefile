@@ -7,6 +7,8 @@ ZEBRA := "the zebra chased the lion ." "the lion chased the zebra ."
 LESSON := "the dog chased the cat" --split spaces --width 8 --heads 2 --seed 9
 FUZZ_SECONDS ?= 20
 PEERS ?=
+# As in `make bench-gate GATE="--against main --cases causal --record"`.
+GATE ?=
 # More for CMake, as in `make test CONFIGURE=-DSEXTANT_WERROR=ON`.
 CONFIGURE ?=
 # The interpreter that the Python module is built for and tested with; empty: without the module, and without PyPI.
@@ -220,6 +222,10 @@ bench:           ## the benchmarks, as ratios to the machine's peak
 	cmake --build --preset release --target benchmarks
 	@for source in bench/*.cc; do build/release/bench/$$(basename $$source .cc) || exit 1; done
 
+bench-gate:      ## fail where attention or training became over 3 % slower than the newest release; GATE="--against REVISION"
+	@scripts/setup.sh build
+	$(SYSTEM_PYTHON) -B bench/gate.py $(GATE)
+
 bench-peers:     ## attention, training and Python compared with PyTorch, ONNX Runtime and oneDNN, installed in build/peers
 	@scripts/setup.sh peers
 	cmake --preset release
@@ -257,5 +263,5 @@ check-all:       ## the checks that CI leaves out: all instruction sets and test
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test test-torch test-libraries test-models test-peers asan tsan arm ranks packages wheel wheels fuzz pictures pages bench bench-peers format check-format check-all tidy site page public check-workflows test-page clean
+.PHONY: help demo demo-train program build test test-torch test-libraries test-models test-peers asan tsan arm ranks packages wheel wheels fuzz pictures pages bench bench-gate bench-peers format check-format check-all tidy site page public check-workflows test-page clean
 .DEFAULT_GOAL := help
