@@ -51,6 +51,8 @@ constexpr Case kCases[] = {
     {"gradient of the logits' weight", 4000, 512, 256, true, false},
     {"few rows", 48, 256, 768, false, true},
     {"few rows, wide", 32, 1024, 1024, false, true},
+    {"one row", 1, 2048, 8192, false, true},
+    {"eight rows", 8, 2048, 8192, false, true},
     {"one row, packed", 1, 1024, 1024, false, true, true},
     {"few rows, packed", 48, 256, 768, false, true, true},
     {"cube", 1024, 1024, 1024, false, false},

@@ -30,25 +30,6 @@ void product(std::int64_t rows, std::int64_t columns, std::int64_t depth, plain:
   }
 }
 
-// Up to this number of rows a product is computed transposed: packing x is cheap, packing w is not.
-// Every element is the same chain of operations in both cases.
-constexpr std::int64_t kFewRows = 8;
-
-void linear_of_few(Rows<const float> x, Rows<const float> w, const float* bias, Rows<float> y,
-                   int threads) {
-  std::vector<float> transposed(static_cast<std::size_t>(w.rows * x.rows));
-  for (std::int64_t j = 0; j < w.rows && bias != nullptr; ++j) {
-    std::fill_n(transposed.data() + j * x.rows, x.rows, bias[j]);
-  }
-  matmul({w.rows, x.rows, x.columns}, {w.data, w.stride, 1}, {x.data, 1, x.stride},
-         {transposed.data(), x.rows, nullptr, true}, threads);
-  for (std::int64_t i = 0; i < x.rows; ++i) {
-    for (std::int64_t j = 0; j < w.rows; ++j) {
-      y.row(i)[j] = transposed[static_cast<std::size_t>(j * x.rows + i)];
-    }
-  }
-}
-
 // The bias's gradient is summed while its product is packed, which reads dy anyway.
 void weight_and_bias_gradient(Rows<const float> x, Rows<const float> dy, Rows<float> dw,
                               float* dbias, int threads) {
@@ -82,9 +63,6 @@ RowActivation row_activation(Activation f) {
 
 template <class T>
 void linear(Rows<const T> x, Rows<const T> w, const T* bias, Rows<T> y, int threads) {
-  if constexpr (kIsFast<T>) {
-    if (x.rows <= kFewRows) return linear_of_few(x, w, bias, y, threads);
-  }
   product<T>(x.rows, w.rows, x.columns, {x.data, x.stride, 1}, {w.data, 1, w.stride}, bias, false,
              y.data, y.stride, threads);
 }
@@ -92,11 +70,9 @@ void linear(Rows<const T> x, Rows<const T> w, const T* bias, Rows<T> y, int thre
 template <class T>
 void linear_relu(View<const T> x, View<const T> w, const T* bias, View<T> y, int threads) {
   if constexpr (kIsFast<T>) {
-    if (x.size(0) > kFewRows) {
-      return matmul({x.size(0), w.size(0), x.size(1)}, {x.data(), x.size(1), 1},
-                    {w.data(), 1, w.size(1)},
-                    {.c = y.data(), .c_row = w.size(0), .bias = bias, .relu = true}, threads);
-    }
+    return matmul({x.size(0), w.size(0), x.size(1)}, {x.data(), x.size(1), 1},
+                  {w.data(), 1, w.size(1)},
+                  {.c = y.data(), .c_row = w.size(0), .bias = bias, .relu = true}, threads);
   }
   linear<T>(x, w, bias, y, threads);
   activate<T>(Activation::relu, y, y, threads);

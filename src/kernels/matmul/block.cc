@@ -22,15 +22,14 @@ namespace sextant::kernels::HWY_NAMESPACE {
 
 constexpr std::int64_t kPanelsByRows = 8;
 
-void pack_panels(const MatrixRef& b, std::int64_t depth, std::int64_t columns, std::int64_t block,
-                 std::int64_t first_panel, std::int64_t end_panel, float* packed) {
+template <class T>
+void pack_panels_of(const MatrixOf<T>& b, std::int64_t depth, std::int64_t columns,
+                    std::int64_t block, std::int64_t first_panel, std::int64_t end_panel,
+                    float* packed) {
   const std::int64_t first = block * kDepthBlock;
   const std::int64_t steps = std::min(kDepthBlock, depth - first);
   const PackedPanels panels{packed, panels_of(columns)};
-  const auto from = [&](std::int64_t p) {
-    return MatrixRef{b.data + first * b.row_stride + p * kPanelLanes * b.column_stride,
-                     b.row_stride, b.column_stride};
-  };
+  const auto from = [&](std::int64_t p) { return b.from(first, p * kPanelLanes); };
   const auto to = [&](std::int64_t p) { return packed + (panels.panel(block, steps, p) - packed); };
   std::int64_t p = first_panel;
   if (b.column_stride == 1 && b.row_stride != 1) {
@@ -43,6 +42,14 @@ void pack_panels(const MatrixRef& b, std::int64_t depth, std::int64_t columns, s
   for (; p < end_panel; ++p) {
     pack_panel(from(p), steps, std::min(kPanelLanes, columns - p * kPanelLanes), to(p));
   }
+}
+
+void pack_panels(const StoredMatrix& b, std::int64_t depth, std::int64_t columns,
+                 std::int64_t block, std::int64_t first_panel, std::int64_t end_panel,
+                 float* packed) {
+  b.with_elements([&](const auto& elements) {
+    pack_panels_of(elements, depth, columns, block, first_panel, end_panel, packed);
+  });
 }
 
 // Where the tiles of one block of the depth begin.
@@ -146,9 +153,56 @@ HWY_INLINE Prefetcher runs_after(const ProductBlock& p, std::int64_t end) {
   const bool more = end < p.depth;
   if (!more && p.next_a == nullptr) return {};
   const float* data = more ? p.a.data + end * p.a.column_stride : p.next_a;
-  return {{data, p.a.row_stride, p.a.column_stride},
-          p.rows,
-          std::min(kDepthBlock, more ? p.depth - end : p.depth)};
+  return Prefetcher(MatrixRef{data, p.a.row_stride, p.a.column_stride}, p.rows,
+                    std::min(kDepthBlock, more ? p.depth - end : p.depth));
+}
+
+void pack_few_rows(const MatrixRef& a, std::int64_t rows, std::int64_t depth, float* packed) {
+  for (std::int64_t first = 0; first < depth; first += kDepthBlock) {
+    pack_rows(a.from(0, first), rows, std::min(kDepthBlock, depth - first), packed);
+    packed += rows * kPackedRow;
+  }
+}
+
+// Panel after panel: some steps of it are packed into the first cache and multiplied there.
+template <class T>
+void multiply_few_rows_of(const FewRowsBlock& p, const MatrixOf<T>& b) {
+  HWY_ALIGN float panel[kFewSteps * kPanelLanes];
+  Prefetcher ahead;
+  for (std::int64_t column = p.first_column; column < p.end_column; column += kPanelLanes) {
+    const std::int64_t lanes = std::min(kPanelLanes, p.end_column - column);
+    for (std::int64_t first = 0; first < p.depth || first == 0; first += kFewSteps) {
+      const std::int64_t steps = std::min(kFewSteps, p.depth - first);
+      const bool last = first + steps == p.depth;
+      const Start start = start_of(p.result, first == 0);
+      pack_panel(b.from(first, column), steps, lanes, panel);
+      const float* const packed_a =
+          p.packed_a + first / kDepthBlock * p.rows * kPackedRow + first % kDepthBlock;
+      for (std::int64_t row = 0; row < p.rows; row += kTallTile) {
+        const std::int64_t rows = std::min<std::int64_t>(kTallTile, p.rows - row);
+        const std::ptrdiff_t place = row * p.result.c_row + column;
+        const ProductTile o{.a = packed_a + row * kPackedRow,
+                            .b = panel,
+                            .start = start.data + column * start.column + row * start.row,
+                            .start_row = start.row,
+                            .c = p.result.c + place,
+                            .c_row = p.result.c_row,
+                            .steps = steps,
+                            .ahead = &ahead,
+                            .relu = last && p.result.relu,
+                            .relu_of = last ? at(p.result.relu_of, place) : nullptr};
+        if (lanes == kPanelLanes) {
+          multiply_panel<kPackedRow, 1>(rows, o);
+        } else {
+          multiply_last_panel<kPackedRow, 1>(rows, lanes, o);
+        }
+      }
+    }
+  }
+}
+
+void multiply_few_rows(const FewRowsBlock& p) {
+  p.b.with_elements([&](const auto& elements) { multiply_few_rows_of(p, elements); });
 }
 
 void multiply_block(const ProductBlock& p) {
@@ -185,9 +239,12 @@ namespace sextant::kernels {
 
 HWY_EXPORT(pack_panels);
 HWY_EXPORT(multiply_block);
+HWY_EXPORT(pack_few_rows);
+HWY_EXPORT(multiply_few_rows);
 
-void pack_panels(const MatrixRef& b, std::int64_t depth, std::int64_t columns, std::int64_t block,
-                 std::int64_t first_panel, std::int64_t end_panel, float* packed) noexcept {
+void pack_panels(const StoredMatrix& b, std::int64_t depth, std::int64_t columns,
+                 std::int64_t block, std::int64_t first_panel, std::int64_t end_panel,
+                 float* packed) noexcept {
   apply_requested_target();
   HWY_DYNAMIC_DISPATCH(pack_panels)(b, depth, columns, block, first_panel, end_panel, packed);
 }
@@ -196,6 +253,18 @@ void multiply_block(const ProductBlock& block) noexcept {
   apply_requested_target();
   const DenormalsOff denormals_off;
   HWY_DYNAMIC_DISPATCH(multiply_block)(block);
+}
+
+void pack_few_rows(const MatrixRef& a, std::int64_t rows, std::int64_t depth,
+                   float* packed) noexcept {
+  apply_requested_target();
+  HWY_DYNAMIC_DISPATCH(pack_few_rows)(a, rows, depth, packed);
+}
+
+void multiply_few_rows(const FewRowsBlock& block) noexcept {
+  apply_requested_target();
+  const DenormalsOff denormals_off;
+  HWY_DYNAMIC_DISPATCH(multiply_few_rows)(block);
 }
 
 }  // namespace sextant::kernels

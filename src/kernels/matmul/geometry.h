@@ -18,6 +18,12 @@ inline constexpr std::int64_t kRowStep = 12;      // which are a multiple of: th
 inline constexpr std::int64_t kPackedRow = kDepthBlock + 17;
 inline constexpr std::int64_t kPackedTile = kRowStep * kPackedRow;  // floats
 
+// Up to this number of rows a panel is packed where it is read, because nobody reads it again; more
+// rows share packed panels among tasks. So many steps of a panel stay in the first cache.
+inline constexpr std::int64_t kFewRows = 8;
+inline constexpr std::int64_t kFewSteps = 64;
+static_assert(kDepthBlock % kFewSteps == 0 && kFewRows <= kRowStep);
+
 constexpr std::int64_t panels_of(std::int64_t columns) {
   return (columns + kPanelLanes - 1) / kPanelLanes;
 }
@@ -42,5 +48,19 @@ struct ProductBlock {
   std::int64_t first_panel, end_panel, columns;  // columns: of the whole of c
   MatmulResult result;  // from its first row; sums only in one of the tasks with these rows
 };
+
+// Few rows of c and some of its columns, through the whole depth.
+struct FewRowsBlock {
+  std::int64_t rows, depth;
+  const float* packed_a;  // for each block of the depth, row by row, kPackedRow apart
+  StoredMatrix b;
+  std::int64_t first_column, end_column;  // first_column: a multiple of kPanelLanes
+  MatmulResult result;                    // without sums
+};
+
+// Floats of a packed a of few rows.
+constexpr std::int64_t few_rows_floats(std::int64_t rows, std::int64_t depth) {
+  return (depth + kDepthBlock - 1) / kDepthBlock * rows * kPackedRow;
+}
 
 }  // namespace sextant::kernels

@@ -24,6 +24,7 @@ constexpr std::int64_t kMinTaskPanels = 4;    // or packing rows of a takes too 
 constexpr std::int64_t kMaxColumns = 4096;    // of b packed at a time
 constexpr std::int64_t kMaxPacked = 1 << 19;  // floats of b, unless one block of the depth is more
 constexpr std::int64_t kSmallResult = 1 << 18;  // floats of c that a cache keeps
+constexpr std::int64_t kFewRowsTasks = 4;       // per thread, so that all end together
 constexpr double kThreadWork = 2e5;             // multiply-adds, some ten microseconds
 
 // Returns the part of the depth that is packed at a time: what the second and third caches keep
@@ -77,7 +78,7 @@ MatmulResult result_of(const MatmulResult& whole, const MatmulSizes& sizes,
           .relu_of = last ? from(whole.relu_of, range.j) : nullptr};
 }
 
-void pack(const MatrixRef& b, std::int64_t depth, std::int64_t columns, float* packed,
+void pack(const StoredMatrix& b, std::int64_t depth, std::int64_t columns, float* packed,
           int threads) {
   const std::int64_t panels = panels_of(columns), blocks = blocks_of(depth, kDepthBlock);
   const std::int64_t group = std::clamp<std::int64_t>(
@@ -91,14 +92,16 @@ void pack(const MatrixRef& b, std::int64_t depth, std::int64_t columns, float* p
 
 // The panels that are packed next: `rows` rows and `columns` columns of b.
 struct NextPanels {
-  MatrixRef b{};
+  StoredMatrix b;
   std::int64_t rows = 0, columns = 0;
 
   // One of `tasks` equal shares, for prefetching.
   Prefetcher share(std::int64_t task, std::int64_t tasks) const {
     const std::int64_t first = rows * task / tasks, end = rows * (task + 1) / tasks;
     if (first == end) return {};
-    return {{b.data + first * b.row_stride, b.row_stride, b.column_stride}, end - first, columns};
+    return b.with_elements([&](const auto& elements) {
+      return Prefetcher(elements.from(first, 0), end - first, columns);
+    });
   }
 };
 
@@ -139,7 +142,7 @@ void multiply(const MatmulSizes& sizes, const MatrixRef& a, const float* packed_
 }
 
 // All threads pack one b, a range of the depth at a time.
-void matmul_shared_packing(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
+void matmul_shared_packing(const MatmulSizes& sizes, const MatrixRef& a, const StoredMatrix& b,
                            const MatmulResult& result, int threads) {
   const std::int64_t step = max_depth(sizes, a);
   for (std::int64_t k = 0; k < sizes.depth || k == 0; k += step) {
@@ -147,10 +150,7 @@ void matmul_shared_packing(const MatmulSizes& sizes, const MatrixRef& a, const M
     for (std::int64_t j = 0; j < sizes.columns; j += kMaxColumns) {
       const std::int64_t columns = std::min(kMaxColumns, sizes.columns - j);
       const ScratchLease packed(depth * panels_of(columns) * kPanelLanes);
-      const auto block_of_b = [&](std::int64_t from) {
-        return MatrixRef{b.data + from * b.row_stride + j * b.column_stride, b.row_stride,
-                         b.column_stride};
-      };
+      const auto block_of_b = [&](std::int64_t from) { return b.from(from, j); };
       pack(block_of_b(k), depth, columns, packed.data(), threads);
       const std::int64_t next = k + depth;
       multiply({sizes.rows, columns, depth},
@@ -162,7 +162,7 @@ void matmul_shared_packing(const MatmulSizes& sizes, const MatrixRef& a, const M
 }
 
 // Each thread computes one block of c.
-void matmul_separate_blocks(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
+void matmul_separate_blocks(const MatmulSizes& sizes, const MatrixRef& a, const StoredMatrix& b,
                             const MatmulResult& result, const Division& block, int threads) {
   const std::int64_t row_blocks = blocks_of(sizes.rows, block.rows);
   const std::int64_t column_blocks = blocks_of(sizes.columns, block.columns);
@@ -175,24 +175,44 @@ void matmul_separate_blocks(const MatmulSizes& sizes, const MatrixRef& a, const 
     if (task_result.relu_of != nullptr) task_result.relu_of += i * result.c_row;
     matmul_shared_packing({std::min(block.rows, sizes.rows - i),
                            std::min(block.columns, sizes.columns - j), sizes.depth},
-                          {a.data + i * a.row_stride, a.row_stride, a.column_stride},
-                          {b.data + j * b.column_stride, b.row_stride, b.column_stride},
-                          task_result, 1);
+                          a.from(i, 0), b.from(0, j), task_result, 1);
+  });
+}
+
+// Each thread takes some panels of b, packs one at a time and multiplies it at once.
+void matmul_few_rows(const MatmulSizes& sizes, const MatrixRef& a, const StoredMatrix& b,
+                     const MatmulResult& result, int threads) {
+  const ScratchLease packed_a(few_rows_floats(sizes.rows, sizes.depth));
+  pack_few_rows(a, sizes.rows, sizes.depth, packed_a.data());
+  const std::int64_t panels = panels_of(sizes.columns);
+  const std::int64_t wished = threads == 1 ? 1 : kFewRowsTasks * threads;
+  const std::int64_t group = blocks_of(panels, wished) * kPanelLanes;
+  parallel_for(blocks_of(sizes.columns, group), threads, [&](std::int64_t task) {
+    multiply_few_rows({.rows = sizes.rows,
+                       .depth = sizes.depth,
+                       .packed_a = packed_a.data(),
+                       .b = b,
+                       .first_column = task * group,
+                       .end_column = std::min(sizes.columns, (task + 1) * group),
+                       .result = result});
   });
 }
 
 }  // namespace
 
-void matmul(const MatmulSizes& sizes, const MatrixRef& a, const MatrixRef& b,
+void matmul(const MatmulSizes& sizes, const MatrixRef& a, const StoredMatrix& b,
             const MatmulResult& result, int threads) {
   if (sizes.rows <= 0 || sizes.columns <= 0) return;
   threads = threads_of(sizes, threads);
+  if (sizes.rows <= kFewRows && result.sums == nullptr) {
+    return matmul_few_rows(sizes, a, b, result, threads);
+  }
   const Division block = division(sizes, threads);
   if (block.rows > 0) return matmul_separate_blocks(sizes, a, b, result, block, threads);
   matmul_shared_packing(sizes, a, b, result, threads);
 }
 
-PackedMatrix::PackedMatrix(const MatrixRef& b, std::int64_t depth, std::int64_t columns,
+PackedMatrix::PackedMatrix(const StoredMatrix& b, std::int64_t depth, std::int64_t columns,
                            int threads)
     : depth_(depth),
       columns_(columns),
@@ -204,7 +224,8 @@ void matmul(std::int64_t rows, const MatrixRef& a, const PackedMatrix& b,
             const MatmulResult& result, int threads) {
   if (rows <= 0 || b.columns() <= 0) return;
   const MatmulSizes sizes{rows, b.columns(), b.depth()};
-  multiply(sizes, a, b.data(), {}, result, threads_of(sizes, threads));
+  const NextPanels none{MatrixRef{nullptr, 0, 0}};
+  multiply(sizes, a, b.data(), none, result, threads_of(sizes, threads));
 }
 
 }  // namespace sextant::kernels

@@ -24,7 +24,8 @@ namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 // `steps` rows of b from its element at `from`, and `lanes` of its columns, as one panel.
-HWY_INLINE void pack_panel(const MatrixRef& from, std::int64_t steps, std::int64_t lanes,
+template <class T>
+HWY_INLINE void pack_panel(const MatrixOf<T>& from, std::int64_t steps, std::int64_t lanes,
                            float* to) {
   if (lanes < kPanelLanes) {
     std::memset(to, 0, static_cast<std::size_t>(steps * kPanelLanes) * sizeof(float));
@@ -35,34 +36,35 @@ HWY_INLINE void pack_panel(const MatrixRef& from, std::int64_t steps, std::int64
     return;
   }
   for (std::int64_t s = 0; s < steps; ++s, to += kPanelLanes) {
-    const float* row = from.data + s * from.row_stride;
-    if (from.column_stride != 1) {
-      for (std::int64_t i = 0; i < lanes; ++i) to[i] = row[i * from.column_stride];
-    } else if (lanes == kPanelLanes) {
+    const T* row = from.data + s * from.row_stride;
+    if (from.column_stride == 1 && lanes == kPanelLanes) {
       const ProductTag d;
       for (std::int64_t i = 0; i < kPanelLanes; i += kSimdWidth) {
-        hn::Store(hn::LoadU(d, row + i), d, to + i);
+        hn::Store(load_floats(d, row + i), d, to + i);
       }
     } else {
-      std::copy_n(row, lanes, to);
+      for (std::int64_t i = 0; i < lanes; ++i) {
+        to[i] = static_cast<float>(row[i * from.column_stride]);
+      }
     }
   }
 }
 
 // Several whole panels of a b whose rows are contiguous, row by row: hardware prefetchers need
 // longer runs of reads than a panel's. They stop at the end of a row.
-HWY_INLINE void pack_panels_by_rows(const MatrixRef& from, std::int64_t steps, std::int64_t panels,
-                                    float* to) {
+template <class T>
+HWY_INLINE void pack_panels_by_rows(const MatrixOf<T>& from, std::int64_t steps,
+                                    std::int64_t panels, float* to) {
   constexpr std::int64_t kPrefetchRows = 4;
   const ProductTag d;
   for (std::int64_t s = 0; s < steps; ++s) {
-    const float* row = from.data + s * from.row_stride;
+    const T* row = from.data + s * from.row_stride;
     prefetch_row(row, kPrefetchRows * from.row_stride, panels * kPanelLanes);
     for (std::int64_t p = 0; p < panels; ++p) {
       float* panel = to + (p * steps + s) * kPanelLanes;
       prefetch_row(panel, kPanelLanes, kPanelLanes);
       for (std::int64_t i = 0; i < kPanelLanes; i += kSimdWidth) {
-        hn::Store(hn::LoadU(d, row + p * kPanelLanes + i), d, panel + i);
+        hn::Store(load_floats(d, row + p * kPanelLanes + i), d, panel + i);
       }
     }
   }

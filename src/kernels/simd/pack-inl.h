@@ -100,15 +100,16 @@ HWY_INLINE void load_rows(const StoredRows& from, std::int64_t first, std::int64
   }
 }
 
-// to[column][row] = finish(from[row][column]); `finish` takes a tag and a vector. Square by square:
-// of four each way, in one 128-bit block per row.
-template <class Finish>
-HWY_INLINE void transpose_4x4(const float* from, std::int64_t from_stride, float* to,
+// to[column][row] = finish(from[row][column]); `finish` takes a tag and a vector; 16-bit numbers
+// are widened. Square by square: of four each way, in one 128-bit block per row.
+template <class T, class Finish>
+HWY_INLINE void transpose_4x4(const T* from, std::int64_t from_stride, float* to,
                               std::int64_t to_stride, const Finish& finish) {
   const hn::FixedTag<float, 4> d;
   const hn::RepartitionToWide<decltype(d)> wide;
-  const auto x0 = hn::LoadU(d, from), x1 = hn::LoadU(d, from + from_stride),
-             x2 = hn::LoadU(d, from + 2 * from_stride), x3 = hn::LoadU(d, from + 3 * from_stride);
+  const auto x0 = load_floats(d, from), x1 = load_floats(d, from + from_stride),
+             x2 = load_floats(d, from + 2 * from_stride),
+             x3 = load_floats(d, from + 3 * from_stride);
   const auto a = hn::BitCast(wide, hn::InterleaveLower(d, x0, x1));
   const auto b = hn::BitCast(wide, hn::InterleaveLower(d, x2, x3));
   const auto e = hn::BitCast(wide, hn::InterleaveUpper(d, x0, x1));
@@ -124,10 +125,13 @@ HWY_INLINE void transpose_4x4(const float* from, std::int64_t from_stride, float
 
 #if SEXTANT_AVX512
 // Four rows of sixteen to four vectors whose 128-bit block b is column 4 b + i of the four rows.
-HWY_INLINE void transpose_blocks(const float* from, std::int64_t stride, __m512& y0, __m512& y1,
+template <class T>
+HWY_INLINE void transpose_blocks(const T* from, std::int64_t stride, __m512& y0, __m512& y1,
                                  __m512& y2, __m512& y3) {
-  const __m512 x0 = _mm512_loadu_ps(from), x1 = _mm512_loadu_ps(from + stride),
-               x2 = _mm512_loadu_ps(from + 2 * stride), x3 = _mm512_loadu_ps(from + 3 * stride);
+  const hn::FixedTag<float, 16> d;
+  const __m512 x0 = load_floats(d, from).raw, x1 = load_floats(d, from + stride).raw,
+               x2 = load_floats(d, from + 2 * stride).raw,
+               x3 = load_floats(d, from + 3 * stride).raw;
   const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(x0, x1));
   const __m512d b = _mm512_castps_pd(_mm512_unpacklo_ps(x2, x3));
   const __m512d e = _mm512_castps_pd(_mm512_unpackhi_ps(x0, x1));
@@ -139,8 +143,8 @@ HWY_INLINE void transpose_blocks(const float* from, std::int64_t stride, __m512&
 }
 
 // A square of sixteen: the same within blocks, then blocks as the squares of four they are.
-template <class Finish>
-HWY_INLINE void transpose_16x16(const float* from, std::int64_t from_stride, float* to,
+template <class T, class Finish>
+HWY_INLINE void transpose_16x16(const T* from, std::int64_t from_stride, float* to,
                                 std::int64_t to_stride, const Finish& finish) {
   const hn::FixedTag<float, 16> d;
   __m512 a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, e0, e1, e2, e3;
@@ -170,26 +174,27 @@ HWY_INLINE void transpose_16x16(const float* from, std::int64_t from_stride, flo
 #endif
 
 // The rest outside whole squares, one number at a time.
-template <class Finish>
-HWY_INLINE void transpose_rest(const float* from, std::int64_t from_stride, std::int64_t rows,
+template <class T, class Finish>
+HWY_INLINE void transpose_rest(const T* from, std::int64_t from_stride, std::int64_t rows,
                                std::int64_t first_column, std::int64_t columns, float* to,
                                std::int64_t to_stride, const Finish& finish) {
   const hn::CappedTag<float, 1> d;
   for (std::int64_t r = 0; r < rows; ++r) {
     for (std::int64_t c = first_column; c < columns; ++c) {
-      hn::Store(finish(d, hn::Load(d, from + r * from_stride + c)), d, to + c * to_stride + r);
+      const auto x = hn::Set(d, static_cast<float>(from[r * from_stride + c]));
+      hn::Store(finish(d, x), d, to + c * to_stride + r);
     }
   }
 }
 
-template <class Finish>
-HWY_INLINE void transpose(const float* from, std::int64_t from_stride, std::int64_t rows,
+template <class T, class Finish>
+HWY_INLINE void transpose(const T* from, std::int64_t from_stride, std::int64_t rows,
                           std::int64_t columns, float* to, std::int64_t to_stride,
                           const Finish& finish) {
   std::int64_t r = 0;
   for (; r + kSquareSide <= rows; r += kSquareSide) {
     std::int64_t c = 0;
-    const float* x = from + r * from_stride;
+    const T* x = from + r * from_stride;
     float* y = to + r;
 #if SEXTANT_AVX512
     for (; c + 16 <= columns; c += 16) {

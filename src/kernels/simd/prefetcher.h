@@ -12,10 +12,11 @@ class Prefetcher {
  public:
   Prefetcher() = default;  // none
   // The first `rows` rows and `steps` steps of the depth of a matrix.
-  Prefetcher(const MatrixRef& a, std::int64_t rows, std::int64_t steps) {
+  template <class T>
+  Prefetcher(const MatrixOf<T>& a, std::int64_t rows, std::int64_t steps) {
     const bool columns = has_contiguous_columns(a);
     if (!columns && a.column_stride != 1) return;
-    constexpr auto kSize = static_cast<std::int64_t>(sizeof(float));
+    constexpr auto kSize = static_cast<std::int64_t>(sizeof(T));
     run_ = reinterpret_cast<std::uintptr_t>(a.data);
     stride_ = (columns ? a.column_stride : a.row_stride) * kSize;
     run_bytes_ = (columns ? rows : steps) * kSize;

@@ -158,6 +158,61 @@ TEST(Matmul, TakesMatricesInAnyLayoutAndAnyStart) {
   });
 }
 
+// Up to kFewRows each panel is packed where it is multiplied, 64 steps at a time.
+TEST(Matmul, FewRowsAreTheSameChains) {
+  on_every_target([] {
+    for (const std::int64_t rows : {1, 5, 8, 9}) {
+      for (const Layout b : {Layout::rows, Layout::columns, Layout::apart}) {
+        for (const From from : {From::zero, From::bias, From::sum}) {
+          expect_chains({{rows, 70, 300}, Layout::rows, b, from, 2});
+        }
+      }
+      expect_chains({{rows, 33, 64}, Layout::columns, Layout::columns, From::bias});
+      expect_chains({{rows, 200, 5}, Layout::apart, Layout::columns, From::sum, 3});
+    }
+  });
+}
+
+// A matrix of T with the layout of another, whose numbers become those that it holds.
+template <class T>
+Tensor<T> rounded(Matrix& m) {
+  Tensor<T> narrow(m.memory.shape());
+  for (std::int64_t i = 0; i < narrow.count(); ++i) {
+    narrow.data()[i] = T(m.memory.data()[i]);
+    m.memory.data()[i] = static_cast<float>(narrow.data()[i]);
+  }
+  return narrow;
+}
+
+template <class T>
+void expect_bits_of_floats(const MatmulSizes& sizes, Layout layout, int threads) {
+  SCOPED_TRACE(testing::Message() << sizes.rows << " x " << sizes.depth << " x " << sizes.columns
+                                  << " layout " << int(layout));
+  const Matrix a = random_matrix(sizes.rows, sizes.depth, Layout::rows, 1);
+  Matrix b = random_matrix(sizes.depth, sizes.columns, layout, 2);
+  const Tensor<T> narrow = rounded<T>(b);
+  const Case test{sizes, Layout::rows, layout, From::bias, threads};
+  const std::vector<float> bias = bias_of(test);
+  Tensor<float> expected = start_of(test), c = start_of(test);
+  matmul(sizes, a.ref, b.ref, result_of(test, expected, bias), threads);
+  const MatrixOf<T> stored{narrow.data(), b.ref.row_stride, b.ref.column_stride};
+  matmul(sizes, a.ref, stored, result_of(test, c, bias), threads);
+  EXPECT_TRUE(same_bits(c, expected));
+}
+
+TEST(Matmul, SixteenBitsHaveTheBitsOfTheSameFloats) {
+  on_every_target([] {
+    for (const std::int64_t rows : {1, 8, 9, 110}) {
+      for (const Layout layout : {Layout::rows, Layout::columns, Layout::apart}) {
+        for (const std::int64_t columns : {3, 64, 301}) {
+          expect_bits_of_floats<bfloat16>({rows, columns, 277}, layout, 2);
+          expect_bits_of_floats<float16>({rows, columns, 277}, layout, 1);
+        }
+      }
+    }
+  });
+}
+
 TEST(Matmul, BlocksOfTheDepthAndOfTheColumnsDoNotShow) {
   for (const From from : {From::zero, From::bias, From::sum}) {
     expect_chains({{3, 40, 256}, Layout::rows, Layout::rows, from});
@@ -247,7 +302,8 @@ TEST(Matmul, SumsRowsOfATransposedAInTheirOrder) {
 // As by itself afterwards: ReLU, and the slope it has where its result was another matrix.
 TEST(Matmul, EndsWithReluOrItsSlope) {
   on_every_target([] {
-    for (const MatmulSizes sizes : {MatmulSizes{103, 45, 277}, {12, 4130, 600}, {30, 64, 0}}) {
+    for (const MatmulSizes sizes :
+         {MatmulSizes{103, 45, 277}, {12, 4130, 600}, {30, 64, 0}, {7, 45, 277}}) {
       const Matrix a = random_matrix(sizes.rows, sizes.depth, Layout::rows, 5);
       const Matrix b = random_matrix(sizes.depth, sizes.columns, Layout::columns, 6);
       Tensor<float> bias({sizes.columns}), of({sizes.rows, sizes.columns});
