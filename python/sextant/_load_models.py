@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any, Sequence
+from typing import Any, Literal, Sequence
 
 from . import _core
 from ._errors import ArgumentError
@@ -27,6 +27,7 @@ def load(
     replace_in: Sequence[int] | None = None,
     without_positions: bool = False,
     read_as: str | None = None,
+    dtype: Literal["float32", "bfloat16", "float16"] = "float32",
 ) -> Any:
     """A model from its folder, from that of a training run (its best model, else its last one), or of the Hugging Face hub.
 
@@ -39,6 +40,9 @@ def load(
         replace_in: the layers, from 0, that get them; None: all
         without_positions: the same as replace_scheme="none"
         read_as: the model type as which a folder of the hub is read whose own type is not known: "llama"
+        dtype (float32 | bfloat16 | float16): type of the matrices in memory, rounded once. float32: as in the file; bfloat16: half the
+            memory, 8 bits of precision; float16: half the memory, 11 bits of precision, at most 65504. A model of 16 bits is not trained or
+            saved
 
     Returns:
         LanguageModel, MaskedModel or Translator, as config.json says.
@@ -49,7 +53,7 @@ def load(
     others = _other_schemes(replace_scheme, without_positions, "load")
     folders = [folder_of(each, "load.path") for each in (path, *more)]
     with named(model_config="load", model="load"):
-        return model_of(_core.load_model(folders, others, replace_in, type_of(read_as, "load.read_as")))
+        return model_of(_core.load_model(folders, others, replace_in, type_of(read_as, "load.read_as"), dtype))
 
 
 def _other_schemes(replace: Any, without: bool, call: str) -> list[tuple[str, dict[str, Any]]] | None:
@@ -60,7 +64,9 @@ def _other_schemes(replace: Any, without: bool, call: str) -> list[tuple[str, di
     return None if replace is None else positions_of(replace, f"{call}.replace_scheme")
 
 
-def load_pretrained(folder: str | os.PathLike[str], *, read_as: str | None = None) -> Any:
+def load_pretrained(
+    folder: str | os.PathLike[str], *, read_as: str | None = None, dtype: Literal["float32", "bfloat16", "float16"] = "float32"
+) -> Any:
     """A model of the Hugging Face hub from its folder: config.json and model.safetensors, or its shards.
 
     It reads ids, not text: logits(ids), hidden_states(ids), attention_maps(ids). docs/pretrained.md lists the model types. Models
@@ -69,6 +75,7 @@ def load_pretrained(folder: str | os.PathLike[str], *, read_as: str | None = Non
     Args:
         folder: as save_pretrained() of transformers writes it
         read_as: the model type as which a folder is read whose own type is not known: "llama"
+        dtype: as of load()
 
     Returns:
         LanguageModel, or of an encoder MaskedModel.
@@ -79,7 +86,9 @@ def load_pretrained(folder: str | os.PathLike[str], *, read_as: str | None = Non
     """
     with named(model_config="load_pretrained"):
         return model_of(
-            _core.pretrained_model(folder_of(folder, "load_pretrained.folder"), type_of(read_as, "load_pretrained.read_as"))
+            _core.pretrained_model(
+                folder_of(folder, "load_pretrained.folder"), type_of(read_as, "load_pretrained.read_as"), dtype
+            )
         )
 
 

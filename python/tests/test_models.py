@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import json
 import re
@@ -25,6 +26,25 @@ def model() -> sextant.LanguageModel:
 @pytest.fixture(scope="module")
 def shipped() -> sextant.Translator:
     return sextant.shipped()
+
+
+@pytest.mark.parametrize(("dtype", "bits"), [("bfloat16", 8), ("float16", 11)])
+def test_matrices_of_16_bits_are_for_inference(model: sextant.LanguageModel, tmp_path: Path, dtype: Any, bits: int) -> None:
+    model.save(tmp_path / "saved")
+    narrow = sextant.load(tmp_path / "saved", dtype=dtype)
+    ids = model.tokenizer.encode("the cat saw the")
+    exact, rounded = np.asarray(model.logits(ids)), np.asarray(narrow.logits(ids))
+    error = np.abs(exact - rounded).max()
+    # Each of some tens of products per number has a weight that is off by 2^-bits of it at most.
+    assert 0 < error <= 64 * 2.0**-bits * np.abs(exact).max()
+    assert narrow.generate("the cat", max_tokens=5, temperature=0)
+    assert np.array_equal(np.asarray(copy.deepcopy(narrow).logits(ids)), rounded)
+    with pytest.raises(ValueError, match=f"must be float32 to train, save or change weights, got {dtype}"):
+        narrow.save(tmp_path / "again")
+    with pytest.raises(ValueError, match="must be float32 to train, save or change weights"):
+        narrow.loss(ids, gradients=True)
+    with pytest.raises(ValueError, match=r"\[load.dtype\] must be float32, bfloat16 or float16"):
+        sextant.load(tmp_path / "saved", dtype="int8")
 
 
 def test_the_shipped_translator_knows_dates(shipped: sextant.Translator) -> None:

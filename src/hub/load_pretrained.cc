@@ -107,20 +107,22 @@ bool is_published(const std::string& folder) {
 
 }  // namespace
 
-LanguageModel<float> load_pretrained(const std::string& given, std::string_view read_as) {
+LanguageModel<float> load_pretrained(const std::string& given, std::string_view read_as,
+                                     WeightType dtype) {
   const std::string folder = folder_of_files(given);
   const Pretrained found = open(folder, read_as);
   check_kind(folder, found.config, false);
   return make_filled([&](UnsetWeights unset) { return LanguageModel<float>(found.config, unset); },
-                     found.read);
+                     found.read, dtype);
 }
 
-Translator<float> load_pretrained_translator(const std::string& given, std::string_view read_as) {
+Translator<float> load_pretrained_translator(const std::string& given, std::string_view read_as,
+                                             WeightType dtype) {
   const std::string folder = folder_of_files(given);
   const Pretrained found = open(folder, read_as);
   check_kind(folder, found.config, true);
   return make_filled([&](UnsetWeights unset) { return Translator<float>(found.config, unset); },
-                     found.read);
+                     found.read, dtype);
 }
 
 ModelFolder open_model(const std::string& given, std::string_view read_as) {

@@ -2,10 +2,8 @@
 #include "hub/weight_table.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
-#include "core/arrays/large_pages.h"
 #include "sextant/core/error.h"
 
 namespace sextant::hub {
@@ -107,13 +105,6 @@ void WeightTable::scale_rows(std::string_view ours, std::int64_t rows, double fa
   }
 }
 
-void WeightTable::scale(const Source& source, Tensor<float>& tensor) {
-  const std::int64_t columns = tensor.count() / tensor.size(0);
-  for (float& x : tensor.span().first(static_cast<std::size_t>(source.scaled_rows * columns))) {
-    x = static_cast<float>(source.factor * static_cast<double>(x));
-  }
-}
-
 void WeightTable::head(std::string_view theirs, std::string_view embedding,
                        const TransformerConfig& config, std::string_view bias) {
   if (!config.logits) return;
@@ -139,43 +130,6 @@ void WeightTable::check_rest() const {
     if (used_.contains(tensor) || std::ranges::any_of(rules_.skipped, matches)) continue;
     fail(*tensor,
          "must hold only tensors that a model of this config.json has, got " + tensor->name);
-  }
-}
-
-void WeightTable::read_into(const Parameters<float>& parameters) const {
-  for (const auto& [name, tensor, decays] : parameters) {
-    const auto found = sources_.find(name);
-    std::int64_t count = 0;
-    if (found != sources_.end()) {
-      for (const Part& part : found->second.parts) count += part.count;
-    }
-    if (count != tensor->count()) {
-      throw Error(file_->path(), "must hold all of " + name + ", got " + std::to_string(count) +
-                                     " of " + std::to_string(tensor->count()) + " numbers");
-    }
-    std::span<float> rest = tensor->span();
-    ask_for_large_pages(std::as_writable_bytes(rest).data(), rest.size_bytes());
-    for (const Part& part : found->second.parts) {
-      const auto size = static_cast<std::size_t>(part.count);
-      read(part, rest.first(size));
-      const auto finite = [](float x) { return std::isfinite(x); };
-      if (part.tensor != nullptr && !std::ranges::all_of(rest.first(size), finite)) {
-        fail(*part.tensor, "must hold finite numbers, got others in " + part.tensor->name);
-      }
-      rest = rest.subspan(size);
-    }
-    scale(found->second, *tensor);
-    const StoredTensor* added = found->second.first_row;
-    if (added == nullptr) continue;
-    std::vector<float> row(static_cast<std::size_t>(added->shape[1]));
-    file_->read<float>(*added, 0, row);
-    float* to = tensor->data();
-    for (std::int64_t i = 0; i < tensor->size(0); ++i) {
-      for (const float x : row) *to++ += x;
-    }
-    if (!std::ranges::all_of(tensor->span(), [](float x) { return std::isfinite(x); })) {
-      fail(*added, "must hold finite numbers, got others in " + added->name);
-    }
   }
 }
 
@@ -230,44 +184,6 @@ void WeightTable::check_equal(const StoredTensor& a, const StoredTensor& b) cons
     }
     fail(a, "must hold " + a.name + " equal to " + b.name +
                 ", because config.json says tie_word_embeddings");
-  }
-}
-
-void WeightTable::read(const Part& part, std::span<float> to) const {
-  if (part.make) return part.make(to);
-  if (part.tensor == nullptr) {
-    std::ranges::fill(to, static_cast<float>(part.added));
-    return;
-  }
-  const StoredTensor& from = *part.tensor;
-  std::span<float> rest = to;
-  for (const StoredRows& each : part.rows) {
-    const std::int64_t columns = from.count() / from.shape[0];
-    const auto size = static_cast<std::size_t>(each.count * columns);
-    file_->read<float>(from, each.first * columns, rest.first(size));
-    rest = rest.subspan(size);
-  }
-  if (part.rows.empty() && part.stored == Stored::rows) file_->read<float>(from, 0, to);
-  if (part.stored == Stored::columns) read_columns(from, to);
-  if (part.factor == 1 && part.added == 0) return;
-  for (float& x : to) {
-    x = static_cast<float>(part.factor * static_cast<double>(x) + part.added);
-  }
-}
-
-void WeightTable::read_columns(const StoredTensor& from, std::span<float> to) const {
-  constexpr std::int64_t kRows = 16;  // a line of the cache of each row of the result
-  const std::int64_t in = from.shape[0], out = from.shape[1];
-  std::vector<float> rows(static_cast<std::size_t>(std::min(kRows, in) * out));
-  for (std::int64_t first = 0; first < in; first += kRows) {
-    const std::int64_t count = std::min(kRows, in - first);
-    file_->read<float>(from, first * out,
-                       std::span(rows).first(static_cast<std::size_t>(count * out)));
-    for (std::int64_t column = 0; column < out; ++column) {
-      float* const line = to.data() + column * in + first;
-      for (std::int64_t i = 0; i < count; ++i)
-        line[i] = rows[static_cast<std::size_t>(i * out + column)];
-    }
   }
 }
 

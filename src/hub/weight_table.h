@@ -128,8 +128,14 @@ class WeightTable {
   const StoredTensor& take(std::string_view theirs, const Shape& shape);
   Source& add(std::string_view ours);
   void check_equal(const StoredTensor& a, const StoredTensor& b) const;
-  void read(const Part& part, std::span<float> to) const;
-  static void scale(const Source& source, Tensor<float>& tensor);
+  template <class T>
+  void read_source(const Source& source, std::int64_t columns, std::span<T> to) const;
+  static void finish(const Source& source, std::int64_t columns, std::span<const float> row,
+                     std::int64_t place, std::span<float> numbers);
+  template <class T>
+  void check_finite(const StoredTensor& from, std::span<const T> numbers) const;
+  void read(const Part& part, std::int64_t first, std::span<float> to) const;
+  void read_rows(const Part& part, std::int64_t first, std::span<float> to) const;
   void read_columns(const StoredTensor& from, std::span<float> to) const;
   [[noreturn]] void fail(const StoredTensor& tensor, const std::string& what) const;
   static void write(const Part& part, std::span<const float> from, std::span<float> to);

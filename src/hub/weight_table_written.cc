@@ -50,7 +50,7 @@ std::map<std::string, Tensor<float>> WeightTable::written(const Parameters<const
       unscaled = tensor->clone();
       Source back = source;
       back.factor = 1 / source.factor;
-      scale(back, unscaled);
+      finish(back, unscaled.count() / unscaled.size(0), {}, 0, unscaled.span());
       rest = unscaled.span();
     }
     for (const Part& part : source.parts) {

@@ -108,7 +108,7 @@ struct Sum {
 }  // namespace
 
 template <class T>
-Embedding<T>::Embedding(Tensor<T> table, std::optional<std::int64_t> padding)
+Embedding<T>::Embedding(WeightMatrix<T> table, std::optional<std::int64_t> padding)
     : table_(std::move(table)), padding_(padding) {
   if (table_.rank() != 2 || table_.count() == 0) {
     throw Error("embedding.table",
@@ -132,7 +132,7 @@ Embedding<T> Embedding<T>::random(std::int64_t tokens, std::int64_t width, First
   }
   const double deviation = 1 / std::sqrt(static_cast<double>(width));
   return Embedding(
-      weights.tensor<T>({tokens, width},
+      weights.matrix<T>({tokens, width},
                         [deviation](NumpyRandom& random) { return random.normal() * deviation; }),
       padding);
 }
@@ -173,9 +173,14 @@ void Embedding<T>::forward(std::span<const std::int64_t> indices, double scale, 
   const auto length = static_cast<std::int64_t>(indices.size());
   parallel_for((length + kRows - 1) / kRows, pass.threads, [&](std::int64_t task) {
     for (std::int64_t i = task * kRows; i < std::min(length, (task + 1) * kRows); ++i) {
-      const T* from = table_.data() + indices[static_cast<std::size_t>(i)] * width();
+      const std::int64_t place = indices[static_cast<std::size_t>(i)] * width();
       T* to = y.data() + i * width();
-      for (std::int64_t column = 0; column < width(); ++column) to[column] = from[column] * factor;
+      table_.with_tensor([&](const auto& table) {
+        const auto* from = table.data() + place;
+        for (std::int64_t column = 0; column < width(); ++column) {
+          to[column] = static_cast<T>(from[column]) * factor;
+        }
+      });
     }
   });
 }

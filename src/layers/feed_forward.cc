@@ -22,7 +22,7 @@ typename FeedForward<T>::Saved FeedForward<T>::forward(View<const T> x, View<T> 
   const View<T> after =
       activation == Activation::relu ? before : pass.memory.take<T>({rows, out.weight.size(1)});
   if (activation == Activation::relu) {
-    ops::linear_relu<T>(x, in.weight.view(), in.bias.data(), after, pass.threads);
+    ops::linear_relu<T>(x, in.weight.weights(), in.bias.data(), after, pass.threads);
   } else {
     in.forward(x, before, pass);
     ops::activate<T>(activation, before, after, pass.threads);

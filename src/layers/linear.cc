@@ -44,7 +44,7 @@ Linear<T> Linear<T>::random(std::int64_t in, std::int64_t out, FirstWeights weig
   const double bound = 1 / std::sqrt(static_cast<double>(in));
   const auto draw = [bound](NumpyRandom& random) { return (2 * random.uniform() - 1) * bound; };
   Linear linear;
-  linear.weight = weights.tensor<T>({out, in}, draw);
+  linear.weight = weights.matrix<T>({out, in}, draw);
   if (with_bias) linear.bias = weights.tensor<T>({out}, draw);
   return linear;
 }
@@ -85,7 +85,7 @@ Linear<T> Linear<T>::glorot(std::int64_t in, std::int64_t out, FirstWeights weig
   const double bound = gain * std::sqrt(6 / static_cast<double>(in + out));
   const double from = std::sqrt(static_cast<double>(in)) * bound;
   Linear linear;
-  linear.weight = weights.tensor<T>({out, in}, [=](NumpyRandom& random) {
+  linear.weight = weights.matrix<T>({out, in}, [=](NumpyRandom& random) {
     // Rounded to T twice, so that a seed gives the weights that it always gave.
     const T value = static_cast<T>((2 * random.uniform() - 1) * least);
     return static_cast<double>(value) * from;
@@ -96,7 +96,7 @@ Linear<T> Linear<T>::glorot(std::int64_t in, std::int64_t out, FirstWeights weig
 
 template <class T>
 void Linear<T>::forward(View<const T> x, View<T> y, const Pass& pass) const {
-  ops::linear<T>(x, weight.view(), bias.data(), y, pass.threads);
+  ops::linear<T>(x, weight.weights(), bias.data(), y, pass.threads);
 }
 
 template <class T>

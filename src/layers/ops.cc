@@ -30,6 +30,11 @@ void product(std::int64_t rows, std::int64_t columns, std::int64_t depth, plain:
   }
 }
 
+kernels::StoredMatrix transposed(const WeightView<float>& w) {
+  return w.with_rows(
+      [](const auto& rows) { return kernels::StoredMatrix(rows.data(), 1, rows.stride(0)); });
+}
+
 // The bias's gradient is summed while its product is packed, which reads dy anyway.
 void weight_and_bias_gradient(Rows<const float> x, Rows<const float> dy, Rows<float> dw,
                               float* dbias, int threads) {
@@ -62,16 +67,21 @@ RowActivation row_activation(Activation f) {
 }  // namespace
 
 template <class T>
-void linear(Rows<const T> x, Rows<const T> w, const T* bias, Rows<T> y, int threads) {
-  product<T>(x.rows, w.rows, x.columns, {x.data, x.stride, 1}, {w.data, 1, w.stride}, bias, false,
-             y.data, y.stride, threads);
+void linear(Rows<const T> x, const WeightView<T>& w, const T* bias, Rows<T> y, int threads) {
+  if constexpr (kIsFast<T>) {
+    matmul({x.rows, w.size(0), x.columns}, {x.data, x.stride, 1}, transposed(w),
+           {y.data, y.stride, bias}, threads);
+  } else {
+    const View<const T> wide = w.wide();
+    plain::product<T>(x.rows, w.size(0), x.columns, {x.data, x.stride, 1},
+                      {wide.data(), 1, wide.stride(0)}, bias, false, y.data, y.stride, threads);
+  }
 }
 
 template <class T>
-void linear_relu(View<const T> x, View<const T> w, const T* bias, View<T> y, int threads) {
+void linear_relu(View<const T> x, const WeightView<T>& w, const T* bias, View<T> y, int threads) {
   if constexpr (kIsFast<T>) {
-    return matmul({x.size(0), w.size(0), x.size(1)}, {x.data(), x.size(1), 1},
-                  {w.data(), 1, w.size(1)},
+    return matmul({x.size(0), w.size(0), x.size(1)}, {x.data(), x.size(1), 1}, transposed(w),
                   {.c = y.data(), .c_row = w.size(0), .bias = bias, .relu = true}, threads);
   }
   linear<T>(x, w, bias, y, threads);
@@ -238,8 +248,8 @@ LossSum cross_entropy(View<T> logits, const std::int64_t* targets, double smooth
 }
 
 #define SEXTANT_OPS(T)                                                                           \
-  template void linear(Rows<const T>, Rows<const T>, const T*, Rows<T>, int);                    \
-  template void linear_relu(View<const T>, View<const T>, const T*, View<T>, int);               \
+  template void linear(Rows<const T>, const WeightView<T>&, const T*, Rows<T>, int);             \
+  template void linear_relu(View<const T>, const WeightView<T>&, const T*, View<T>, int);        \
   template void relu_linear_input_gradient(View<const T>, View<const T>, View<const T>, View<T>, \
                                            int);                                                 \
   template void linear_input_gradient(Rows<const T>, Rows<const T>, Rows<T>, bool, int);         \

@@ -9,6 +9,7 @@
 #include "sextant/layers/activation.h"
 #include "sextant/layers/pass.h"
 #include "sextant/layers/token_loss.h"
+#include "sextant/layers/weight_matrix.h"
 
 namespace sextant::ops {
 
@@ -31,10 +32,10 @@ struct Rows {
 
 // y = x w^T + bias: x [rows, in], w [out, in], bias [out] or null, y [rows, out].
 template <class T>
-void linear(Rows<const T> x, Rows<const T> w, const T* bias, Rows<T> y, int threads);
+void linear(Rows<const T> x, const WeightView<T>& w, const T* bias, Rows<T> y, int threads);
 // The same through ReLU, y = max(0, ..); contiguous.
 template <class T>
-void linear_relu(View<const T> x, View<const T> w, const T* bias, View<T> y, int threads);
+void linear_relu(View<const T> x, const WeightView<T>& w, const T* bias, View<T> y, int threads);
 // dx = dy w, or dx += dy w.
 template <class T>
 void linear_input_gradient(Rows<const T> dy, Rows<const T> w, Rows<T> dx, bool add, int threads);

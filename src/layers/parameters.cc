@@ -14,7 +14,7 @@ namespace sextant {
 template <class T>
 std::int64_t count_of(const Parameters<T>& parameters) noexcept {
   std::int64_t count = 0;
-  for (const auto& parameter : parameters) count += parameter.tensor->count();
+  for (const auto& parameter : parameters) count += parameter.tensor.count();
   return count;
 }
 
@@ -49,8 +49,8 @@ void check_parameters(const TensorFile& file, const Parameters<T>& parameters) {
     const StoredTensor* found = file.find(name);
     if (found == nullptr) throw Error(file.path(), "must hold the tensor " + name);
     const std::string& where = file.files()[found->file];
-    if (found->shape != tensor->shape()) {
-      throw Error(where, "must hold " + name + " of shape " + tensor->shape().to_string() +
+    if (found->shape != tensor.shape()) {
+      throw Error(where, "must hold " + name + " of shape " + tensor.shape().to_string() +
                              ", got " + found->shape.to_string());
     }
     if (!is_float(found->dtype)) {
@@ -69,17 +69,19 @@ template <class T>
 void load_parameters(const TensorFile& file, const Parameters<T>& parameters,
                      FileChecksums* checksums) {
   check_parameters(file, parameters);
-  std::map<std::string_view, Tensor<T>*> places;
-  for (const auto& [name, tensor, decays] : parameters) places.emplace(name, tensor);
+  std::map<std::string_view, const ParameterPointer<T>*> places;
+  for (const auto& each : parameters) places.emplace(each.name, &each.tensor);
   std::vector<Checksum> sums;
   for (std::size_t i = 0; checksums != nullptr && i < file.files().size(); ++i) {
     sums.push_back(file.header_checksum(i));
   }
   for (const StoredTensor& tensor : file.tensors()) {  // as the bytes follow each other
-    const std::span<T> place = places.at(tensor.name)->span();
-    // Two to three times as fast where the memory is new.
-    ask_for_large_pages(std::as_writable_bytes(place).data(), place.size_bytes());
-    file.read(tensor, 0, place, checksums == nullptr ? nullptr : &sums[tensor.file]);
+    places.at(tensor.name)->with_tensor([&](auto& to) {
+      const auto place = to.span();
+      // Two to three times as fast where the memory is new.
+      ask_for_large_pages(std::as_writable_bytes(place).data(), place.size_bytes());
+      file.read(tensor, 0, place, checksums == nullptr ? nullptr : &sums[tensor.file]);
+    });
   }
   if (checksums == nullptr) return;
   checksums->clear();

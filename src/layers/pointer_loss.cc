@@ -243,9 +243,9 @@ class Mixture {
 }  // namespace
 
 template <class T>
-LossSum Pointer<T>::loss(const Input& input, View<const T> weight, const TokenLossOptions& options,
-                         View<T> dh, View<T> dcontext, View<T> dweight, Pointer* gradient,
-                         Pass& pass) const {
+LossSum Pointer<T>::loss(const Input& input, const WeightView<T>& weight,
+                         const TokenLossOptions& options, View<T> dh, View<T> dcontext,
+                         View<T> dweight, Pointer* gradient, Pass& pass) const {
   layers::check_token_loss(input.h.shape(), weight.shape(), input.targets, options);
   const std::int64_t rows = input.h.size(0), vocabulary = weight.size(0);
   const bool want_gradient = dh.count() > 0;
@@ -265,8 +265,8 @@ LossSum Pointer<T>::loss(const Input& input, View<const T> weight, const TokenLo
       sums[at] = mixture.row(at, part.narrow(0, i, 1), want_gradient);
     });
     if (!want_gradient) continue;
-    ops::linear_input_gradient<T>(View<const T>(part), weight, dh.narrow(0, first, count), false,
-                                  pass.threads);
+    ops::linear_input_gradient<T>(View<const T>(part), weight.wide(), dh.narrow(0, first, count),
+                                  false, pass.threads);
     ops::linear_weight_gradient<T>(x, View<const T>(part), dweight, nullptr, pass.threads);
   }
   if (want_gradient) mixture.backward(dh, dcontext, *gradient);
@@ -275,10 +275,11 @@ LossSum Pointer<T>::loss(const Input& input, View<const T> weight, const TokenLo
   return sum;
 }
 
-template LossSum Pointer<float>::loss(const Input&, View<const float>, const TokenLossOptions&,
-                                      View<float>, View<float>, View<float>, Pointer*, Pass&) const;
-template LossSum Pointer<double>::loss(const Input&, View<const double>, const TokenLossOptions&,
-                                       View<double>, View<double>, View<double>, Pointer*,
-                                       Pass&) const;
+template LossSum Pointer<float>::loss(const Input&, const WeightView<float>&,
+                                      const TokenLossOptions&, View<float>, View<float>,
+                                      View<float>, Pointer*, Pass&) const;
+template LossSum Pointer<double>::loss(const Input&, const WeightView<double>&,
+                                       const TokenLossOptions&, View<double>, View<double>,
+                                       View<double>, Pointer*, Pass&) const;
 
 }  // namespace sextant

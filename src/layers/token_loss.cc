@@ -72,7 +72,7 @@ void logits_backward(View<const T> logits, const LogitOptions<T>& options, View<
 }  // namespace
 
 template <class T>
-void make_logits(View<const T> h, View<const T> weight, const LogitOptions<T>& options,
+void make_logits(View<const T> h, const WeightView<T>& weight, const LogitOptions<T>& options,
                  View<T> logits, const Pass& pass) {
   ops::linear<T>(h, weight, options.bias, logits, pass.threads);
   if (options.scale == 1 && options.softcap == 0) return;
@@ -84,9 +84,10 @@ void make_logits(View<const T> h, View<const T> weight, const LogitOptions<T>& o
 }
 
 template <class T>
-LossSum token_loss(View<const T> h, View<const T> weight, std::span<const std::int64_t> targets,
-                   const TokenLossOptions& options, View<T> dh, View<T> dweight, Pass& pass,
-                   const LogitOptions<T>& of_logits, T* dbias) {
+LossSum token_loss(View<const T> h, const WeightView<T>& weight,
+                   std::span<const std::int64_t> targets, const TokenLossOptions& options,
+                   View<T> dh, View<T> dweight, Pass& pass, const LogitOptions<T>& of_logits,
+                   T* dbias) {
   layers::check_token_loss(h.shape(), weight.shape(), targets, options);
   const std::int64_t rows = h.size(0), vocabulary = weight.size(0);
   const std::int64_t block = std::min(rows, layers::logit_rows(vocabulary));
@@ -106,15 +107,15 @@ LossSum token_loss(View<const T> h, View<const T> weight, std::span<const std::i
                                   options.scale, want_gradient, pass.threads));
     if (!want_gradient) continue;
     logits_backward<T>(kept, of_logits, part, pass.threads);
-    ops::linear_input_gradient<T>(View<const T>(part), weight, dh.narrow(0, first, count), false,
-                                  pass.threads);
+    ops::linear_input_gradient<T>(View<const T>(part), weight.wide(), dh.narrow(0, first, count),
+                                  false, pass.threads);
     ops::linear_weight_gradient<T>(x, View<const T>(part), dweight, dbias, pass.threads);
   }
   return sum;
 }
 
 template <class T>
-Tensor<double> token_log_likelihoods(View<const T> h, View<const T> weight,
+Tensor<double> token_log_likelihoods(View<const T> h, const WeightView<T>& weight,
                                      std::span<const std::int64_t> targets, Pass& pass,
                                      const LogitOptions<T>& of_logits) {
   layers::check_token_loss(h.shape(), weight.shape(), targets, {});
@@ -137,14 +138,15 @@ Tensor<double> token_log_likelihoods(View<const T> h, View<const T> weight,
   return result;
 }
 
-#define SEXTANT_TOKEN_LOSS(T)                                                              \
-  template void make_logits(View<const T>, View<const T>, const LogitOptions<T>&, View<T>, \
-                            const Pass&);                                                  \
-  template LossSum token_loss(View<const T>, View<const T>, std::span<const std::int64_t>, \
-                              const TokenLossOptions&, View<T>, View<T>, Pass&,            \
-                              const LogitOptions<T>&, T*);                                 \
-  template Tensor<double> token_log_likelihoods(                                           \
-      View<const T>, View<const T>, std::span<const std::int64_t>, Pass&, const LogitOptions<T>&);
+#define SEXTANT_TOKEN_LOSS(T)                                                                     \
+  template void make_logits(View<const T>, const WeightView<T>&, const LogitOptions<T>&, View<T>, \
+                            const Pass&);                                                         \
+  template LossSum token_loss(View<const T>, const WeightView<T>&, std::span<const std::int64_t>, \
+                              const TokenLossOptions&, View<T>, View<T>, Pass&,                   \
+                              const LogitOptions<T>&, T*);                                        \
+  template Tensor<double> token_log_likelihoods(View<const T>, const WeightView<T>&,              \
+                                                std::span<const std::int64_t>, Pass&,             \
+                                                const LogitOptions<T>&);
 SEXTANT_TOKEN_LOSS(float)
 SEXTANT_TOKEN_LOSS(double)
 #undef SEXTANT_TOKEN_LOSS

@@ -232,7 +232,7 @@ void TransformerStack<T>::backward(const Saved& saved, View<T> d, View<T> dconte
                                    std::to_string(saved.layers.size()) +
                                    "; infer() keeps nothing for gradients");
   }
-  const auto notify_ready = [&pass](const Tensor<T>& first) {
+  const auto notify_ready = [&pass](const auto& first) {
     if (pass.on_gradients_ready) pass.on_gradients_ready(first.data());
   };
   if (final_norm) {

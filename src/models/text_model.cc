@@ -89,7 +89,7 @@ WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
     return WithTokenizer(folder.config, folder.tokenizer, unset);
   };
   if (folder.read_weights) {
-    WithTokenizer model = make_filled(make, folder.read_weights);
+    WithTokenizer model = make_filled(make, folder.read_weights, folder.dtype);
     if (!folder.other_schemes.empty()) {
       model.replace_schemes(folder.other_schemes, folder.replaced_layers);
     }
@@ -100,18 +100,23 @@ WithTokenizer<Model> WithTokenizer<Model>::load(const ModelFolder& folder) {
   FileChecksums sums;
   WithTokenizer model = [&] {
     try {
-      return make_loaded(weights, make, folder.weights.empty() ? &sums : nullptr);
+      return make_loaded(weights, make, folder.weights.empty() ? &sums : nullptr, folder.dtype);
     } catch (const Error&) {  // of a file that may be damaged
       if (folder.weights.empty()) check_weights(folder.path);
       throw;
     }
   }();
   if (folder.weights.empty()) check_weights(folder.path, weights, sums);
+  const std::string in_type =
+      folder.dtype == WeightType::float32 ? "" : " in " + std::string(name_of(folder.dtype));
   for (const auto& [name, tensor, decays] : model.parameters()) {
-    const auto finite = [](float x) { return std::isfinite(x); };
-    if (std::ranges::all_of(tensor->span(), finite)) continue;
+    const auto finite = [](auto x) { return std::isfinite(static_cast<float>(x)); };
+    if (tensor.with_tensor(
+            [&](const auto& of) { return std::ranges::all_of(of.span(), finite); })) {
+      continue;
+    }
     throw Error(weights.files()[weights.at(name).file],
-                "must hold finite numbers, got others in " + name);
+                "must hold finite numbers" + in_type + ", got others in " + name);
   }
   if (!folder.other_schemes.empty()) {
     model.replace_schemes(folder.other_schemes, folder.replaced_layers);

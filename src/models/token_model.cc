@@ -55,12 +55,12 @@ TokenModel<T>::TokenModel(const TransformerConfig& given, bool translates, Unset
       }()) {}
 
 template <class T>
-View<const T> TokenModel<T>::logits_matrix() const {
+WeightView<T> TokenModel<T>::logits_matrix() const {
   if (!config.logits) {
     throw Error("model.logits",
                 "must be of a model that has them: this one has hidden states alone");
   }
-  return config.tied ? embedding.table().view() : output.view();
+  return config.tied ? embedding.table().weights() : output.weights();
 }
 
 template <class T>

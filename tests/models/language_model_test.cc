@@ -62,7 +62,7 @@ TEST(LanguageModel, HiddenStatesEndInWhatLogitsAreOf) {
       for (std::int64_t token = 0; token < 7; ++token) {
         double sum = 0;
         for (std::int64_t c = 0; c < 8; ++c)
-          sum += states[3](i, c) * model.logits_matrix()(token, c);
+          sum += states[3](i, c) * model.logits_matrix().wide()(token, c);
         EXPECT_NEAR(logits(i, token), sum, 1e-13);
       }
       for (std::int64_t c = 0; c < 8; ++c) {  // rotary positions add nothing

@@ -112,6 +112,9 @@ TEST_F(LoadedModel, TakesTheMemoryOfItsWeights) {
   ASSERT_GT(bytes, 36 << 20);
   const std::int64_t most = bytes * 6 / 5;
   EXPECT_LT(tests::peak_growth([&] { (void)TextModel::load(big); }), most);
+  ModelFolder narrow = open_model_folder(big);
+  narrow.dtype = WeightType::bfloat16;
+  EXPECT_LT(tests::peak_growth([&] { (void)TextModel::load(narrow); }), most / 2);
   EXPECT_LT(tests::peak_growth([&] { (void)open_model_folder(big); }), 4 << 20);
   EXPECT_LT(tests::peak_growth([&] {
               const std::vector<ModelFolder> three(3, open_model_folder(big));

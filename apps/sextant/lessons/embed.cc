@@ -153,6 +153,7 @@ void add_embed(CLI::App& program, Job& job) {
   input_file(command.add_option("--file", embed->file, "with --model: texts, one per line"),
              "FILE");
   embed->model.add_folder(command);
+  embed->model.add_dtype(command);
   add_threads(command, embed->model.threads);
   add_integer(command, "--width", embed->width, 1, 65536, "width of a vector (default 4)");
   add_integer(command, "--seed", embed->seed, 0, 0xffffffff,

@@ -1,4 +1,4 @@
-// --model DIR, --replace-scheme, --without-positions and --threads.
+// --model DIR, --dtype, --replace-scheme, --without-positions and --threads.
 #include "models/model_option.h"
 
 #include <algorithm>
@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/text/strings.h"
+#include "layers/weight_type_fields.h"
 #include "models/generation_words.h"
 #include "options/field_options.h"
 #include "options/file_arguments.h"
@@ -52,8 +53,11 @@ CLI::Option* ModelOption::add_to(CLI::App& command, bool several) {
           "with --replace-scheme or --without-positions: only in these layers, from 0: 0,2..5 "
           "(default: all)")
       ->type_name("LAYERS");
+  add_dtype(command);
   return add_folder(command, several);
 }
+
+void ModelOption::add_dtype(CLI::App& command) { add_fields(command, weights); }
 
 CLI::Option* ModelOption::add_folder(CLI::App& command, bool several) {
   command_ = command.get_name();
@@ -89,6 +93,7 @@ std::vector<ModelFolder> ModelOption::open_all(std::initializer_list<ModelKind> 
     std::error_code unknown;
     const bool ships = folder == "shipped" && !std::filesystem::exists(folder, unknown);
     all.push_back(ships ? dates_model() : open_model(folder, read_as));
+    all.back().dtype = weights.dtype;
     all.back().other_schemes = other_schemes;
     all.back().replaced_layers = replaced_layers;
     const ModelKind kind = all.back().config.kind;

@@ -1,5 +1,5 @@
-// --model DIR, --replace-scheme, --without-positions and --threads, of the commands that use
-// trained models.
+// --model DIR, --dtype, --replace-scheme, --without-positions and --threads, of the commands that
+// use trained models.
 #pragma once
 
 #include <initializer_list>
@@ -17,12 +17,14 @@ struct ModelOption {
   std::vector<std::string> folders;
   std::string read_as;  // of folders of the Hugging Face hub
   int threads = 0;
+  WeightOptions weights;
   SchemeSpecs other_schemes;                  // instead of the model's own; empty: these
   std::vector<std::int64_t> replaced_layers;  // that have them; empty: all
 
   // `several`: the option may be there more than once.
   CLI::Option* add_to(CLI::App& command, bool several = false);
   CLI::Option* add_folder(CLI::App& command, bool several = false);  // --model alone
+  void add_dtype(CLI::App& command);
   // The folder, with config and tokenizer. Throws Error for a model of none of these kinds, for
   // more than one, and as open_model_folder().
   ModelFolder open(std::initializer_list<ModelKind> kinds) const;

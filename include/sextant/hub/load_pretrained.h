@@ -29,13 +29,19 @@ namespace sextant {
 //
 // `read_as` is a model type, as load_model_config() takes it: a folder of an unknown type is read
 // as one of this type, with all its checks.
-LanguageModel<float> load_pretrained(const std::string& folder, std::string_view read_as = {});
+//
+// `dtype` is the type of the model's matrices: with 16 bits the model takes half the memory,
+// computes with the rounded numbers, and cannot be trained or saved. Numbers that are not finite in
+// it throw an Error.
+LanguageModel<float> load_pretrained(const std::string& folder, std::string_view read_as = {},
+                                     WeightType dtype = WeightType::float32);
 
 // Reads an encoder and a decoder: Marian, BART, mBART, Pegasus, T5. config.target_start and
 // target_end come from generation_config.json, or from config.json. Throws Error as
 // load_pretrained().
 Translator<float> load_pretrained_translator(const std::string& folder,
-                                             std::string_view read_as = {});
+                                             std::string_view read_as = {},
+                                             WeightType dtype = WeightType::float32);
 
 // Opens a model's folder of this library or of the hub: a folder with "model_type" in its
 // config.json is the hub's and needs tokenizer.json; open_model_folder() opens any other.

@@ -11,6 +11,7 @@
 #include "sextant/layers/first_weights.h"
 #include "sextant/layers/parameters.h"
 #include "sextant/layers/pass.h"
+#include "sextant/layers/weight_matrix.h"
 
 namespace sextant {
 
@@ -18,15 +19,15 @@ namespace sextant {
 template <class T>
 class Embedding {
  public:
-  Embedding(Tensor<T> table, std::optional<std::int64_t> padding = std::nullopt);
+  Embedding(WeightMatrix<T> table, std::optional<std::int64_t> padding = std::nullopt);
   // Makes weights from normal(0, 1) / sqrt(width) with a seeded generator.
   static Embedding random(std::int64_t tokens, std::int64_t width, FirstWeights weights,
                           std::optional<std::int64_t> padding = std::nullopt);
 
   std::int64_t tokens() const noexcept { return table_.size(0); }
   std::int64_t width() const noexcept { return table_.size(1); }
-  const Tensor<T>& table() const noexcept { return table_; }
-  Tensor<T>& table() noexcept { return table_; }
+  const WeightMatrix<T>& table() const noexcept { return table_; }
+  WeightMatrix<T>& table() noexcept { return table_; }
   std::optional<std::int64_t> padding() const noexcept { return padding_; }
 
   // Returns [length, width] for indices [length], times `scale`. Throws Error for an index outside
@@ -46,7 +47,7 @@ class Embedding {
   void append_parameters(Parameters<T>& to, const std::string& prefix);
 
  private:
-  Tensor<T> table_;
+  WeightMatrix<T> table_;
   std::optional<std::int64_t> padding_;
 };
 

@@ -8,13 +8,14 @@
 #include "sextant/layers/first_weights.h"
 #include "sextant/layers/parameters.h"
 #include "sextant/layers/pass.h"
+#include "sextant/layers/weight_matrix.h"
 
 namespace sextant {
 
 template <class T>
 struct Linear {
-  Tensor<T> weight;  // [out, in]
-  Tensor<T> bias;    // [out], or empty
+  WeightMatrix<T> weight;  // [out, in]
+  Tensor<T> bias;          // [out], or empty
 
   // Draws weights uniform in +-1/sqrt(in), weight first, then bias, row by row, from the
   // generator's stream.

@@ -32,7 +32,7 @@ struct Pointer {
   };
   // Computes token_loss() of the mixture; label smoothing applies only to the vocabulary's softmax.
   // Overwrites dh; adds to dcontext, dweight and the gradient. Empty dh: no gradients.
-  LossSum loss(const Input& input, View<const T> weight, const TokenLossOptions& options,
+  LossSum loss(const Input& input, const WeightView<T>& weight, const TokenLossOptions& options,
                View<T> dh, View<T> dcontext, View<T> dweight, Pointer* gradient, Pass& pass) const;
 
   // Returns to_k(context), [source tokens, width], in the pass's memory.

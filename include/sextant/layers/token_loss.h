@@ -6,6 +6,7 @@
 
 #include "sextant/core/tensor.h"
 #include "sextant/layers/pass.h"
+#include "sextant/layers/weight_matrix.h"
 
 namespace sextant {
 
@@ -42,7 +43,7 @@ struct LogitOptions {
 
 // Computes logits [rows, vocabulary] of h [rows, width], weight [vocabulary, width].
 template <class T>
-void make_logits(View<const T> h, View<const T> weight, const LogitOptions<T>& options,
+void make_logits(View<const T> h, const WeightView<T>& weight, const LogitOptions<T>& options,
                  View<T> logits, const Pass& pass);
 
 // Computes the loss of targets [rows] (negative ones are ignored) from the logits of h [rows,
@@ -50,13 +51,14 @@ void make_logits(View<const T> h, View<const T> weight, const LogitOptions<T>& o
 // scale times the gradient of the smoothed loss, and dweight and dbias (null: none) are added to.
 // Throws Error for options out of range and targets outside the vocabulary.
 template <class T>
-LossSum token_loss(View<const T> h, View<const T> weight, std::span<const std::int64_t> targets,
-                   const TokenLossOptions& options, View<T> dh, View<T> dweight, Pass& pass,
-                   const LogitOptions<T>& logits = {}, T* dbias = nullptr);
+LossSum token_loss(View<const T> h, const WeightView<T>& weight,
+                   std::span<const std::int64_t> targets, const TokenLossOptions& options,
+                   View<T> dh, View<T> dweight, Pass& pass, const LogitOptions<T>& logits = {},
+                   T* dbias = nullptr);
 
 // Returns the log likelihood of each target, [rows], 0 for an ignored one, for scoring.
 template <class T>
-Tensor<double> token_log_likelihoods(View<const T> h, View<const T> weight,
+Tensor<double> token_log_likelihoods(View<const T> h, const WeightView<T>& weight,
                                      std::span<const std::int64_t> targets, Pass& pass,
                                      const LogitOptions<T>& logits = {});
 

@@ -29,6 +29,7 @@ struct ModelFolder {
   std::vector<std::int64_t> replaced_layers = {};  // layers with these positions; empty: all
   // For a model that is part of the library: what it was trained on, and so what it can answer.
   std::string taught = {};
+  WeightType dtype = WeightType::float32;  // of the loaded model's matrices: 16 bits for inference
   // Sets a model's parameters if the weights are stored in another library's format: open_model()
   // of hub.h sets it, and has compared names and shapes with the config. Otherwise empty.
   std::function<void(const Parameters<float>&)> read_weights = {};

@@ -39,12 +39,12 @@ template <class T>
 struct TokenModel {
   TransformerConfig config;
   Embedding<T> embedding;  // [vocabulary, width]
-  Tensor<T> output;        // [vocabulary, width], or empty if it is the embedding
+  WeightMatrix<T> output;  // [vocabulary, width], or empty if it is the embedding
   Tensor<T> output_bias;   // [vocabulary], or empty
   std::optional<HeadTransform<T>> transform;  // transform of hidden states before the logits
 
   // Returns [vocabulary, width]. Throws Error if the config says that the model has no logits.
-  View<const T> logits_matrix() const;
+  WeightView<T> logits_matrix() const;
   LogitOptions<T> logit_options() const;
   // Computes the logits of hidden states h [rows, width] from a stack. Throws Error as
   // logits_matrix().

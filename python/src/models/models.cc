@@ -176,7 +176,7 @@ SchemeSpecs other_schemes(nb::handle given, const char* call) {
 }
 
 nb::object load_model(const std::vector<std::string>& paths, nb::handle positions,
-                      nb::handle replace_in, const std::string& read_as) {
+                      nb::handle replace_in, const std::string& read_as, nb::handle dtype) {
   const SchemeSpecs others = other_schemes(positions, "load");
   std::vector<std::int64_t> layers;
   if (!replace_in.is_none()) {
@@ -186,24 +186,29 @@ nb::object load_model(const std::vector<std::string>& paths, nb::handle position
                   "must be one layer or more, given together with replace_scheme");
     }
   }
+  const auto type = Argument{dtype, "load", "dtype"}.choice<WeightType>();
   std::vector<ModelFolder> folders;
   for (const std::string& path : paths) {
     if (path.empty()) throw Error("load.path", "must be a model's folder, got ''");
     folders.push_back(open_model(path, read_as));
     folders.back().other_schemes = others;
     folders.back().replaced_layers = layers;
+    folders.back().dtype = type;
   }
   return opened(std::move(folders), "load.path");
 }
 
-nb::object pretrained_model(const std::string& folder, const std::string& read_as) {
+nb::object pretrained_model(const std::string& folder, const std::string& read_as,
+                            nb::handle dtype) {
   if (folder.empty()) throw Error("load_pretrained.folder", "must be a model's folder, got ''");
   std::error_code problem;
   if (!std::filesystem::exists(folder, problem)) {
     throw MissingFile(folder, "must be a Hugging Face model's folder, with config.json");
   }
-  auto model = unlocked(
-      [&] { return std::make_shared<LanguageModel<float>>(load_pretrained(folder, read_as)); });
+  const auto type = Argument{dtype, "load_pretrained", "dtype"}.choice<WeightType>();
+  auto model = unlocked([&] {
+    return std::make_shared<LanguageModel<float>>(load_pretrained(folder, read_as, type));
+  });
   return nb::cast(PyTextModel(std::move(model)));
 }
 
@@ -350,12 +355,14 @@ void bind_models(nb::module_& module) {
   bind_losses(module);
   bind_optimisers(module);
   module.def("load_model", &load_model, nb::arg("paths"), nb::arg("positions").none(),
-             nb::arg("replace_in").none(), nb::arg("read_as"),
+             nb::arg("replace_in").none(), nb::arg("read_as"), nb::arg("dtype").none(),
              nb::sig("def load_model(paths: list[str], positions: object, replace_in: object, "
-                     "read_as: str) -> TextModel | "
+                     "read_as: str, dtype: object) -> TextModel | "
                      "Translator"));
-  module.def("pretrained_model", &pretrained_model, nb::arg("folder"), nb::arg("read_as"),
-             nb::sig("def pretrained_model(folder: str, read_as: str) -> TextModel"));
+  module.def(
+      "pretrained_model", &pretrained_model, nb::arg("folder"), nb::arg("read_as"),
+      nb::arg("dtype").none(),
+      nb::sig("def pretrained_model(folder: str, read_as: str, dtype: object) -> TextModel"));
   module.def("shipped_model", &shipped_model, nb::arg("positions").none(),
              nb::sig("def shipped_model(positions: object) -> Translator"));
   module.def("has_text_libraries", &has_text_libraries,

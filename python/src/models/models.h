@@ -68,9 +68,10 @@ std::shared_ptr<Model> copied(const Model& model, const Parts&... parts) {
                   [&](const Parameters<float>& to) {
                     const auto from = model.parameters();
                     for (std::size_t i = 0; i < to.size(); ++i) {
-                      std::ranges::copy(from[i].tensor->span(), to[i].tensor->data());
+                      copy_parameter(from[i], to[i]);
                     }
-                  }));
+                  },
+                  model.embedding.table().type()));
 }
 
 // The rows of several layers' maps as one array [layers, heads, rows, columns].

@@ -173,7 +173,7 @@ void multiply_few_rows_of(const FewRowsBlock& p, const MatrixOf<T>& b) {
     const std::int64_t lanes = std::min(kPanelLanes, p.end_column - column);
     for (std::int64_t first = 0; first < p.depth || first == 0; first += kFewSteps) {
       const std::int64_t steps = std::min(kFewSteps, p.depth - first);
-      const bool last = first + steps == p.depth;
+      const bool ends = first + steps == p.depth;
       const Start start = start_of(p.result, first == 0);
       pack_panel(b.from(first, column), steps, lanes, panel);
       const float* const packed_a =
@@ -189,8 +189,8 @@ void multiply_few_rows_of(const FewRowsBlock& p, const MatrixOf<T>& b) {
                             .c_row = p.result.c_row,
                             .steps = steps,
                             .ahead = &ahead,
-                            .relu = last && p.result.relu,
-                            .relu_of = last ? at(p.result.relu_of, place) : nullptr};
+                            .relu = ends && p.result.relu,
+                            .relu_of = ends ? at(p.result.relu_of, place) : nullptr};
         if (lanes == kPanelLanes) {
           multiply_panel<kPackedRow, 1>(rows, o);
         } else {

@@ -50,8 +50,8 @@ AttentionLayerOptions checked(AttentionLayerOptions options) {
 
 // Rows [first, first + count) of a map's outputs.
 template <class T>
-ops::Rows<const T> part(const Linear<T>& map, std::int64_t first, std::int64_t count) {
-  return View<const T>(map.weight.view()).narrow(0, first, count);
+WeightView<T> part(const Linear<T>& map, std::int64_t first, std::int64_t count) {
+  return map.weight.weights().narrow(first, count);
 }
 template <class T>
 const T* bias_of(const Linear<T>& map, std::int64_t first) {
@@ -227,12 +227,12 @@ void AttentionLayer<T>::backward(const Saved& saved, View<const T> dy, View<T> d
         gradient.in.bias.count() > 0 ? gradient.in.bias.data() + first : nullptr, pass.threads);
   };
   weight_gradient(saved.x, dprojected, 0);
-  ops::linear_input_gradient<T>(View<const T>(dprojected), part(in, 0, dprojected.size(1)), dx,
-                                false, pass.threads);
+  ops::linear_input_gradient<T>(View<const T>(dprojected), part(in, 0, dprojected.size(1)).wide(),
+                                dx, false, pass.threads);
   if (cross) {
     weight_gradient(saved.context, dkeys, q_width);
-    ops::linear_input_gradient<T>(View<const T>(dkeys), part(in, q_width, 2 * k_width), dcontext,
-                                  true, pass.threads);
+    ops::linear_input_gradient<T>(View<const T>(dkeys), part(in, q_width, 2 * k_width).wide(),
+                                  dcontext, true, pass.threads);
   }
 }
 
