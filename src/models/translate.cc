@@ -49,6 +49,36 @@ LossSum score_targets(BatchDecoder& decoder, std::span<const Tokens> targets,
   return sum;
 }
 
+// Whether a model reads targets of any length up to `longest` tokens with the tables of the
+// longest: then one pass over all of a target is the same as token by token.
+bool has_one_table(const TranslatorEnsemble& ensemble, std::int64_t longest) {
+  const PositionModule<float>& positions = ensemble.models[0]->decoder_positions;
+  return ensemble.models.size() == 1 && positions.table_key(1) == positions.table_key(longest);
+}
+
+// Scores the targets in one pass of the model over all their tokens.
+LossSum score_at_once(const Translator<float>& model, std::span<const Tokens> sources,
+                      std::span<const Tokens> targets, const Tokens& before,
+                      const BeamSearchOptions& search, int threads) {
+  PairBatch batch{.source_segments = {0}, .target = {.segments = {0}}};
+  auto& [tokens, segments, wanted, first_row] = batch.target;
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const Tokens& target = targets[i];
+    batch.source.insert(batch.source.end(), sources[i].begin(), sources[i].end());
+    batch.source_segments.push_back(std::ssize(batch.source));
+    tokens.insert(tokens.end(), before.begin(), before.end());
+    tokens.push_back(search.bos);
+    tokens.insert(tokens.end(), target.begin(), target.end());
+    segments.push_back(std::ssize(tokens));
+    wanted.insert(wanted.end(), before.size(), -1);
+    wanted.insert(wanted.end(), target.begin(), target.end());
+    wanted.push_back(search.eos);
+  }
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = threads};
+  return model.loss(batch, {}, nullptr, pass);
+}
+
 void check_tokens(const std::string& name, const Tokens& tokens, std::int64_t vocabulary) {
   for (const std::int64_t token : tokens) {
     if (token >= 0 && token < vocabulary) continue;
@@ -188,13 +218,15 @@ LossSum translation_loss(const TranslatorEnsemble& ensemble,
   for (std::size_t first = 0; first < sources.size();) {
     const std::size_t count =
         std::min(sources.size() - first, static_cast<std::size_t>(options.batch_size));
-    std::size_t longest = 0;
-    for (const Tokens& target : targets.subspan(first, count)) {
-      longest = std::max(longest, target.size());
+    const auto read = sources.subspan(first, count), wanted = targets.subspan(first, count);
+    std::int64_t longest = 0;  // with <bos>
+    for (const Tokens& target : wanted) longest = std::max(longest, std::ssize(target) + 1);
+    if (has_one_table(ensemble, longest + std::ssize(before))) {
+      sum.add(score_at_once(*ensemble.models[0], read, wanted, before, search, options.threads));
+    } else {
+      BatchDecoder decoder(ensemble, read, before, longest, options.threads);
+      sum.add(score_targets(decoder, wanted, search));
     }
-    BatchDecoder decoder(ensemble, sources.subspan(first, count), before,
-                         static_cast<std::int64_t>(longest) + 1, options.threads);
-    sum.add(score_targets(decoder, targets.subspan(first, count), search));
     first += count;
   }
   return sum;

@@ -51,9 +51,10 @@ std::vector<std::vector<Hypothesis>> translate(const TranslatorEnsemble& ensembl
 
 // Computes how well given translations are predicted: the loss of each token and of <eos>, given
 // the source and the tokens before, by the distribution that translate() searches. targets[i]
-// belongs to sources[i] and has neither <bos> nor <eos>. Throws Error as translate(), for another
-// number of targets, for targets longer than the positions, and if a token, <bos> or <eos> is
-// outside the vocabulary.
+// belongs to sources[i] and has neither <bos> nor <eos>. A single model reads all of a target in
+// one pass, unless its positions depend on how much of it was read; several read token by token.
+// Throws Error as translate(), for another number of targets, for targets longer than the
+// positions, and if a token, <bos> or <eos> is outside the vocabulary.
 LossSum translation_loss(const TranslatorEnsemble& ensemble,
                          std::span<const std::vector<std::int64_t>> sources,
                          std::span<const std::vector<std::int64_t>> targets,
