@@ -20,3 +20,4 @@
 #include "sextant/layers/stack_decoder.h"
 #include "sextant/layers/token_loss.h"
 #include "sextant/layers/transformer_stack.h"
+#include "sextant/layers/weight_matrix.h"
