@@ -99,18 +99,21 @@ class Documents {
 }  // namespace
 
 TextSource::TextSource(TrainingSettings& settings, LongLines lines)
-    : unit_(settings.documents), lines_(lines) {
+    : unit_(settings.documents), part_held_out_(settings.held_out), lines_(lines) {
   for (DataFile& file : settings.files) {
     files_.emplace_back(file.path);
     check_data(file, files_.back().checksum());
   }
+}
+
+void TextSource::divide() {
   if (unit_ == DocumentUnit::none) {
-    for (const TextFile& file : files_) splits_.push_back(split_of(file, settings.held_out));
+    for (const TextFile& file : files_) splits_.push_back(split_of(file, part_held_out_));
     return;
   }
   visit_documents({.text = [](std::string_view) {}, .end_document = [this] { ++documents_; }});
   if (documents_ < 2) return;
-  const auto part = std::llround(static_cast<double>(documents_) * settings.held_out);
+  const auto part = std::llround(static_cast<double>(documents_) * part_held_out_);
   held_out_ = std::clamp<std::uint64_t>(static_cast<std::uint64_t>(part), 1, documents_ - 1);
 }
 

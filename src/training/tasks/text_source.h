@@ -18,6 +18,9 @@ class TextSource {
   // them. `lines`: whether a tokenizer needs whole lines. Throws Error as TextFile, for a file that
   // has changed since the run began.
   TextSource(TrainingSettings& settings, text::LongLines lines);
+  // Finds where the held-out part begins, for which documents are counted in another pass over the
+  // files. Call it before the functions below.
+  void divide();
 
   // Receives a part of the data, in order. Texts that are no documents have no end.
   struct Visitor {
@@ -35,6 +38,7 @@ class TextSource {
   void visit_documents(const Visitor& visitor) const;
 
   DocumentUnit unit_;
+  double part_held_out_;
   text::LongLines lines_;
   std::vector<text::TextFile> files_;
   std::vector<std::uint64_t> splits_;           // of each file, where no documents are

@@ -230,14 +230,14 @@ TextTokens text_tokens(TrainingPlan& plan, const std::optional<Tokenizer>& token
   if (resumed && !texts_are_there) {
     if (auto found = find_tokens(run, source_of(settings), tokenizer)) return *std::move(found);
   }
-  const TextSource texts(settings,
-                         lines_for(tokenizer ? tokenizer->kind() : settings.tokenizer.kind));
+  TextSource texts(settings, lines_for(tokenizer ? tokenizer->kind() : settings.tokenizer.kind));
+  const std::string source = source_of(settings);
+  if (auto found = find_tokens(run, source, tokenizer)) return *std::move(found);
+  texts.divide();
   if (settings.documents != DocumentUnit::none && texts.documents() < 2) {
     throw Error("train.documents", "must give two documents or more, one to hold out, got " +
                                        std::to_string(texts.documents()));
   }
-  const std::string source = source_of(settings);
-  if (auto found = find_tokens(run, source, tokenizer)) return *std::move(found);
   std::shared_ptr<const void> kept;
   if (writes && !resumed) kept = std::make_shared<const NewData>(run);
   Tokenizer used = tokenizer ? *tokenizer : tokenizer_of(texts, settings.tokenizer);
@@ -255,7 +255,8 @@ void tokenize_texts(std::span<const std::string> paths, const Tokenizer& tokeniz
   TrainingSettings settings;
   for (const std::string& path : paths) settings.files.push_back({path});
   settings.documents = documents;
-  const TextSource texts(settings, lines_for(tokenizer.kind()));
+  TextSource texts(settings, lines_for(tokenizer.kind()));
+  texts.divide();
   write_tokens(output, texts, tokenizer, "", [&](text::TokenFileWriter& writer) -> std::uint64_t {
     texts.visit_all(adding(tokenizer, writer));
     return 0;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -146,6 +147,32 @@ TEST_F(TextTokens, AreMadeOnceForARun) {
   write_file(tokens_path(), bytes);
   std::filesystem::remove(path("text"));
   EXPECT_THAT(error_of(resumed), HasSubstr("/text] cannot be opened"));
+}
+
+// The bytes that this process has read from files, without those that are mapped; 0: not known.
+std::int64_t bytes_read() {
+  std::ifstream counters("/proc/self/io");
+  std::string name;
+  std::int64_t count = 0;
+  counters >> name >> count;
+  return name == "rchar:" ? count : 0;
+}
+
+TEST_F(TextTokens, OfAResumedRunNeedTheTextOnceForItsChecksum) {
+  if (bytes_read() == 0) GTEST_SKIP() << "this system does not count what a process reads";
+  std::string text;
+  for (int i = 0; i < 100'000; ++i) text += "abcdefghij\n";
+  write_file(path("text"), text);
+  for (const DocumentUnit unit : {DocumentUnit::none, DocumentUnit::line}) {
+    std::filesystem::remove_all(path("run"));
+    TrainingPlan plan = plan_of({"text"});
+    plan.settings.documents = unit;
+    run(plan);
+    TrainingPlan again = read_plan(path("run"));
+    const std::int64_t before = bytes_read();
+    make_task(again, path("run"));
+    EXPECT_LT(bytes_read() - before, std::ssize(text) * 3 / 2);
+  }
 }
 
 TEST_F(TextTokens, OfARunThatWasNotBegunAreTakenBack) {
