@@ -28,6 +28,7 @@ std::vector<std::pair<std::string, std::string>> compared(
   for (const ExtrapolationScheme& each : options.schemes) {
     add("model", Json::parse(format_config(config_of(options, each))));
   }
+  if (options.trained != nullptr) add("trained", fingerprint(*options.trained));
   add("text", fingerprint(tokens) + " " + fingerprint(held_out));
   values.emplace_back("SEXTANT_TARGET", chosen_target());
   return values;

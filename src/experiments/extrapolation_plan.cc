@@ -35,6 +35,12 @@ std::string plan_of(const ExtrapolationOptions& options) { return options.folder
 
 // Throws for schemes that are none for such a model.
 void check_trainable(const ExtrapolationOptions& options, const ExtrapolationScheme& scheme) {
+  if (options.trained != nullptr) {
+    check_replacement(scheme.schemes, "extrapolation.schemes");
+    const TransformerConfig config = config_of(options, scheme);
+    (void)PositionModule<float>(config.position_options()).tables(options.data.length);
+    return;
+  }
   TransformerConfig config = config_of(options, scheme);
   config.vocabulary = 1;
   const LanguageModel<float> model(config);
@@ -61,15 +67,25 @@ void check_schemes(const ExtrapolationOptions& options) {
   for (const ExtrapolationScheme& scheme : last.schemes) check_trainable(last, scheme);
 }
 
-// Returns the settings that trained weights depend on, without the schemes.
-Json settings_of(const ExtrapolationOptions& options) {
+Json model_settings(const ExtrapolationOptions& options) {
+  if (options.trained != nullptr) {
+    Json json = Json::parse(format_config(options.trained->config));
+    json.erase("format");
+    json["weights"] = fingerprint(*options.trained);
+    return json;
+  }
   TransformerConfig model = options.model;
   model.vocabulary = 1;  // the text's matter
   model.length = options.data.length;
   Json json = Json::parse(format_config(model));
   json.erase("format");  // the file has its own number
   json.erase("schemes");
-  return {{"model", json},
+  return json;
+}
+
+// Returns the settings that trained weights depend on, without the schemes.
+Json settings_of(const ExtrapolationOptions& options) {
+  return {{"model", model_settings(options)},
           {"data",
            {{"length", options.data.length},
             {"batch_size", options.data.batch_size},
@@ -95,6 +111,13 @@ ExtrapolationOptions default_extrapolation() {
   options.model.heads = 4;
   options.model.layers = 4;
   return options;
+}
+
+void train_further(ExtrapolationOptions& options, const TextModel& model) {
+  options.trained = &model;
+  options.schemes.insert(options.schemes.begin(),
+                         {label_of(model.config.schemes) + ", its own", {}});
+  options.data.length = std::min(options.data.length, model.config.length);
 }
 
 LanguageDataOptions with_small_vocabulary(LanguageDataOptions data) {
@@ -124,7 +147,9 @@ void check_lengths(const ExtrapolationOptions& options,
 
 void check_options(const ExtrapolationOptions& options) {
   if (options.folder.empty()) throw Error("extrapolation.folder", "must not be empty");
-  check_kind("extrapolation.model", options.model.kind, ModelKind::causal);
+  const bool is_trained = options.trained != nullptr;
+  check_kind("extrapolation.model", is_trained ? options.trained->config.kind : options.model.kind,
+             ModelKind::causal);
   check_fields("extrapolation", options);
   if ((options.steps > 0) == (options.minutes > 0)) {
     throw Error("extrapolation.steps", std::string("must be given, or minutes, got ") +
@@ -138,6 +163,10 @@ void check_options(const ExtrapolationOptions& options) {
 
 TransformerConfig config_of(const ExtrapolationOptions& options,
                             const ExtrapolationScheme& scheme) {
+  if (options.trained != nullptr) {
+    const TransformerConfig& own = options.trained->config;
+    return scheme.schemes.empty() ? own : with_schemes(own, scheme.schemes);
+  }
   TransformerConfig config = options.model;
   config.schemes = scheme.schemes;
   for (SchemeSpec& each : config.schemes) {
@@ -172,6 +201,15 @@ TrainerOptions trainer_options(const ExtrapolationOptions& options,
   std::error_code ignored;
   trainer.resume = std::filesystem::exists(trainer.folder + "/run.json", ignored);
   return trainer;
+}
+
+std::string fingerprint(const TextModel& model) {
+  std::string sums;
+  for (const auto& each : model.parameters()) {
+    sums += checksum_of(
+        {reinterpret_cast<const char*>(each.tensor->data()), each.tensor->span().size_bytes()});
+  }
+  return checksum_of(sums);
 }
 
 std::string fingerprint(const std::vector<std::int64_t>& tokens) {

@@ -24,6 +24,8 @@ TransformerConfig config_of(const ExtrapolationOptions& options, const Extrapola
 TrainerOptions trainer_options(const ExtrapolationOptions& options,
                                const ExtrapolationScheme& scheme, std::int64_t steps);
 
+// A number from all weights of a model.
+std::string fingerprint(const TextModel& model);
 // A number from all tokens, as hexadecimal digits: whether a text is the same as before.
 std::string fingerprint(const std::vector<std::int64_t>& tokens);
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <tuple>
 #include <utility>
 
 #include "core/json/json.h"
@@ -57,9 +58,11 @@ class Experiment {
       if (group_.is_first()) take_finished_rows();
     });
     share(table_);
-    for (std::int64_t seed = 0; seed < options_.seeds; ++seed) {
-      for (std::size_t i = 0; i < options_.schemes.size(); ++i) {
-        if (row_of({i, seed}) == nullptr) missing_.push_back({i, seed});
+    for (const auto stage : stages()) {
+      for (std::int64_t seed = 0; seed < options_.seeds; ++seed) {
+        for (std::size_t i = 0; i < options_.schemes.size(); ++i) {
+          if (row_of({i, seed, stage}) == nullptr) missing_.push_back({i, seed, stage});
+        }
       }
     }
     ExtrapolationResult result{.stopped = !make_missing()};
@@ -68,8 +71,11 @@ class Experiment {
     result.table.seeds = options_.seeds;
     result.table.rows.clear();
     for (std::size_t i = 0; i < options_.schemes.size(); ++i) {
-      for (std::int64_t seed = 0; seed < options_.seeds; ++seed) {
-        if (const ExtrapolationRow* row = row_of({i, seed})) result.table.rows.push_back(*row);
+      for (const auto stage : stages()) {
+        for (std::int64_t seed = 0; seed < options_.seeds; ++seed) {
+          const ExtrapolationRow* row = row_of({i, seed, stage});
+          if (row != nullptr) result.table.rows.push_back(*row);
+        }
       }
     }
     return result;
@@ -79,7 +85,14 @@ class Experiment {
   struct Piece {
     std::size_t scheme;
     std::int64_t seed;  // 0 .. options.seeds - 1
+    std::optional<TrainingStage> stage = {};
   };
+
+  // The rows of each scheme and seed.
+  std::vector<std::optional<TrainingStage>> stages() const {
+    if (options_.trained == nullptr) return {std::nullopt};
+    return {TrainingStage::before, TrainingStage::after};
+  }
 
   // Determines the steps of each model. If they must be measured, all ranks do it in parallel; a
   // seed does not change the time.
@@ -121,8 +134,8 @@ class Experiment {
     const ExtrapolationTable known = table_;
     std::vector<std::optional<ExtrapolationRow>> made(missing_.size());
     const auto run = [&](std::int64_t piece) -> std::optional<std::string> {
-      const auto row =
-          run_of(missing_[static_cast<std::size_t>(piece)]).train_and_score(known.steps);
+      const Piece& one_piece = missing_[static_cast<std::size_t>(piece)];
+      const auto row = run_of(one_piece).make_row(one_piece.stage, known.steps);
       if (!row) return std::nullopt;
       ExtrapolationTable one = known;
       one.rows = {*row};
@@ -134,8 +147,9 @@ class Experiment {
       for (const auto& row : made) {
         if (row) table_.rows.push_back(*row);
       }
-      std::ranges::stable_sort(
-          table_.rows, {}, [this](const auto& row) { return std::pair(place_of(row), row.seed); });
+      std::ranges::stable_sort(table_.rows, {}, [this](const auto& row) {
+        return std::tuple(place_of(row), row.stage, row.seed);
+      });
       save();
     };
     return group_.distribute(static_cast<std::int64_t>(missing_.size()),
@@ -149,7 +163,8 @@ class Experiment {
   const ExtrapolationRow* row_of(const Piece& piece) const {
     const std::uint64_t seed = options_.data.seed + static_cast<std::uint64_t>(piece.seed);
     const auto found = std::ranges::find_if(table_.rows, [&](const ExtrapolationRow& row) {
-      return row.label == options_.schemes[piece.scheme].label && row.seed == seed;
+      return row.label == options_.schemes[piece.scheme].label && row.seed == seed &&
+             row.stage == piece.stage;
     });
     return found == table_.rows.end() ? nullptr : &*found;
   }

@@ -1,10 +1,13 @@
 // The table as JSON and CSV.
+#include <algorithm>
 #include <set>
 #include <utility>
 
 #include "core/json/fields_json.h"
 #include "core/json/json.h"
+#include "core/options/enum_names.h"
 #include "core/text/csv.h"
+#include "core/text/quoted_text.h"
 #include "experiments/extrapolation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -14,8 +17,12 @@
 namespace sextant {
 namespace {
 
-// Formats of tables of one seed, as before there were several, and of the others.
-constexpr std::int64_t kOneSeedFormat = 2, kSeedsFormat = 3;
+// Formats of tables of one seed, as before there were several, of several, and with stages.
+constexpr std::int64_t kOneSeedFormat = 2, kSeedsFormat = 3, kStagesFormat = 4;
+
+bool has_stages(const ExtrapolationTable& table) {
+  return std::ranges::any_of(table.rows, [](const auto& row) { return row.stage.has_value(); });
+}
 
 Json to_json(const std::vector<std::int64_t>& lengths, const std::vector<LengthScore>& scores) {
   Json list = Json::array();
@@ -70,9 +77,20 @@ Json means_of(const ExtrapolationTable& table) {
 void check_runs(const ExtrapolationTable& table, std::string_view where) {
   std::set<std::pair<std::string, std::optional<std::uint64_t>>> runs;
   for (const ExtrapolationRow& row : table.rows) {
-    if (runs.emplace(row.label, row.seed).second) continue;
-    throw Error(where, "must have one row per scheme and seed, got " + row.label + " again");
+    const std::string label = with_stage(row.label, row.stage);
+    if (runs.emplace(label, row.seed).second) continue;
+    throw Error(where, "must have one row per scheme and seed, got " + label + " again");
   }
+}
+
+std::optional<TrainingStage> stage_of(const Json& row, std::string_view where) {
+  const Json* stage = row.find("stage");
+  if (stage == nullptr) return std::nullopt;
+  const auto name = stage->get<std::string>();
+  for (const TrainingStage each : {TrainingStage::before, TrainingStage::after}) {
+    if (name == name_of(each)) return each;
+  }
+  throw Error(where, "must have the stages before and after, got " + quoted_text(name));
 }
 
 // Format 1 has one scheme; earlier versions called several "positions".
@@ -87,9 +105,19 @@ SchemeSpecs schemes_of(const Json& row, std::string_view where) {
 
 }  // namespace
 
+std::string_view name_of(TrainingStage stage) noexcept {
+  return enum_name(stage, {"before", "after"});
+}
+
+std::string with_stage(const std::string& label, std::optional<TrainingStage> stage) {
+  return stage ? label + ", " + std::string(name_of(*stage)) : label;
+}
+
 std::string format_json(const ExtrapolationTable& table) {
-  const bool several = table.seeds > 1;
-  Json json = {{"format", several ? kSeedsFormat : kOneSeedFormat},
+  const bool stages = has_stages(table), several = table.seeds > 1 || stages;
+  Json json = {{"format", stages    ? kStagesFormat
+                          : several ? kSeedsFormat
+                                    : kOneSeedFormat},
                {"train_length", table.train_length},
                {"steps", table.steps},
                {"stride", table.stride}};
@@ -99,6 +127,7 @@ std::string format_json(const ExtrapolationTable& table) {
   json["rows"] = Json::array();
   for (const ExtrapolationRow& row : table.rows) {
     Json entry = {{"label", row.label}};
+    if (row.stage) entry["stage"] = name_of(*row.stage);
     if (several) entry["seed"] = row.seed ? Json(*row.seed) : Json(nullptr);
     entry["schemes"] = write_structs(row.schemes);
     entry["weights"] = row.weights;
@@ -108,7 +137,7 @@ std::string format_json(const ExtrapolationTable& table) {
     entry["sliding"] = to_json(table.lengths, row.sliding);
     json["rows"].push_back(std::move(entry));
   }
-  if (several) json["means"] = means_of(table);
+  if (table.seeds > 1) json["means"] = means_of(table);
   return json.dump(2, JsonBytes::replace) + "\n";
 }
 
@@ -116,12 +145,12 @@ ExtrapolationTable parse_extrapolation(std::string_view text, std::string_view w
   try {
     const Json json = Json::parse_object(text, where);
     const auto format = json.at("format").get<std::int64_t>();
-    if (format < 1 || format > kSeedsFormat) throw Error(where, "must be of format 1, 2 or 3");
+    if (format < 1 || format > kStagesFormat) throw Error(where, "must be of format 1, 2, 3 or 4");
     ExtrapolationTable table{
         .train_length = json.at("train_length").get<std::int64_t>(),
         .steps = json.at("steps").get<std::int64_t>(),
         .stride = json.at("stride").get<std::int64_t>(),
-        .seeds = format == kSeedsFormat ? json.at("seeds").get<std::int64_t>() : 1,
+        .seeds = format >= kSeedsFormat ? json.at("seeds").get<std::int64_t>() : 1,
         .scored = {json.at("scored").at("first").get<std::int64_t>(),
                    json.at("scored").at("count").get<std::int64_t>()},
         .lengths = json.at("lengths").get<std::vector<std::int64_t>>()};
@@ -129,7 +158,8 @@ ExtrapolationTable parse_extrapolation(std::string_view text, std::string_view w
     for (const Json& entry : json.at("rows")) {
       ExtrapolationRow& row = table.rows.emplace_back();
       row.label = entry.at("label").get<std::string>();
-      if (format == kSeedsFormat && !entry.at("seed").is_null()) {
+      row.stage = stage_of(entry, where);
+      if (format >= kSeedsFormat && !entry.at("seed").is_null()) {
         row.seed = entry.at("seed").get<std::uint64_t>();
       }
       row.schemes = schemes_of(entry, where);
@@ -151,11 +181,12 @@ ExtrapolationTable parse_extrapolation(std::string_view text, std::string_view w
 }
 
 std::string format_csv(const ExtrapolationTable& table) {
-  const bool several = table.seeds > 1;
-  std::string text =
-      several ? "scheme,seed,scoring,length,perplexity\n" : "scheme,scoring,length,perplexity\n";
+  const bool several = table.seeds > 1, stages = has_stages(table);
+  std::string text = std::string("scheme,") + (stages ? "stage," : "") + (several ? "seed," : "") +
+                     "scoring,length,perplexity\n";
   for (const ExtrapolationRow& row : table.rows) {
     std::string run = csv_cell(row.label);
+    if (stages) run += "," + std::string(row.stage ? name_of(*row.stage) : "");
     if (several) run += "," + (row.seed ? std::to_string(*row.seed) : "");
     for (const bool slides : {false, true}) {
       const std::vector<LengthScore>& scores = slides ? row.sliding : row.segments;

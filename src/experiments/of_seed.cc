@@ -1,6 +1,7 @@
 // Everything random, moved on by the number of the seed.
 #include "experiments/of_seed.h"
 
+#include <algorithm>
 #include <string>
 
 #include "core/options/fields.h"
@@ -37,7 +38,7 @@ ExtrapolationOptions of_seed(const ExtrapolationOptions& options, std::int64_t i
 }
 
 SchemeSpecs without_own_seeds(SchemeSpecs positions, const SchemeSpecs& asked) {
-  for (std::size_t i = 0; i < positions.size(); ++i) {
+  for (std::size_t i = 0; i < std::min(positions.size(), asked.size()); ++i) {
     const auto seed = asked.at(i).parameters.find(kName);
     if (seed == asked[i].parameters.end()) {
       positions[i].parameters.erase(kName);

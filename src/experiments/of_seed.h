@@ -13,7 +13,7 @@ namespace sextant {
 ExtrapolationOptions of_seed(const ExtrapolationOptions& options, std::int64_t i);
 inline constexpr std::string_view kSeedFolder = "seed-";
 
-// The schemes as they were asked for, with the seeds of `asked`.
+// The schemes as they were asked for, with the seeds of `asked`; all as they are if that is empty.
 SchemeSpecs without_own_seeds(SchemeSpecs positions, const SchemeSpecs& asked);
 
 // Throws Error("extrapolation.seeds", ...) where the last seed is none.

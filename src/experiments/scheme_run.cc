@@ -2,6 +2,7 @@
 #include "experiments/scheme_run.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "experiments/of_seed.h"
 #include "sextant/training/adamw.h"
@@ -16,6 +17,15 @@ std::vector<std::int64_t> validation_text(const ExtrapolationOptions& options,
   const auto limit = static_cast<std::size_t>(128 * options.data.length + 1);
   const auto count = static_cast<std::ptrdiff_t>(std::min(limit, held_out.size()));
   return {held_out.begin(), held_out.begin() + count};
+}
+
+TextModel copy_of(const TextModel& model) {
+  TextModel copy = make_zeros(
+      [&](UnsetWeights unset) { return TextModel(model.config, model.tokenizer, unset); });
+  const Parameters<const float> from = model.parameters();
+  const Parameters<float> to = copy.parameters();
+  for (std::size_t i = 0; i < to.size(); ++i) *to[i].tensor = from.at(i).tensor->clone();
+  return copy;
 }
 
 // Measured on a sample of the tokens at each length, and scaled to all of them.
@@ -46,8 +56,14 @@ SchemeRun::SchemeRun(const ExtrapolationOptions& options, const ExtrapolationDat
       observer_(observer) {}
 
 LanguageTask SchemeRun::task() const {
-  return LanguageTask({data_.tokenizer, data_.tokens, validation_text(options_, data_.held_out)},
-                      config_of(options_, scheme()), options_.data);
+  std::vector<std::int64_t> validation = validation_text(options_, data_.held_out);
+  if (options_.trained == nullptr) {
+    return LanguageTask({data_.tokenizer, data_.tokens, std::move(validation)},
+                        config_of(options_, scheme()), options_.data);
+  }
+  TextModel model = copy_of(*options_.trained);
+  if (!scheme().schemes.empty()) model.replace_schemes(scheme().schemes);
+  return LanguageTask({data_.tokens, std::move(validation)}, std::move(model), options_.data);
 }
 
 void SchemeRun::report(ExtrapolationProgress progress) const {
@@ -74,34 +90,42 @@ Measured SchemeRun::measure(const std::function<double()>& clock) const {
     if (step > 0) seconds.push_back(clock() - start);
   }
   std::ranges::sort(seconds);
-  return {scheme().label, seconds[kSteps / 2],
-          scoring_seconds(own.model(), options_, data_, clock)};
+  const double scoring = scoring_seconds(own.model(), options_, data_, clock);
+  return {scheme().label, seconds[kSteps / 2], options_.trained == nullptr ? scoring : 2 * scoring};
 }
 
-std::optional<ExtrapolationRow> SchemeRun::train_and_score(std::int64_t steps) const {
-  const auto stops = [this] { return options_.should_stop && options_.should_stop(); };
-  LanguageTask own = task();
-  report({.doing = "training"});
-  const TrainingResult trained = train(
-      own, trainer_options(options_, scheme(), steps),
-      [this](const TrainingProgress& step) { report({.doing = "training", .training = &step}); });
-  if (trained.end == TrainingEnd::stopped) return std::nullopt;
-  ExtrapolationRow row{.label = scheme().label,
-                       .seed = options_.data.seed,
-                       .schemes = without_own_seeds(own.model().config.schemes, asked_),
-                       .weights = count_of(own.parameters()),
-                       .seconds = trained.seconds,
-                       .validation_loss = trained.best_loss.value_or(0)};
+bool SchemeRun::score(const LanguageModel<float>& model, ExtrapolationRow& row) const {
   const ScoringOptions scoring{.threads = options_.threads};
   for (const std::int64_t length : options_.test_lengths) {
     report({.doing = "scoring", .length = length});
     row.segments.push_back(
-        segment_perplexity(own.model(), data_.held_out, data_.scored, length, scoring));
-    if (stops()) return std::nullopt;
-    row.sliding.push_back(sliding_perplexity(own.model(), data_.held_out, data_.scored, length,
-                                             options_.stride, scoring));
-    if (stops()) return std::nullopt;
+        segment_perplexity(model, data_.held_out, data_.scored, length, scoring));
+    if (stops()) return false;
+    row.sliding.push_back(
+        sliding_perplexity(model, data_.held_out, data_.scored, length, options_.stride, scoring));
+    if (stops()) return false;
   }
+  return true;
+}
+
+std::optional<ExtrapolationRow> SchemeRun::make_row(std::optional<TrainingStage> stage,
+                                                    std::int64_t steps) const {
+  LanguageTask own = task();
+  ExtrapolationRow row{.label = scheme().label,
+                       .stage = stage,
+                       .seed = options_.data.seed,
+                       .schemes = without_own_seeds(own.model().config.schemes, asked_),
+                       .weights = count_of(own.parameters())};
+  if (stage != TrainingStage::before) {
+    report({.doing = "training"});
+    const TrainingResult trained = train(
+        own, trainer_options(options_, scheme(), steps),
+        [this](const TrainingProgress& step) { report({.doing = "training", .training = &step}); });
+    if (trained.end == TrainingEnd::stopped) return std::nullopt;
+    row.seconds = trained.seconds;
+    row.validation_loss = trained.best_loss.value_or(0);
+  }
+  if (!score(own.model(), row)) return std::nullopt;
   return row;
 }
 

@@ -1,4 +1,4 @@
-// One scheme of an extrapolation with one seed: measured, or trained and scored.
+// One scheme of an extrapolation with one seed: measured, scored as it is, or trained and scored.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +27,16 @@ class SchemeRun {
 
   // Measures the time of a step and of the scores, after a few uncounted ones.
   Measured measure(const std::function<double()>& clock) const;
-  // Nothing where it was stopped.
-  std::optional<ExtrapolationRow> train_and_score(std::int64_t steps) const;
+  // Nothing where it was stopped. Without training, `steps` are not used.
+  std::optional<ExtrapolationRow> make_row(std::optional<TrainingStage> stage,
+                                           std::int64_t steps) const;
 
  private:
   LanguageTask task() const;
+  bool score(const LanguageModel<float>& model, ExtrapolationRow& row) const;  // false: stopped
   const ExtrapolationScheme& scheme() const { return options_.schemes[index_]; }
   void report(ExtrapolationProgress progress) const;
+  bool stops() const { return options_.should_stop && options_.should_stop(); }
 
   ExtrapolationOptions options_;  // of the seed
   const ExtrapolationData& data_;

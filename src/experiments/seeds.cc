@@ -43,13 +43,14 @@ SeedScore over_seeds(const std::vector<LengthScore>& scores) {
 std::vector<SchemeScores> over_seeds(const ExtrapolationTable& table) {
   std::vector<SchemeScores> schemes;
   for (const ExtrapolationRow& first : table.rows) {
-    if (std::ranges::find(schemes, first.label, &SchemeScores::label) != schemes.end()) continue;
+    const std::string label = with_stage(first.label, first.stage);
+    if (std::ranges::find(schemes, label, &SchemeScores::label) != schemes.end()) continue;
     SchemeScores& scheme = schemes.emplace_back();
-    scheme.label = first.label;
+    scheme.label = label;
     scheme.schemes = first.schemes;
     std::vector<const ExtrapolationRow*> runs;
     for (const ExtrapolationRow& row : table.rows) {
-      if (row.label != first.label) continue;
+      if (row.label != first.label || row.stage != first.stage) continue;
       runs.push_back(&row);
       scheme.seeds.push_back(row.seed);
     }

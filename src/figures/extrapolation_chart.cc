@@ -24,7 +24,11 @@ std::string shown_name(const SchemeScores& scheme) {
                                [&](const Scheme* one) { return one->name == each.scheme; });
   };
   const bool known = !scheme.schemes.empty() && std::ranges::all_of(scheme.schemes, is_known);
-  return known ? picture_name(scheme.schemes) : scheme.label;
+  if (!known) return scheme.label;
+  // What a label adds to the scheme: "none, before", "rotary, its own".
+  const std::string own = label_of(scheme.schemes);
+  const bool adds = scheme.label.starts_with(own + ", ");
+  return picture_name(scheme.schemes) + (adds ? scheme.label.substr(own.size()) : "");
 }
 
 // "Rotary (2 of 3 seeds)" where a number is a mean of fewer seeds than were asked for.

@@ -140,8 +140,8 @@ TEST(TableOfSeeds, RefusesWhatIsNone) {
   refuses("\"seed\": 8", "\"seed\": -8", "[file] must be a table of extrapolation");
   refuses("\"seed\": 8", "\"sead\": 8", "[file] must be a table of extrapolation");
   refuses("\"format\": 3", "\"format\": 2", "[file] must have one row per scheme and seed, got b");
-  refuses("\"format\": 3", "\"format\": 4", "[file] must be of format 1, 2 or 3");
-  refuses("\"format\": 3", "\"format\": 0", "[file] must be of format 1, 2 or 3");
+  refuses("\"format\": 3", "\"format\": 5", "[file] must be of format 1, 2, 3 or 4");
+  refuses("\"format\": 3", "\"format\": 0", "[file] must be of format 1, 2, 3 or 4");
 }
 
 }  // namespace

@@ -25,12 +25,23 @@
 namespace sextant::app {
 namespace {
 
+LanguageData texts_of(const ExtrapolateOptions& options) {
+  if (options.run.trained == nullptr) {
+    return load_language_data(options.texts, with_small_vocabulary(options.data));
+  }
+  SplitTexts texts;
+  for (const std::string& file : options.texts) {
+    texts.add(load_texts(file)[0], options.data.held_out);
+  }
+  return texts.encode(options.run.trained->tokenizer);
+}
+
 LanguageData read_data(const ExtrapolateOptions& options, TrainingGroup* group) {
   std::optional<LanguageData> data;
   const auto read = [&] {
     std::optional<Progress> reading;
     if (group == nullptr || group->rank() == 0) reading.emplace("reading the text ...");
-    data = load_language_data(options.texts, with_small_vocabulary(options.data));
+    data = texts_of(options);
   };
   if (group != nullptr) {
     group->run_or_fail_on_all(read);
@@ -145,7 +156,12 @@ int run_of_model(ExtrapolateOptions& options, bool writes_folder) {
 }
 
 // Returns the exit code. `group`: nullptr, or the ranks, of which the first one prints the result.
-int run(ExtrapolateOptions& options, TrainingGroup* group) {
+int run(ExtrapolateOptions& options, const CLI::App& command, TrainingGroup* group) {
+  std::optional<TextModel> trained;
+  if (!options.model.folders.empty()) {
+    trained = TextModel::load(options.model.open({ModelKind::causal}));
+    options.train_further(command, *trained);
+  }
   const LanguageData data = read_data(options, group);
   const bool tells = group == nullptr || group->rank() == 0;
   options.run.group = group;
@@ -166,7 +182,7 @@ int run(ExtrapolateOptions& options, TrainingGroup* group) {
     if (result.stopped) signal = stopping_signal(group);
   }
   if (!tells) return signal == 0 ? 0 : 128 + signal;
-  const std::string kind(name_of(options.data.tokenizer.kind));
+  const std::string kind(trained ? "token" : name_of(options.data.tokenizer.kind));
   show_result(options, result, signal, kind == "subword" ? "sub-word" : kind, true);
   if (signal == 0) return 0;
   note("stopped; the same command continues");
@@ -186,7 +202,9 @@ void add_extrapolate(CLI::App& program, Job& job) {
       "extrapolation.svg into the folder. The same command continues a stopped experiment; with "
       "other schemes, more seeds or other test lengths it reuses the trained models.\n"
       "With --model nothing is trained: a causal model, of this library or of Hugging Face, is "
-      "scored on the whole text with its own positions and with each of --schemes in their place.");
+      "scored on the whole text with its own positions and with each of --schemes in their place. "
+      "With --model and --steps or --minutes, each of these is also trained further, and scored "
+      "on the held-out text before and after it.");
   auto options = std::make_shared<ExtrapolateOptions>();
   options->add_to(command);
   command.footer(
@@ -199,6 +217,8 @@ void add_extrapolate(CLI::App& program, Job& job) {
       "--minutes 5\n"
       "  sextant extrapolate --file plays.txt --model runs/plays --schemes "
       "none,rotary_linear:factor=4,alibi\n"
+      "  sextant extrapolate --file plays.txt --model runs/plays --schemes "
+      "none,rotary_linear:factor=4 --steps 100 -o further\n"
       "  mpirun -n 4 sextant extrapolate --file plays.txt --minutes 20 -o lengths   (built with "
       "MPI)\n"
       "Ctrl-C saves and ends with exit code 130; a closed terminal saves too.");
@@ -206,7 +226,7 @@ void add_extrapolate(CLI::App& program, Job& job) {
     options->check(command);
     job = [options, &command] {
       on_ranks(command, [&](TrainingGroup* group) {
-        if (options->model.folders.empty()) return run(*options, group);
+        if (options->trains()) return run(*options, command, group);
         if (group != nullptr) {
           throw Error("extrapolate.model",
                       "must not be combined with several ranks: nothing is trained");

@@ -76,15 +76,23 @@ void ExtrapolateOptions::add_to(CLI::App& command) {
   add_fields(command, data.tokenizer, "The model", kExtrapolationTokenizerWords);
 }
 
-// Checks the options for a trained model: the text and how it is scored.
+// Checks the options for a trained model: the text, how it is scored, and the further training.
 void ExtrapolateOptions::check_of_model(const CLI::App& command) const {
   constexpr std::string_view kOfModels[] = {"--file",         "--model",  "--schemes", "--output",
                                             "--test-lengths", "--stride", "--scored",  "--threads",
                                             "--format",       "--json",   "--picture"};
+  constexpr std::string_view kOfTraining[] = {"--train-length", "--batch-size", "--seed",
+                                              "--minutes",      "--steps",      "--seeds",
+                                              "--rate",         "--dropout",    "--held-out"};
   for (const CLI::Option* option : command.get_options()) {
     if (option->count() == 0 || option->get_lnames().empty()) continue;
     const std::string name = "--" + option->get_lnames()[0];
     if (std::ranges::find(kOfModels, name) != std::end(kOfModels)) continue;
+    if (std::ranges::find(kOfTraining, name) != std::end(kOfTraining)) {
+      if (trains()) continue;
+      throw Error("extrapolate." + name.substr(2),
+                  "must be given with --steps or --minutes, which train the model further");
+    }
     throw Error("extrapolate.model",
                 "must not be combined with " + name + ": the model is trained");
   }
@@ -93,11 +101,19 @@ void ExtrapolateOptions::check_of_model(const CLI::App& command) const {
   }
 }
 
+void ExtrapolateOptions::train_further(const CLI::App& command, const TextModel& trained) {
+  const std::int64_t length = run.data.length;
+  sextant::train_further(run, trained);
+  if (command.count("--train-length") > 0) run.data.length = length;
+  if (command.count("--rate") == 0) run.learning_rate = kFurtherRate;
+}
+
 void ExtrapolateOptions::check(const CLI::App& command) const {
   check_lengths(run, [](std::string_view name) { return "extrapolate." + dashed(name).substr(2); });
   output.format(kScoreFormats, "extrapolate");
   if (!picture.empty()) format_of_path(picture, kPictureFormats, "extrapolate.picture");
-  if (!model.folders.empty()) return check_of_model(command);
+  if (!model.folders.empty()) check_of_model(command);
+  if (!trains()) return;
   const bool steps = command.count("--steps") > 0, minutes = command.count("--minutes") > 0;
   if (!steps && !minutes) throw CLI::RequiredError("--minutes or --steps");
   if (steps && minutes) {
@@ -106,7 +122,7 @@ void ExtrapolateOptions::check(const CLI::App& command) const {
   if (run.steps == 0 && run.minutes == 0) {
     throw Error(steps ? "extrapolate.steps" : "extrapolate.minutes", "must be above 0, got 0");
   }
-  if (run.model.width % run.model.heads != 0) {
+  if (model.folders.empty() && run.model.width % run.model.heads != 0) {
     throw Error("extrapolate.heads", "must divide --width " + std::to_string(run.model.width) +
                                          ", got " + std::to_string(run.model.heads));
   }

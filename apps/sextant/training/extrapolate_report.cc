@@ -33,13 +33,14 @@ std::string cell(const SeedScore& score) {
 std::string reasons_of(const ExtrapolationTable& table, const SchemeScores& scheme) {
   std::vector<std::string> lines, reasons;
   for (const ExtrapolationRow& row : table.rows) {
-    if (row.label != scheme.label) continue;
+    const std::string label = with_stage(row.label, row.stage);
+    if (label != scheme.label) continue;
     const auto none = std::ranges::find_if(
         row.segments, [](const LengthScore& score) { return !score.perplexity; });
     if (none == row.segments.end()) continue;
     reasons.push_back(none->reason);
     const std::string seed = row.seed ? ", seed " + std::to_string(*row.seed) : "";
-    lines.push_back("- " + row.label + seed + ": " + none->reason + "\n");
+    lines.push_back("- " + label + seed + ": " + none->reason + "\n");
   }
   if (reasons.empty()) return "";
   const bool same =
@@ -59,8 +60,11 @@ std::string report_text(const ExtrapolationTable& table, const std::string& unit
   text += table.steps == 0
               ? unit + "s; a model of length " + trained_at +
                     " with its own positions and with others in their place"
-              : "held-out " + unit + "s; every scheme trained at length " + trained_at + " for " +
-                    grouped(table.steps) + (table.steps == 1 ? " step" : " steps");
+              : "held-out " + unit + "s; " +
+                    (table.rows.front().stage ? "one model trained further with every scheme"
+                                              : "every scheme trained") +
+                    " at length " + trained_at + " for " + grouped(table.steps) +
+                    (table.steps == 1 ? " step" : " steps");
   if (table.seeds > 1) {
     text += " with " + std::to_string(table.seeds) +
             " seeds.\nMean and standard deviation: exp of the mean loss, ×÷ exp of the sample "

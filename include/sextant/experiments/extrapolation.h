@@ -62,10 +62,18 @@ LengthScore sliding_perplexity(const LanguageModel<float>& model,
 // overlap.
 std::int64_t tokens_to_score(const ScoredTokens& scored, std::int64_t length, std::int64_t stride);
 
-// The result of one run: a scheme with a seed.
+// Says of which model the scores are, where a trained model is trained further with other
+// positions.
+enum class TrainingStage { before, after };
+std::string_view name_of(TrainingStage stage) noexcept;  // "before", "after"
+// Returns "none, before", or the label alone.
+std::string with_stage(const std::string& label, std::optional<TrainingStage> stage);
+
+// The result of one run: a scheme with a seed, and its stage if it has one.
 struct ExtrapolationRow {
-  std::string label;                  // "rotary base=500000"
-  std::optional<std::uint64_t> seed;  // unset for the only seed of a table that was read
+  std::string label;                   // "rotary base=500000"
+  std::optional<TrainingStage> stage;  // unset for a model that was trained from first weights
+  std::optional<std::uint64_t> seed;   // unset for the only seed of a table that was read
   SchemeSpecs schemes;
   std::int64_t weights = 0;                    // number of learned parameters
   double seconds = 0;                          // seconds of training
@@ -79,7 +87,7 @@ struct ExtrapolationTable {
   std::int64_t seeds = 1;  // seeds of each scheme; an unfinished table has fewer rows
   ScoredTokens scored;
   std::vector<std::int64_t> lengths;
-  std::vector<ExtrapolationRow> rows;  // rows of one scheme differ in their seeds
+  std::vector<ExtrapolationRow> rows;  // rows of one scheme differ in their seeds and stages
 };
 
 // Writes and parses JSON with all fields; missing perplexities are null with their reason. A table
@@ -88,8 +96,9 @@ struct ExtrapolationTable {
 std::string format_json(const ExtrapolationTable& table);
 ExtrapolationTable parse_extrapolation(std::string_view json, std::string_view where);
 
-// Returns "scheme,seed,scoring,length,perplexity" (without the seed for a table of one seed) and a
-// line per number; labels with commas or quotes are quoted, missing numbers are empty.
+// Returns "scheme,stage,seed,scoring,length,perplexity" (without stages or the seed where there are
+// none or one) and a line per number; labels with commas or quotes are quoted, missing numbers are
+// empty.
 std::string format_csv(const ExtrapolationTable& table);
 
 }  // namespace sextant

@@ -16,7 +16,8 @@ namespace sextant {
 struct ExtrapolationScheme {
   std::string label;    // the name of its row, and of its folder, with "-" for characters that file
                         // names should not have
-  SchemeSpecs schemes;  // T5 in a decoder has bidirectional = no by default
+  SchemeSpecs schemes;  // T5 in a decoder has bidirectional = no by default; empty: the positions
+                        // of ExtrapolationOptions::trained
 };
 
 struct ExtrapolationOptions {
@@ -26,6 +27,12 @@ struct ExtrapolationOptions {
   // The number of models of each scheme. They differ in all randomness: seed i adds i to data.seed
   // (order, dropout), to model.seed, and to the parameter `seed` of the schemes.
   std::int64_t seeds = 1;
+
+  // A causal model that is trained further with each of the schemes in place of its positions; the
+  // tokens are those of its tokenizer. It must exist as long as the options. The schemes must learn
+  // nothing. Then every scheme has a row before the training and one after it, and `model` is not
+  // used. nullptr: models with first weights are trained.
+  const TextModel* trained = nullptr;
 
   // The settings that all share: the model (its scheme, vocabulary and length are set here), the
   // data (data.length is the trained length), the optimiser.
@@ -60,6 +67,10 @@ struct ExtrapolationOptions {
 // Returns sensible options for two cores: seven schemes, trained at 128 tokens, tested at 128 ..
 // 1024. The caller sets the folder and steps or minutes.
 ExtrapolationOptions default_extrapolation();
+// Sets options.trained, puts the model's own positions before the other schemes, and limits the
+// length of training to that of the model.
+void train_further(ExtrapolationOptions& options, const TextModel& model);
+inline constexpr double kFurtherRate = 2e-4;  // a learning rate for it, smaller than for new models
 // Returns the options of the experiment's text: a vocabulary of 2000 if the tokens are sub-words
 // without a given size.
 LanguageDataOptions with_small_vocabulary(LanguageDataOptions data);
@@ -82,9 +93,10 @@ struct ExtrapolationResult {
 };
 
 // Trains and scores the missing models, all schemes with their first seed before any with its
-// second. With one seed all schemes have the same batches in the same order and the same initial
-// weights, except those of the scheme itself; `held_out` is scored at all test lengths.
-// results.json is written after each model.
+// second; with `trained`, all schemes are first scored before their training. With one seed all
+// schemes have the same batches in the same order and the same initial weights, except those of the
+// scheme itself; `held_out` is scored at all test lengths. results.json is written after each
+// model.
 //
 // The same call continues a run that was stopped or killed. All settings that the runs depend on
 // must be the same (Error names the differences). Further schemes and seeds are trained with the

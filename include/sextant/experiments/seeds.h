@@ -23,9 +23,9 @@ struct SeedScore {
 };
 SeedScore over_seeds(const std::vector<LengthScore>& scores);
 
-// The runs of one scheme.
+// The runs of one scheme, and of one stage if it has stages.
 struct SchemeScores {
-  std::string label;
+  std::string label;  // with_stage()
   SchemeSpecs schemes;
   std::vector<std::optional<std::uint64_t>> seeds;  // seeds of the runs
   std::vector<SeedScore> segments, sliding;         // one per length

@@ -184,10 +184,33 @@ TEST_F(Extrapolate, ExchangesThePositionsOfATrainedModel) {
   EXPECT_EQ(sextant("plot extrapolation " + folder_ / "exchanged/results.json").code, 0);
   for (const auto& [more, said] : std::vector<std::pair<std::string, std::string>>{
            {" --schemes t5", "[extrapolate.schemes] must be schemes that learn nothing"},
-           {" --steps 4", "[extrapolate.model] must not be combined with --steps"},
+           {" --rate 0.1", "[extrapolate.rate] must be given with --steps or --minutes"},
            {" --width 16", "[extrapolate.model] must not be combined with --width"}}) {
     EXPECT_THAT(sextant(command + more).err, HasSubstr(said));
   }
+}
+
+TEST_F(Extrapolate, TrainsAModelFurtherWithOtherPositions) {
+  ASSERT_EQ(sextant(words("--steps 3 --schemes rotary")).code, 0);
+  const std::string command = "extrapolate --file " + folder_ / "text" + " --model " +
+                              folder_ / "runs/rotary --test-lengths 8,16 --stride 4 --scored 16 " +
+                              "--schemes none --steps 2 --batch-size 2 -o " + folder_ / "further";
+  const Outcome outcome = sextant(command);
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("one model trained further with every scheme at length 8 for "
+                                     "2 steps"));
+  for (const char* row :
+       {"rotary, its own, before", "rotary, its own, after", "none, before", "none, after"}) {
+    EXPECT_THAT(outcome.out, HasSubstr("\n  " + std::string(row) + " "));
+  }
+  const Json json = sextant(command + " --format json").json();  // trains nothing again
+  ASSERT_EQ(json["rows"].size(), 4);
+  EXPECT_EQ(json["rows"][3]["stage"], "after");
+  EXPECT_EQ(json["rows"][3]["label"], "none");
+  const std::string picture = contents(folder_ / "further/extrapolation.svg");
+  EXPECT_THAT(picture, HasSubstr("Rotary, its own, before"));
+  EXPECT_THAT(picture, HasSubstr(", after"));
+  EXPECT_EQ(sextant("info " + folder_ / "further/none").code, 0);
 }
 
 TEST_F(Extrapolate, RefusesWrongCommandLines) {
