@@ -14,6 +14,7 @@
 
 #include "sextant/text/subword.h"
 #include "support/error_of.h"
+#include "text/charsmap.h"
 
 namespace sextant::text {
 namespace {

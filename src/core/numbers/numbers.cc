@@ -12,6 +12,10 @@
 #include <tuple>
 #include <utility>
 
+#ifdef __EMSCRIPTEN__
+#include <emscripten.h>
+#endif
+
 #include "core/text/quoted_text.h"
 #include "core/text/strings.h"
 #include "sextant/core/error.h"
@@ -76,6 +80,23 @@ std::pair<T, bool> stream_value(std::string_view text) {
   in >> value;
   return {value, !in.fail() || std::abs(value) < std::numeric_limits<T>::max()};
 }
+
+#ifdef __EMSCRIPTEN__
+
+// JavaScript has the shortest digits; each try of a stream takes microseconds.
+// clang-format off
+EM_JS(void, sextant_shortest, (double value, char* text, int size), {
+  stringToUTF8(value.toExponential(), text, size);
+})
+// clang-format on
+
+std::string scientific_shortest(double value) {
+  char text[32];
+  sextant_shortest(value, text, sizeof text);
+  return text;
+}
+
+#endif
 
 template <class T>
 std::string scientific_shortest(T value) {

@@ -4,64 +4,50 @@
 
 #include <emscripten.h>
 
-#include <cstdlib>
-#include <memory>
-
 #include "sextant/core/error.h"
 #include "text/ascii.h"
+#include "text/browser/javascript.h"
+#include "text/pretrained/unicode.h"
 
-// JavaScript. Both return a string that the caller frees. The parts of a text as "LENGTH FLAG"
-// pairs: bytes of UTF-8, and w for words, s for what shows nothing, 1 for the rest.
+// The parts of a text, each as two numbers: bytes of UTF-8, and 1 for what shows nothing.
 // clang-format off
-EM_JS(char*, sextant_parts, (const char* text, int bytes, const char* granularity), {
+EM_JS(int32_t*, sextant_parts, (const char* text, int bytes, const char* granularity), {
   const segmenter = new Intl.Segmenter("en", {granularity: UTF8ToString(granularity)});
-  const slash = String.fromCharCode(92);  // a backslash here would be gone before JavaScript sees it
+  const slash = String.fromCharCode(92);
   const any_of = (names) => names.map((name) => slash + "p{" + name + "}").join("");
   const nothing = new RegExp("^[" + any_of(["White_Space", "Cc", "Cf"]) + "]*$", "u");
-  let list = "";
-  for (const part of segmenter.segment(UTF8ToString(text, bytes))) {
+  const list = [];
+  for (const part of segmenter.segment(sextant_text(text, bytes))) {
     const segment = part.segment;
-    const flag = part.isWordLike ? "w" : nothing.test(segment) ? "s" : "1";
-    list += lengthBytesUTF8(segment) + " " + flag + " ";
+    list.push(lengthBytesUTF8(segment), !part.isWordLike && nothing.test(segment) ? 1 : 0);
   }
-  const size = lengthBytesUTF8(list) + 1;
-  const copy = _malloc(size);
-  stringToUTF8(list, copy, size);
-  return copy;
+  return sextant_list(list);
 })
 EM_JS(char*, sextant_lower, (const char* text, int bytes), {
-  const lower = UTF8ToString(text, bytes).toLowerCase();
-  const size = lengthBytesUTF8(lower) + 1;
-  const copy = _malloc(size);
-  stringToUTF8(lower, copy, size);
-  return copy;
+  return sextant_copy(sextant_text(text, bytes).toLowerCase());
 })
 // clang-format on
 
 namespace sextant {
 namespace {
 
-using Returned = std::unique_ptr<char, decltype(&std::free)>;
-
 void check_text(std::string_view text, const char* where) {
   check_utf8(text, where);
   if (text.find('\0') != std::string_view::npos) {
-    throw Error(where, "must not have a zero byte");  // where JavaScript would end it
+    throw Error(where, "must not have a zero byte");  // where a returned text would end
   }
 }
 
-// Calls visit(part, flag) for every stretch between two boundaries.
+// Calls visit(part, shows_nothing) for every stretch between two boundaries.
 template <class Visit>
 void for_each_part(std::string_view text, const char* granularity, Visit visit) {
-  const Returned list(sextant_parts(text.data(), static_cast<int>(text.size()), granularity),
-                      &std::free);
+  const auto parts =
+      text::taken_list(sextant_parts(text.data(), static_cast<int>(text.size()), granularity));
   std::size_t begin = 0;
-  for (const char* at = list.get(); *at != '\0';) {
-    char* end = nullptr;
-    const auto length = static_cast<std::size_t>(std::strtoul(at, &end, 10));
-    visit(text.substr(begin, length), end[1]);
-    begin += length;
-    at = end + 3;  // " w "
+  for (std::size_t i = 0; i < parts.size(); i += 2) {
+    const auto bytes = static_cast<std::size_t>(parts[i]);
+    visit(text.substr(begin, bytes), parts[i + 1] == 1);
+    begin += bytes;
   }
 }
 
@@ -77,7 +63,7 @@ std::string_view trim(std::string_view text) {
 std::string lower_case(std::string_view text) {
   check_text(text, "lower_case.text");
   if (text.empty()) return "";
-  return Returned(sextant_lower(text.data(), static_cast<int>(text.size())), &std::free).get();
+  return text::taken_text(sextant_lower(text.data(), static_cast<int>(text.size())));
 }
 
 std::vector<std::string> split_sentences(std::string_view text) {
@@ -87,7 +73,7 @@ std::vector<std::string> split_sentences(std::string_view text) {
     if (c >= '\n' && c <= '\r') c = ' ';
   }
   std::vector<std::string> sentences;
-  for_each_part(line, "sentence", [&](std::string_view part, char) {
+  for_each_part(line, "sentence", [&](std::string_view part, bool) {
     if (const std::string_view sentence = trim(part); !sentence.empty()) {
       sentences.emplace_back(sentence);
     }
@@ -99,16 +85,24 @@ std::vector<std::string> split_words(std::string_view text) {
   check_text(text, "split_words.text");
   if (text::is_ascii(text)) return text::ascii_words(text);  // as in every build
   std::vector<std::string> words;
-  for_each_part(text, "word", [&](std::string_view part, char flag) {
-    if (flag != 's') words.emplace_back(trim(part));
+  for_each_part(text, "word", [&](std::string_view part, bool shows_nothing) {
+    if (!shows_nothing) words.emplace_back(trim(part));
   });
   return words;
+}
+
+std::vector<std::size_t> text::visible_character_ends(std::string_view text) {
+  std::vector<std::size_t> ends;
+  for_each_part(text, "grapheme", [&, end = std::size_t{0}](std::string_view part, bool) mutable {
+    ends.push_back(end += part.size());
+  });
+  return ends;
 }
 
 std::int64_t visible_length(std::string_view text) {
   check_text(text, "visible_length.text");
   std::int64_t length = 0;
-  for_each_part(text, "grapheme", [&](std::string_view, char) { ++length; });
+  for_each_part(text, "grapheme", [&](std::string_view, bool) { ++length; });
   return length;
 }
 
@@ -117,7 +111,7 @@ std::string shorten(std::string_view text, std::int64_t length) {
   if (length < 1) throw Error("shorten.length", "must be >= 1, got " + std::to_string(length));
   std::int64_t count = 0;
   std::size_t kept = 0;  // bytes of the first length - 1 characters
-  for_each_part(text, "grapheme", [&](std::string_view part, char) {
+  for_each_part(text, "grapheme", [&](std::string_view part, bool) {
     if (++count < length) kept += part.size();
   });
   if (count <= length) return std::string(text);

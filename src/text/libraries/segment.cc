@@ -17,6 +17,7 @@
 
 #include "sextant/core/error.h"
 #include "text/libraries/word_rules.h"
+#include "text/pretrained/unicode.h"
 
 namespace sextant {
 namespace {
@@ -177,6 +178,14 @@ std::vector<std::string> split_words(std::string_view text) {
     if (is_word || !shows_nothing(part)) words.emplace_back(trim(part));
   });
   return words;
+}
+
+std::vector<std::size_t> text::visible_character_ends(std::string_view text) {
+  std::vector<std::size_t> ends;
+  for_each_character(text, [&, end = std::size_t{0}](std::string_view character) mutable {
+    ends.push_back(end += character.size());
+  });
+  return ends;
 }
 
 std::int64_t visible_length(std::string_view text) {

@@ -11,6 +11,7 @@
 
 #include "sextant/core/error.h"
 #include "sextant/text/segment.h"
+#include "text/charsmap.h"
 #include "text/quote.h"
 
 namespace sextant::text {

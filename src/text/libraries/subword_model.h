@@ -12,9 +12,4 @@ namespace sextant::text {
 // Throws an Error with `where` for anything else.
 std::string checked_model(std::string_view bytes, std::string_view where);
 
-// The two halves of a normalisation table: a double-array trie of little-endian 32-bit units and
-// the replacement strings that its leaves point to. Throws Error naming `where` unless every
-// lookup of any text stays inside both and finds at most 32 rules at one place.
-void check_charsmap(std::string_view blob, std::string_view where);
-
 }  // namespace sextant::text
