@@ -44,6 +44,7 @@ on_the_release() {
   step "rows of a million keys" build/release/tests/attention_tests --gtest_also_run_disabled_tests --gtest_filter='*Million*' --gtest_brief=1
   step "torch and transformers" make test-torch
   step "MLX, jax and matplotlib" make test-libraries
+  step "suites of other libraries" make test-peers
   step "a real model" make test-models
   step "200,000 hostile calls of the Python module" sh -c 'SEXTANT_HOSTILE_CALLS=200000 SEXTANT_HOSTILE_SEED=1 PYTHONPATH=$PWD/build/release/python PYTHONDONTWRITEBYTECODE=1 \
     build/venv/bin/python -m pytest -q -p no:cacheprovider python/tests/test_hostile_calls.py'
