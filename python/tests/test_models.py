@@ -43,7 +43,7 @@ def test_matrices_of_16_bits_are_for_inference(model: sextant.LanguageModel, tmp
         narrow.save(tmp_path / "again")
     with pytest.raises(ValueError, match="must be float32 to train, save or change weights"):
         narrow.loss(ids, gradients=True)
-    with pytest.raises(ValueError, match=r"\[load.dtype\] must be float32, bfloat16 or float16"):
+    with pytest.raises(ValueError, match=r"\[load.dtype\] must be one of float32, bfloat16, float16, got 'int8'"):
         sextant.load(tmp_path / "saved", dtype="int8")
 
 

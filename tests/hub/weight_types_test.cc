@@ -67,6 +67,25 @@ TEST_P(NarrowFolder, HasTheBitsOfRoundedFloats) {
 INSTANTIATE_TEST_SUITE_P(All, NarrowFolder, ::testing::ValuesIn(golden_names()),
                          [](const auto& each) { return each.param; });
 
+// Matrices of several pieces, also of rows that the file has in another order: bloom's are by head.
+TEST(NarrowWeights, OfLargeMatricesAreRoundedOnceToo) {
+  for (const char* type : {"llama", "bloom"}) {
+    SCOPED_TRACE(type);
+    const TemporaryFolder place;
+    TransformerConfig config = load_pretrained(golden_folder(type)).config;
+    config.width = 256;
+    config.heads = 4;
+    config.kv_heads = 4;
+    config.head_dim = 64;
+    config.ffn_width = 1024;
+    config.vocabulary = 600;
+    save_pretrained(LanguageModel<float>(config), place / "large", {.model_type = type});
+    const auto narrow = load_pretrained(place / "large", {}, WeightType::bfloat16);
+    auto wide = load_pretrained(place / "large");
+    EXPECT_GT(round_like(narrow, wide), 4);
+  }
+}
+
 TEST(NarrowWeights, AreNotSaved) {
   const TemporaryFolder folder;
   const auto model = load_pretrained(golden_folder("llama"), {}, WeightType::bfloat16);
