@@ -20,7 +20,6 @@ namespace {
 
 constexpr const char* kWritten = "Written tokens";
 constexpr const char* kSource = "Source tokens";
-constexpr std::size_t kMaxTokens = 512;  // all layers' maps are held at once
 
 // A text as tokens and as labels of a picture.
 struct Labelled {
@@ -30,13 +29,42 @@ struct Labelled {
 
 Labelled labelled(TokenizedText read, const std::string& where) {
   Labelled result{std::move(read.ids), std::move(read.tokens)};
-  if (result.ids.empty() || result.ids.size() > kMaxTokens) {
-    throw Error(where, "must be 1 .. " + std::to_string(kMaxTokens) + " tokens for a map, got " +
-                           std::to_string(result.ids.size()));
-  }
+  if (result.ids.empty()) throw Error(where, "must have at least one token, got none");
   check_tokens(result.labels, where);
   for (std::string& label : result.labels) label = token_label(label);
   return result;
+}
+
+void check_weights(const std::string& where, std::int64_t maps, std::int64_t rows,
+                   std::int64_t columns, const std::string& choose) {
+  const double weights =
+      static_cast<double>(maps) * static_cast<double>(rows) * static_cast<double>(columns);
+  if (weights <= static_cast<double>(kMaxMapWeights)) return;
+  throw Error(where, "must have at most 2^25 attention weights in the maps, got " +
+                         std::to_string(maps) + " maps of " + std::to_string(rows) + " x " +
+                         std::to_string(columns) + "; choose " + choose);
+}
+
+// The numbers first, first + 1, ... that are chosen; empty: all.
+std::vector<std::int64_t> one_or_all(std::optional<std::int64_t> chosen, std::int64_t count,
+                                     const std::string& where) {
+  if (!chosen) return {};
+  if (*chosen >= 0 && *chosen < count) return {*chosen};
+  throw Error(where,
+              "must be 0 .. " + std::to_string(count - 1) + ", got " + std::to_string(*chosen));
+}
+
+// Queries [first, end), of all.
+std::vector<std::int64_t> rows_of(const MapChoice& chosen, std::int64_t tokens) {
+  const std::int64_t first = chosen.first_row, end = chosen.end_row.value_or(tokens);
+  if (first < 0 || first >= end || end > tokens) {
+    throw Error("figure.rows", "must be FIRST:END with 0 <= FIRST < END <= " +
+                                   std::to_string(tokens) + ", the number of tokens, got " +
+                                   std::to_string(first) + ":" + std::to_string(end));
+  }
+  std::vector<std::int64_t> rows;
+  for (std::int64_t row = first; row < end; ++row) rows.push_back(row);
+  return rows;
 }
 
 // A contiguous array in another shape and in float64.
@@ -53,12 +81,13 @@ std::vector<Tensor<double>> widened(const std::vector<Tensor<float>>& maps) {
 }
 
 // Returns attention of a text to itself, with the pairs that its mask and its positions hide; for
-// layers of several kinds, `kinds` has that of each.
+// layers of several kinds, `kinds` has that of each of `maps`.
 ModelAttention self_attention(std::string name, std::string title,
                               const std::vector<Tensor<float>>& maps,
                               const std::vector<std::string>& labels,
                               const PositionModule<float>& positions, bool causal,
-                              std::string caption, std::span<const std::size_t> kinds = {}) {
+                              std::string caption, std::span<const std::size_t> kinds = {},
+                              const WeightsOptions& chosen = {}) {
   ModelAttention part{std::move(name), std::move(title), widened(maps),
                       labels,          labels,           std::move(caption)};
   std::map<std::size_t, Tensor<double>> hidden;  // by kind
@@ -66,7 +95,8 @@ ModelAttention self_attention(std::string name, std::string title,
     const std::size_t kind = kinds.empty() ? 0 : kinds[layer];
     const auto [found, is_new] = hidden.try_emplace(kind);
     if (is_new) {
-      found->second = hidden_pairs(positions, maps[0].size(0), maps[0].size(1), causal, kind);
+      found->second = hidden_pairs(positions, positions.options().heads, std::ssize(labels), causal,
+                                   kind, chosen);
     }
     Tensor<double>& masked = part.masked.emplace_back(part.layers[layer].clone());
     for (std::int64_t i = 0; i < masked.count(); ++i) masked.data()[i] += found->second.data()[i];
@@ -97,6 +127,7 @@ Json json_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {
   json["layer"] = maps.has_heads ? Json(layer) : Json();
   json["queries"] = maps.queries;
   json["keys"] = maps.keys;
+  if (part.first_query > 0) json["first_query"] = part.first_query;
   json["heads"] = maps.weights.size(0);
   if (maps.head >= 0) json["head"] = maps.head;
   json["weights"] = rows_as_json(maps.weights);
@@ -107,20 +138,32 @@ Json json_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {
 
 // Hidden pairs do not depend on queries and keys.
 Tensor<double> hidden_pairs(const PositionModule<float>& positions, std::int64_t heads,
-                            std::int64_t length, bool causal, std::size_t kind) {
+                            std::int64_t length, bool causal, std::size_t kind,
+                            const WeightsOptions& chosen) {
   const Tensor<float> zeros({1, heads, length, positions.options().head_dim});
   AttentionOptions<float> options;
   if (causal) options.causal = Causal::top_left;
   const PositionTables<float> tables = positions.tables(length);
   tables.set(options, length, kind);
-  Tensor<double> hidden({heads, length, length});
-  lessons::hide<float>(hidden, zeros.view(), zeros.view(), options);
+  const auto number = [](const std::vector<std::int64_t>& some, std::int64_t all) {
+    return some.empty() ? all : std::ssize(some);
+  };
+  Tensor<double> hidden({number(chosen.heads, heads), number(chosen.rows, length), length});
+  lessons::hide<float>(hidden, zeros.view(), zeros.view(), options, chosen);
   return hidden;
 }
 
 std::vector<ModelAttention> attend_model(const TextTranslator& model, const std::string& text,
                                          const std::optional<std::string>& given, int threads) {
   const Labelled source = labelled(model.tokenizer.model_input(text), "figure.text");
+  const TransformerConfig& c = model.config;
+  const auto check_length = [&c](std::size_t tokens) {
+    const std::int64_t encoder = c.encoder_layers > 0 ? c.encoder_layers : c.layers;
+    const auto length = static_cast<std::int64_t>(tokens);
+    check_weights("figure.text", (encoder + 2 * c.layers) * c.heads, length, length,
+                  "a shorter text or translation");
+  };
+  check_length(source.ids.size());
   const Labelled target = target_of(given, model, source, threads);
   // The decoder reads <bos> and the target; it then writes the target and <eos>.
   const std::vector<std::int64_t> read = model.decoder_input(target.ids);
@@ -129,6 +172,7 @@ std::vector<ModelAttention> attend_model(const TextTranslator& model, const std:
     read_labels.push_back(model.tokenizer.piece_or_number(id));
   }
   read_labels.insert(read_labels.end(), target.labels.begin(), target.labels.end());
+  check_length(std::max(source.ids.size(), read.size()));
   std::vector<std::string> written(read_labels.begin() + 1, read_labels.end());
   written.push_back(model.tokenizer.piece_or_number(model.config.target_end));
   Workspace memory;
@@ -164,28 +208,50 @@ std::vector<ModelAttention> attend_model(const TextTranslator& model, const std:
 }
 
 std::vector<ModelAttention> attend_model(const TextModel& model, const std::string& text,
-                                         int threads) {
+                                         int threads, const MapChoice& chosen) {
   const Labelled read = labelled(model.tokenizer.model_input(text), "figure.text");
+  const TransformerConfig& config = model.config;
+  const auto layers = one_or_all(chosen.layer, config.layers, "figure.layer");
+  const WeightsOptions some{.heads = one_or_all(chosen.head, config.heads, "figure.head"),
+                            .rows = rows_of(chosen, std::ssize(read.ids))};
+  check_weights("figure.text",
+                (layers.empty() ? config.layers : 1) * (some.heads.empty() ? config.heads : 1),
+                std::ssize(some.rows), std::ssize(read.ids), "a layer, a head or fewer rows");
+  std::vector<std::size_t> kinds = model.stack.options.kinds;
+  if (chosen.layer && !kinds.empty()) kinds = {kinds[static_cast<std::size_t>(*chosen.layer)]};
   Workspace memory;
   Pass pass{.memory = memory, .threads = threads};
   std::vector<ModelAttention> parts;
-  parts.push_back(self_attention("self", "Self attention", model.attention_maps(read.ids, pass),
-                                 read.labels, model.positions,
-                                 model.config.kind == ModelKind::causal,
-                                 "Row: the query. Column: the key.", model.stack.options.kinds));
+  parts.push_back(self_attention(
+      "self", "Self attention",
+      model.attention_maps(read.ids, pass,
+                           {.layers = layers, .heads = some.heads, .rows = some.rows}),
+      read.labels, model.positions, config.kind == ModelKind::causal,
+      "Row: the query. Column: the key.", kinds, some));
+  ModelAttention& part = parts.back();
+  part.queries.assign(read.labels.begin() + some.rows.front(),
+                      read.labels.begin() + some.rows.back() + 1);
+  part.first_layer = chosen.layer.value_or(0);
+  part.first_head = chosen.head.value_or(0);
+  part.first_query = some.rows.front();
   return parts;
 }
 
 std::vector<ModelAttention> attend_model(const ModelFolder& folder, const std::string& text,
-                                         const std::optional<std::string>& target, int threads) {
+                                         const std::optional<std::string>& target, int threads,
+                                         const MapChoice& chosen) {
   if (folder.config.kind == ModelKind::translator) {
+    if (chosen.layer || chosen.head || chosen.first_row > 0 || chosen.end_row) {
+      throw Error("figure.rows",
+                  "must not be chosen for a translator, whose maps are all computed");
+    }
     return attend_model(TextTranslator::load(folder), text, target, threads);
   }
   if (target) {
     throw Error("figure.target",
                 "must not be given: " + described(folder.config.kind) + " looks at one text");
   }
-  return attend_model(TextModel::load(folder), text, threads);
+  return attend_model(TextModel::load(folder), text, threads, chosen);
 }
 
 const ModelAttention& find_part(std::span<const ModelAttention> parts, std::string_view name) {
@@ -198,15 +264,22 @@ const ModelAttention& find_part(std::span<const ModelAttention> parts, std::stri
 }
 
 HeadMaps maps_of(const ModelAttention& part, std::size_t layer, std::int64_t head) {
-  if (layer >= part.layers.size()) {
-    throw Error("figure.layer", "must be 0 .. " + std::to_string(part.layers.size() - 1) +
-                                    ", got " + std::to_string(layer));
+  const auto first = static_cast<std::size_t>(part.first_layer);
+  if (layer < first || layer - first >= part.layers.size()) {
+    throw Error("figure.layer", "must be " + std::to_string(first) + " .. " +
+                                    std::to_string(first + part.layers.size() - 1) + ", got " +
+                                    std::to_string(layer));
   }
   HeadMaps maps;
   maps.has_heads = part.has_heads();
   maps.head = maps.has_heads ? head : -1;
-  maps.weights = chosen_heads(part.layers[layer].view(), maps.head);
-  if (!part.masked.empty()) maps.masked = chosen_heads(part.masked[layer].view(), maps.head);
+  const std::int64_t index = maps.head < 0 ? -1 : maps.head - part.first_head;
+  if (maps.head >= 0 && index < 0) {
+    throw Error("figure.head", "must be " + std::to_string(part.first_head) + ", got " +
+                                   std::to_string(maps.head));
+  }
+  maps.weights = chosen_heads(part.layers[layer - first].view(), index);
+  if (!part.masked.empty()) maps.masked = chosen_heads(part.masked[layer - first].view(), index);
   maps.queries = part.queries;
   maps.keys = part.keys;
   maps.row_name = part.row_name;
@@ -242,9 +315,9 @@ std::string attention_page(const TransformerConfig& config, std::span<const Mode
   for (const ModelAttention& part : parts) {
     page.section(part.title);
     for (std::size_t layer = 0; layer < part.layers.size(); ++layer) {
-      const HeadMaps maps = maps_of(part, layer, head);
+      const HeadMaps maps = maps_of(part, static_cast<std::size_t>(part.first_layer) + layer, head);
       page.picture(draw_maps(maps), draw_maps(maps, kNarrow), layer == 0 ? part.caption : "");
-      data.push_back(json_of(part, layer, head));
+      data.push_back(json_of(part, static_cast<std::size_t>(part.first_layer) + layer, head));
     }
   }
   page.data("attention.json", to_text(data));

@@ -27,11 +27,12 @@ inline Tensor<double> one_map(View<const double> q, View<const double> k, Stage 
 }
 
 // Weights [heads, queries, keys] of q and k [1, heads, .., head_dim]: -infinity where the masks or
-// biases of `options` hide a pair.
+// biases of `options` hide a pair. `chosen`: of which heads and queries the weights are.
 template <class T>
 void hide(Tensor<double>& weights, View<const T> q, View<const T> k,
-          const AttentionOptions<T>& options) {
-  const Tensor<T> scores = attention_weights<T>(q, k, options, {.stage = Stage::biased});
+          const AttentionOptions<T>& options, WeightsOptions chosen = {}) {
+  chosen.stage = Stage::biased;
+  const Tensor<T> scores = attention_weights<T>(q, k, options, chosen);
   for (std::int64_t i = 0; i < weights.count(); ++i) {
     if (scores.data()[i] == -HUGE_VAL) weights.data()[i] = -HUGE_VAL;
   }

@@ -72,6 +72,59 @@ TEST(ModelAttention, EachLayerHidesWhatItsOwnPositionsHide) {
   }
 }
 
+// Layer 1 sees two tokens.
+TextModel windowed_model() {
+  TransformerConfig config;
+  config.width = 8;
+  config.heads = 2;
+  config.layers = 3;
+  config.schemes = {"rotary"};
+  config.layer_schemes = {{{1}, {"rotary", {"window", {{"left", "1"}}}}}};
+  const std::vector<std::string> texts = {"a b c d"};
+  return TextModel(config, Tokenizer::train(texts));
+}
+
+TEST(ModelAttention, ChosenMapsAreThoseOfAll) {
+  const TextModel model = windowed_model();
+  const auto all = attend_model(model, "a b c d", 1);
+  const auto some =
+      attend_model(model, "a b c d", 1, {.layer = 1, .head = 1, .first_row = 1, .end_row = 3});
+  ASSERT_EQ(some[0].layers.size(), 1u);
+  EXPECT_EQ(some[0].layers[0].shape(), (Shape{1, 2, 4}));
+  EXPECT_EQ(some[0].queries, (std::vector<std::string>{"b", "c"}));
+  EXPECT_EQ(some[0].keys, all[0].keys);
+  const HeadMaps chosen = maps_of(some[0], 1, 1), whole = maps_of(all[0], 1, 1);
+  for (std::int64_t row = 0; row < 2; ++row) {
+    for (std::int64_t key = 0; key < 4; ++key) {
+      EXPECT_EQ(chosen.weights(0, row, key), whole.weights(0, row + 1, key));
+      EXPECT_EQ(chosen.drawn()(0, row, key), whole.drawn()(0, row + 1, key));
+    }
+  }
+  EXPECT_EQ(Json::parse(attention_json(some[0], 1, 1))["first_query"], 1);
+  EXPECT_THROW(maps_of(some[0], 0, 1), Error);
+  EXPECT_THROW(maps_of(some[0], 1, 0), Error);
+}
+
+TEST(ModelAttention, RefusesMapsThatAreNotThereOrTooMany) {
+  const TextModel model = windowed_model();
+  const auto refused = [&](const MapChoice& chosen, const std::string& text = "a b c d") {
+    return error_of([&] { attend_model(model, text, 1, chosen); });
+  };
+  EXPECT_EQ(refused({.layer = 3}), "[figure.layer] must be 0 .. 2, got 3");
+  EXPECT_EQ(refused({.head = 2}), "[figure.head] must be 0 .. 1, got 2");
+  EXPECT_EQ(refused({.first_row = 2, .end_row = 2}),
+            "[figure.rows] must be FIRST:END with 0 <= FIRST < END <= 4, the number of tokens, "
+            "got 2:2");
+  EXPECT_THAT(refused({.end_row = 5}), HasSubstr("got 0:5"));
+  std::string text;
+  for (int i = 0; i < 2400; ++i) text += "a ";
+  EXPECT_EQ(refused({}, text),
+            "[figure.text] must have at most 2^25 attention weights in the maps, got 6 maps of "
+            "2400 x 2400; choose a layer, a head or fewer rows");
+  const auto parts = attend_model(model, text, 1, {.layer = 0, .first_row = 2399, .end_row = 2400});
+  EXPECT_EQ(parts[0].layers[0].shape(), (Shape{2, 1, 2400}));
+}
+
 TEST(ModelAttention, CopyingHasNoHeads) {
   const ModelAttention copy = part("copy", 1, 1);
   EXPECT_FALSE(copy.has_heads());

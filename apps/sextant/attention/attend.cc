@@ -20,7 +20,7 @@ namespace {
 // The options of trained models, and those of both kinds; the rest are of random weights.
 constexpr std::string_view kOfTrained[] = {
     "TARGET",       "--part",    "--layer",   "--without-positions", "--replace-scheme",
-    "--replace-in", "--read-as", "--threads", "--overview"};
+    "--replace-in", "--read-as", "--threads", "--overview",          "--rows"};
 constexpr std::string_view kOfBoth[] = {"TEXT",     "--file",      "--second",    "--head",
                                         "--lines",  "--max-width", "--json",      "--output",
                                         "--format", "--model",     "--print-call"};
@@ -140,6 +140,11 @@ void add_attend(CLI::App& program, Job& job) {
              "FILE.vec");
   add_integer(command, "--layer", attend->layer, 0, kMaxInteger,
               "layer of a trained model, from 0 (default: the last)");
+  command
+      .add_option("--rows", attend->rows,
+                  "for a language model: only these queries, FIRST:END from 0, without END; with "
+                  "--layer and --head maps of thousands of tokens have at most 2^25 weights")
+      ->type_name("FIRST:END");
   attend->splitting.add_to(command);
   add_fields(command, attend->options, "", kSentenceWords);
   add_integer(command, "--head", attend->head, 0, kMaxInteger, "only this head, 0 .. heads - 1");
@@ -168,6 +173,8 @@ void add_attend(CLI::App& program, Job& job) {
       "  sextant attend \"the cat sat\" --scheme rotary --step rotated_q -o q.svg\n"
       "  sextant attend \"the king and the queen\" --vectors wiki.vec\n"
       "  sextant attend --model runs/dates \"the third of March 2021\" -o cross.svg\n"
+      "  sextant attend --model gpt2 --file long.txt --layer 5 --head 1 --rows 900:1000 -o "
+      "map.npy\n"
       "Without -o and --format: colour blocks in a terminal, numbers in a pipe.");
   command.callback([attend, model, &command, &job] {
     const bool is_trained = model->count() > 0;

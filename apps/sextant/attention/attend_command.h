@@ -51,6 +51,7 @@ struct Attend {
   ModelOption model;
   std::string part;
   std::optional<std::int64_t> layer;
+  std::string rows;       // FIRST:END of the queries; empty: all
   bool overview = false;  // all heads by their roles
 
   bool has_second() const { return second_option->count() + target_option->count() > 0; }

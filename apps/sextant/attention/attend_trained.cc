@@ -1,6 +1,7 @@
 // `sextant attend --model`: where a trained model looks.
 #include "attention/attend_command.h"
 #include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
 #include "sextant/figures/head_roles.h"
 #include "sextant/figures/model_attention.h"
 #include "streams/console.h"
@@ -9,8 +10,31 @@
 namespace sextant::app {
 namespace {
 
+// --layer, --head and --rows of a language model; a page and the overview have all layers.
+figures::MapChoice choice_of(const Attend& attend, const TransformerConfig& config) {
+  figures::MapChoice chosen;
+  if (!attend.rows.empty()) {
+    const std::size_t colon = attend.rows.find(':');
+    const bool is_range = colon != std::string::npos;
+    if (!is_range || attend.overview || config.kind == ModelKind::translator) {
+      throw Error("attend.rows",
+                  attend.overview ? "must not be given with --overview, which needs all rows"
+                  : is_range ? "must be given with a language model, got " + described(config.kind)
+                             : "must be FIRST:END, got '" + attend.rows + "'");
+    }
+    chosen.first_row = parse_int64(attend.rows.substr(0, colon), "attend.rows");
+    chosen.end_row = parse_int64(attend.rows.substr(colon + 1), "attend.rows");
+  }
+  if (config.kind == ModelKind::translator || attend.overview) return chosen;
+  const bool is_page =
+      attend.output.format(kAttendFormats, "attend").value_or(Format::text) == Format::html;
+  if (!is_page) chosen.layer = attend.layer.value_or(config.layers - 1);
+  if (attend.head >= 0) chosen.head = attend.head;
+  return chosen;
+}
+
 std::size_t chosen_layer(const Attend& attend, const figures::ModelAttention& part) {
-  const auto layers = static_cast<std::int64_t>(part.layers.size());
+  const std::int64_t layers = part.first_layer + std::ssize(part.layers);
   if (!part.has_heads() && (attend.layer || attend.head >= 0)) {
     throw Error(attend.layer ? "attend.layer" : "attend.head",
                 "must not be given with --part copy: the pointer has one map");
@@ -52,7 +76,8 @@ void attend_trained(const Attend& attend) {
   const std::string text = attend.text.read("attend.text", kLongestShownText);
   std::optional<std::string> target;
   if (attend.has_second()) target = read_text(attend.second, "attend.target", kLongestShownText);
-  const auto parts = figures::attend_model(folder, text, target, attend.model.threads);
+  const auto parts = figures::attend_model(folder, text, target, attend.model.threads,
+                                           choice_of(attend, folder.config));
   if (const auto& other = folder.other_schemes; !other.empty()) {
     folder.config = with_schemes(folder.config, other, folder.replaced_layers);
   }
@@ -66,7 +91,7 @@ void attend_trained(const Attend& attend) {
   }
   const bool is_page =
       attend.output.format(kAttendFormats, "attend").value_or(Format::text) == Format::html;
-  check_written(attend, is_page ? weights : static_cast<double>(part.layers[layer].count()));
+  check_written(attend, is_page ? weights : static_cast<double>(maps.weights.count()));
   write_maps(
       attend, maps, [&] { return attention_json(part, layer, attend.head); },
       [&] { return attention_page(folder.config, parts, attend.head); });

@@ -118,6 +118,21 @@ TEST(WithoutPositions, EveryCommandReadsTheSameModel) {
   EXPECT_THAT(sextant("attend 'a b' --without-positions").err, HasSubstr("attend.model"));
 }
 
+TEST(AttendRows, AreThoseOfTheWholeMap) {
+  const std::string command = "attend abcabc --json --model " + alphabet_model();
+  const Json all = sextant(command).json();
+  const Json some = sextant(command + " --head 1 --rows 2:4").json();
+  ASSERT_EQ(some["queries"].size(), 2u);
+  EXPECT_EQ(some["first_query"], 2);
+  EXPECT_EQ(some["weights"][0][0], all["weights"][1][2]);
+  EXPECT_EQ(some["weights"][0][1], all["weights"][1][3]);
+  for (const char* rows : {"4:4", "0:99", "2", "a:b"}) {
+    const Outcome refused = sextant(command + " --rows " + rows);
+    EXPECT_EQ(refused.code, 1) << rows;
+    EXPECT_THAT(refused.err, HasSubstr("[attend.rows] ")) << rows;
+  }
+}
+
 TEST(AttendCommand, ShowsAllHeadsByWhatTheyLookAt) {
   const std::string command = "attend abcabc --overview --model " + alphabet_model();
   const Json json = sextant(command + " --json").json();
@@ -130,6 +145,7 @@ TEST(AttendCommand, ShowsAllHeadsByWhatTheyLookAt) {
   EXPECT_THAT(sextant(command + " --layer 0").err, HasSubstr("[attend.layer]"));
   EXPECT_THAT(sextant(command + " --format npy").err, HasSubstr("[attend.overview]"));
   EXPECT_THAT(sextant("attend abc --overview").err, HasSubstr("[attend.model]"));
+  EXPECT_THAT(sextant(command + " --rows 0:2").err, HasSubstr("[attend.rows]"));
 }
 
 TEST(InfoCommand, DescribesAModel) {
