@@ -21,7 +21,7 @@ SCRIPTS = ["state.js", "elements.js", "exports.js", "progress.js", "maps.js", "c
            "lesson/drawings.js", "lesson/data.js", "lesson/flow.js", "lesson/pictures.js", "lesson/pictures_more.js", "views/lesson.js",
            "views/order_words.js", "views/toy_model.js", "views/order.js", "views/positions_parts.js", "views/positions.js",
            "views/attention_options.js", "views/attention.js",
-           "models.js", "drop.js", "views/diagram.js", "views/model_text.js", "views/model_tokens.js", "views/model_folder.js", "views/model_looks.js", "views/model.js",
+           "models.js", "drop.js", "views/diagram.js", "views/model_kinds.js", "views/model_text.js", "views/model_tokens.js", "views/model_folder.js", "views/model_looks.js", "views/model.js",
            "views/train_words.js", "views/train.js", "views/lengths.js", "views/documents.js", "app.js"]
 
 

@@ -25,7 +25,7 @@
     title: (name) => known.get(name).title,
     folder: (name) => known.get(name).folder,
     shown: (name) => known.get(name).shown,
-    // `files`: paths in the folder, and bytes.
+    // `files`: paths in the folder, and bytes, or Files of the disk, which the worker reads.
     add(name, {title, shown, files}) {
       const folder = `/models/${name}-${(explorer.models.count = (explorer.models.count || 0) + 1)}`;
       known.set(name, {title, shown, folder, packed: {},

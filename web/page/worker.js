@@ -1,5 +1,5 @@
 // Runs commands of the program, one at a time. A message {id, args, files, packed, read, pick, lines, watch} is answered by
-// {id, code, out, err, files, picked}: `files` of the message are written before the command, those named in
+// {id, code, out, err, files, picked}: `files` of the message (bytes, or Files of the disk) are written before the command, those named in
 // `read` are read after it. For long JSON `pick` names the wanted fields, "first.tokens"; they are returned in
 // `picked`, and `out` is empty. `packed` files are gzip as base64. While the command runs, {id, progress} has a line of
 // its stderr, {id, line} a line of its stdout, {id, folder} the files of the folder `watch`, a link, after a change.
@@ -69,7 +69,7 @@ function run(module, {id, args, files = {}, read = [], pick = [], lines = false,
   try {
     for (const [name, bytes] of Object.entries(files)) {
       module.FS.mkdirTree(name.slice(0, name.lastIndexOf('/')) || '/');
-      module.FS.writeFile(name, bytes);
+      module.FS.writeFile(name, bytes, {canOwn: true});
     }
     code = module.callMain(args);
   } catch (problem) {
@@ -96,6 +96,13 @@ onmessage = async ({data}) => {
     return;
   }
   const files = {...data.files};
-  for (const [name, text] of Object.entries(data.packed || {})) files[name] = await unpack(text);
+  try {
+    for (const [name, text] of Object.entries(data.packed || {})) files[name] = await unpack(text);
+    for (const [name, file] of Object.entries(files)) {
+      if (file instanceof Blob) files[name] = new Uint8Array(await file.arrayBuffer());
+    }
+  } catch (problem) {
+    return postMessage({id: data.id, code: 70, out: '', err: `sextant: a file cannot be read: ${problem.message}\n`, files: {}, memory: 0});
+  }
   run(await program, {...data, files});
 };

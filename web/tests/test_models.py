@@ -206,7 +206,7 @@ def test_what_cannot_be_opened_says_what_can(shared, tmp_path):
     sextant("train", "lm", "--file", str(tmp_path / "t.txt"), "--tokenizer", "word", "--steps", "2", "--width", "16", "--heads", "2", "--layers", "1",
             "-o", str(tmp_path / "words"))
     page.locator("input[type=file]").set_input_files((tmp_path / "words" / "last").resolve())
-    page.locator(".drop .problem", has_text="The explorer opens causal models and translators of characters").wait_for(timeout=30000)
+    page.locator(".drop .problem", has_text="The explorer opens models of characters").wait_for(timeout=30000)
     assert one.problems == []
 
 

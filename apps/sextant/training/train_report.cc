@@ -41,9 +41,12 @@ std::string losses(const TrainReport& report) {
 
 // The same sentence as in the page where a model is dropped (web/page/views/model_folder.js).
 std::string explorer_line(const TrainReport& report) {
-  if (report.tokenizer == TokenizerKind::character && report.kind != "mlm") return "opens this run";
-  return "opens causal models and translators of characters, or of words between white space "
-         "(--no-split-punctuation)";
+  if (report.tokenizer == TokenizerKind::character ||
+      report.tokenizer == TokenizerKind::pretrained) {
+    return "opens this run";
+  }
+  return "opens models of characters, of words between white space (--no-split-punctuation) and of "
+         "a tokenizer.json of Hugging Face";
 }
 
 std::string next_commands(const TrainReport& report) {

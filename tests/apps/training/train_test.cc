@@ -80,8 +80,8 @@ TEST_F(Train, GoesOnWithoutItsBestCheckpointAndSaysSo) {
 TEST_F(Train, SaysWhatTheExplorerOpens) {
   EXPECT_THAT(sextant(lm("letters", "--steps 1")).out, HasSubstr("explorer    opens this run\n"));
   EXPECT_THAT(sextant(translate("words", "--steps 1")).out,
-              HasSubstr("explorer    opens causal models and translators of characters, or of "
-                        "words between white space (--no-split-punctuation)\n"));
+              HasSubstr("explorer    opens models of characters, of words between white space "
+                        "(--no-split-punctuation) and of a tokenizer.json of Hugging Face\n"));
 }
 
 TEST_F(Train, LearnsATextAndKeepsModelMetricsAndCurves) {

@@ -85,7 +85,8 @@
   explorer.diagram = (info, off) => {
     const {config} = info, pairs = config.kind === 'translator';
     const decoder = boxes_of(info, {layers: config.layers, tokens: pairs ? 'what is written' : 'the text', cross: pairs,
-      out: ['norm and map to the vocabulary', ...(config.pointer ? ['pointer: copy a source token'] : []), 'probabilities of the next token']});
+      out: config.logits === false ? ['a vector for each token'] : ['norm and map to the vocabulary', ...(config.pointer ? ['pointer: copy a source token'] : []),
+        `probabilities of ${config.kind === 'masked' ? 'each' : 'the next'} token`]});
     const encoder = pairs ? boxes_of(info, {layers: config.encoder_layers || config.layers, tokens: 'what is read', cross: false, out: []}) : [];
     const margin = 12, step = kWide + 58, high = Math.max(height_of(decoder), height_of(encoder)) + margin;
     const wide = (pairs ? 2 : 1) * step + margin, bottom = high - margin / 2;

@@ -4,7 +4,6 @@
 
 (() => {
   const explorer = globalThis.explorer, {make, state, models} = explorer;
-  const kDate = 'the third of march nineteen ninety-nine', kPrompt = 'ROMEO:\nI am ';
   const generation = explorer.command_options('generate', ['max-tokens', 'temperature', 'top-k', 'seed'], {'max-tokens': '60'});
 
   explorer.views.model = {
@@ -17,8 +16,8 @@
 
       const name = () => models.has(state.get('model', 'shipped')) ? state.get('model', 'shipped') : 'shipped';
       const off = () => state.get('off') === 'yes';
-      const pairs = () => info.config.kind === 'translator';
-      const text = () => pairs() ? state.get('date', kDate) : state.get('prompt', kPrompt);
+      const kind = () => explorer.kind_of(info), of = () => explorer.model_kinds[kind()];
+      const text = () => state.get(of().key, of().start(info));
       const at = () => Math.min(Math.max(Number(state.get('at', '0')) || 0, 0), Math.max(found.written.length - 1, 0));
       const set = (key, fallback, then) => (value) => {
         state.set({[key]: value === fallback ? null : value});
@@ -30,23 +29,36 @@
       // A written token: the alternatives to it and the prediction of each layer.
       function choose(i, focus = true) {
         state.set({at: i === 0 ? null : i});
-        tokens.replaceChildren(explorer.token_row(found.written, i, choose));
+        tokens.replaceChildren(explorer.token_row(found.written, i, choose, kind() === 'encoder' ? 'Texts: choose one' : undefined));
         if (focus) tokens.querySelectorAll('button')[i]?.focus();
         const one = found.written[i];
-        const take = pairs() ? null : (token) => {
-          state.set({prompt: found.prompt + found.written.slice(0, i).map((before) => before.token).join('') + token, at: null});
+        const take = kind() !== 'causal' ? null : (token) => {
+          state.set({prompt: found.prompt + explorer.text_of_tokens([...found.written.slice(0, i).map((before) => before.token), token], info), at: null});
           draw_controls();
           write();
         };
-        chosen.replaceChildren(...one === undefined ? [] : [
+        chosen.replaceChildren(...one?.alternatives === undefined ? [] : [
           make('section', {}, make('h3', {}, `Token ${i + 1}: ${explorer.token_text(one.token)}`), explorer.next_tokens(one, take)),
-          make('section', {}, make('h3', {}, 'Each layer\'s own prediction'), found.layers.length > 0 ? explorer.logit_lens(found.layers, found.first + i, one.token)
+          make('section', {}, make('h3', {}, 'Each layer\'s own prediction'), found.layers.length > 0 ? explorer.logit_lens(found.layers, found.rows ? found.rows[i] : found.first + i, one.token)
             : make('p', {class: 'note'}, found.layers_problem))]);
         looks.draw();
       }
 
+      // The picture of similarities, whose cells can be read.
+      function similarity(label, result) {
+        const picture = explorer.picture_place('Similarity of the texts; arrow keys read its cells'), reading = make('p', {class: 'reading', role: 'status'});
+        let numbers = null;
+        explorer.show_svg(picture, result.svg);
+        explorer.read_maps(picture, reading, async (cell) => {
+          numbers ??= result.similarities().then((answer) => answer.code === 0 ? JSON.parse(answer.out).similarities : null);
+          const value = await numbers && explorer.number_at(await numbers, cell);
+          return value === null || value === undefined ? '' : `'${result.written[cell.row].token}' and '${result.written[cell.column].token}': ${value}`;
+        });
+        return make('div', {class: 'similar'}, label === '' ? null : make('span', {class: 'label'}, label), picture, reading);
+      }
+
       const write = explorer.later(async () => {
-        const mine = ++asked, ask = {name: name(), text: text(), options: generation.values()}, make_text = explorer.model_text[info.config.kind];
+        const mine = ++asked, ask = {name: name(), text: text(), options: generation.values(), info}, make_text = explorer.model_text[kind()];
         said.setAttribute('aria-busy', 'true');
         const [now, before] = await Promise.all([make_text({...ask, off: off()}), off() ? make_text({...ask, off: false}) : null]);
         if (mine !== asked) return;
@@ -59,29 +71,32 @@
           return;
         }
         found = now;
-        const wrote = (label, result) => make('p', {class: 'translation'}, make('span', {class: 'label'}, label),
-          make('output', {class: pairs() ? 'written' : 'written long'}, pairs() ? result.said : result.prompt, pairs() ? null : make('b', {}, result.said)),
+        const wrote = (label, result) => result.svg ? similarity(label, result) : make('p', {class: 'translation'}, make('span', {class: 'label'}, label),
+          make('output', {class: kind() === 'translator' ? 'written' : 'written long'}, result.prompt ?? result.said, result.prompt === undefined ? null : make('b', {}, result.said)),
           result.sure === undefined ? null : explorer.sure(result));
-        said.replaceChildren(...before ? [wrote('Without positions ', now), wrote('With positions ', before)] : [wrote(pairs() ? 'It writes ' : 'It continues ', now)]);
+        said.replaceChildren(...before ? [wrote('Without positions ', now), wrote('With positions ', before)] : [wrote(of().says, now)]);
         choose(at(), false);
       }, 200);
 
       function draw_controls() {
-        const input = pairs() ? make('input', {value: text(), maxlength: 200, spellcheck: 'false'}) : make('textarea', {rows: 2, maxlength: 400, spellcheck: 'false'});
-        if (!pairs()) input.value = text();
+        const {key, label, option, lines, start, help} = of();
+        const input = lines === 1 ? make('input', {value: text(), maxlength: 200, spellcheck: 'false'}) : make('textarea', {rows: lines, maxlength: 400 * Math.max(1, lines - 1), spellcheck: 'false'});
+        input.value = text();
         input.addEventListener('input', () => {
-          const [key, start] = pairs() ? ['date', kDate] : ['prompt', kPrompt];
-          state.set({[key]: input.value === start ? null : input.value, at: null});
+          state.set({[key]: input.value === start(info) ? null : input.value, at: null});
           write();
         });
-        const more = (key) => () => {
-          state.set({[key]: String(Number(generation.value(key)) + 1)});
+        const more = (name_of) => () => {
+          state.set({[name_of]: String(Number(generation.value(name_of)) + 1)});
           draw_controls();
           write();
         };
-        controls.replaceChildren(
-          field(pairs() ? 'Text to translate' : 'Beginning of the text', input, info.taught ? `${info.taught}, in words, as "Saturday, March 14th, 2026"` : '', pairs() ? 'text' : 'prompt'),
-          ...pairs() ? [] : [make('div', {class: 'parameters'}, ...generation.fields(write)),
+        const task = explorer.can_compare(info) ? field('Task', select([['', 'fill in [MASK]'], ['compare', 'compare texts by their vectors']], state.get('do'), (value) => {
+          state.set({do: value === '' ? null : value, at: null});
+          draw_model();
+        })) : null;
+        controls.replaceChildren(...[task, field(label, input, help(info), option)].filter((one) => one),
+          ...kind() !== 'causal' ? [] : [make('div', {class: 'parameters'}, ...generation.fields(write)),
           make('div', {class: 'row'}, make('button', {type: 'button', onclick: more('max-tokens')}, 'One token more'),
             make('button', {type: 'button', onclick: more('seed')}, 'Another text'))]);
       }
@@ -91,12 +106,12 @@
         if (mine !== asked) return;
         if (described.problem) return said.replaceChildren(bad(described.problem));
         info = described;
-        about.replaceChildren(make('p', {class: 'note'}, `${info.parameters.toLocaleString('en')} parameters, width ${info.config.width}, ${info.config.heads} heads; a token is a ${info.tokenizer}.`), explorer.diagram(info, off()));
+        about.replaceChildren(make('p', {class: 'note'}, `${info.parameters.toLocaleString('en')} parameters, width ${info.config.width}, ${info.config.heads} heads; ${explorer.is_published(info) ? 'its tokens are those of its tokenizer.json' : `a token is a ${info.tokenizer}`}.`), explorer.diagram(info, off()));
         draw_controls();
         write();
       }
 
-      const other = {at: null, part: null, layer: null, head: null};
+      const other = {at: null, part: null, layer: null, head: null, do: null};
       function draw_choice() {
         which.replaceChildren(field('Model', select(models.names().map((one) => [one, models.title(one)]), name(), (value) => {
           state.set({...other, model: value === 'shipped' ? null : value});
@@ -104,7 +119,7 @@
         })));
       }
       const load = explorer.drop_place({label: 'Your own model folder', folder: true,
-        help: `Drop or choose the folder of a run of \`sextant train\`, or a folder with config.json, model.safetensors and tokenizer.json. It stays on your computer. ${explorer.kOpens}`,
+        help: `Drop or choose the folder of a model of Hugging Face (config.json, model.safetensors, tokenizer.json), of at most ${explorer.kMostMegabytes} MB, or the folder of a run of \`sextant train\`. It stays on your computer. ${explorer.kOpens}`,
         take: async (files) => {
           const problem = await explorer.load_model_folder(files);
           if (problem !== '') return problem;

@@ -3,13 +3,13 @@
 
 (() => {
   const explorer = globalThis.explorer, {models} = explorer;
-  const kMostBytes = 5e8;
+  explorer.kMostMegabytes = 500;  // the program's memory has at most 2 GB
   const kWanted = /^(?!.*\boptimiser\.safetensors$).*\.(json|safetensors|model)$/;
   const kCheckpoint = /^(|.*\/)checkpoint-(\d{9,})\/training\.json$/;
   // `sextant train` prints the same sentence after it has saved a model (explorer_line() in train_report.cc).
-  explorer.kOpens = 'The explorer opens causal models and translators of characters, or of words between white space (--no-split-punctuation).';
+  explorer.kOpens = 'The explorer opens models of characters, of words between white space (--no-split-punctuation) and of a tokenizer.json of Hugging Face.';
 
-  const kOther = /masked|ICU|SentencePiece/;
+  const kOther = /ICU|SentencePiece/;
 
   // Finds the folder of the model among [path, File] pairs: '' or a path with a slash at its end, null if there is none. In a run's folder `best` and `last`
   // are links, which browsers omit, but the last checkpoint names the best one.
@@ -41,13 +41,12 @@
     }
     const inside = wanted.filter(([path]) => path.startsWith(base));
     const bytes = inside.reduce((sum, [, file]) => sum + file.size, 0);
-    if (bytes > kMostBytes) return `It must be at most ${kMostBytes / 1e6} MB, got ${(bytes / 1e6).toFixed(0)} MB.`;
-    const read = await Promise.all(inside.map(async ([path, file]) => [path.slice(base.length), new Uint8Array(await file.arrayBuffer())]));
+    if (bytes > 1e6 * explorer.kMostMegabytes) return `The model must be at most ${explorer.kMostMegabytes} MB, got ${Math.ceil(bytes / 1e6)} MB. The command line opens larger ones.`;
     const shown = base.replace(/\/$/, '') || 'model';
-    models.add('own', {title: `your folder ${shown}`, shown, files: Object.fromEntries(read)});
+    models.add('own', {title: `your folder ${shown}`, shown, files: Object.fromEntries(inside.map(([path, file]) => [path.slice(base.length), file]))});
     const info = await models.info('own');
-    if (!info.problem && info.config.kind !== 'masked') return '';
-    const problem = info.problem ? info.problem.replaceAll(models.folder('own'), shown) : 'It is a masked language model.';
+    if (!info.problem) return '';
+    const problem = info.problem.replaceAll(models.folder('own'), shown);
     models.forget('own');
     return kOther.test(problem) ? `${problem.replace(/\.?$/, '.')} ${explorer.kOpens}` : problem;
   };
@@ -55,6 +54,19 @@
   explorer.model_code = (name, info, text, options, off) => {
     const quoted = JSON.stringify(text), path = JSON.stringify(models.shown(name)), shipped = name === 'shipped';
     if (off) return {};  // only the command can do it
+    const kind = explorer.kind_of(info);
+    if (kind === 'masked') {
+      return {
+        python: `import sextant\nmodel = sextant.load(${path})\nprint(model.fill(${quoted}).text)`,
+        cpp: `const auto model = sextant::TextModel::load(sextant::open_model(${path}));\nstd::cout << sextant::fill_masks(model, ${quoted}).text << '\\n';`};
+    }
+    if (kind === 'encoder') {
+      const lines = text.split('\n').map((line) => line.trim()).filter((line) => line !== '').map((line) => JSON.stringify(line)).join(', ');
+      return {
+        python: `import sextant\nmodel = sextant.load(${path})\nprint(model.embed([${lines}]))`,
+        cpp: `const auto model = sextant::TextModel::load(sextant::open_model(${path}));\nconst std::vector<std::string> texts = {${lines}};\n` +
+          'const auto vectors = sextant::sentence_vectors(model, texts).vectors;  // [texts, width]'};
+    }
     if (info.config.kind === 'translator') {
       return {
         python: `import sextant\nmodel = ${shipped ? 'sextant.shipped()' : `sextant.load(${path})`}\nprint(model.translate(${quoted}))`,

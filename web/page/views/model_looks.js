@@ -5,7 +5,6 @@
   const explorer = globalThis.explorer, {make, state, models} = explorer;
   const kParts = {cross: 'cross: from the output to the input', copy: 'copy: the source tokens that may be copied',
     encoder: 'encoder: within the input', decoder: 'decoder: within the output', self: 'self: within the text'};
-  const kLooked = 48;  // characters of a language model's text in a map
 
   const parts_of = ({config}) => config.kind !== 'translator' ? ['self'] : ['cross', ...config.pointer ? ['copy'] : [], 'encoder', 'decoder'];
 
@@ -46,7 +45,7 @@
       if (found === null) return;
       place.replaceChildren(make('h3', {}, 'Where it looks'), controls, picture, reading, exports);
       const rest = [...choice(info), ...off ? ['--without-positions'] : []];
-      const texts = found.attend || found.attend_to(at).map((whole) => [...whole].slice(-kLooked).join(''));
+      const texts = found.attend || found.attend_to(at);
       const args = (folder, ...more) => ['attend', '--model', folder, ...rest, ...more, '--', ...texts];
       numbers = null;
       ask_numbers = () => models.run(name, args(models.folder(name), '--json'));
@@ -60,9 +59,12 @@
       }
       explorer.show_svg(picture, answer.files['/picture.svg']);
       maps.again();
-      const guess = ['logit-lens', '--model', models.folder(name), '--format', 'csv', ...found.lens_command.slice(3)];
-      explorer.show_exports(exports, {name: 'model', picture, csv: async () => (await models.run(name, guess)).out,
-        code: {command: [found.command, found.lens_command, args(models.shown(name), '-o', 'attention.svg')].map(explorer.command_text).join('\n'),
+      const csv = async () => {
+        if (found.lens_command) return (await models.run(name, ['logit-lens', '--model', models.folder(name), '--format', 'csv', ...found.lens_command.slice(3)])).out;
+        return JSON.parse((await found.similarities()).out).similarities.map((row) => row.join(',') + '\n').join('');
+      };
+      explorer.show_exports(exports, {name: 'model', picture, csv,
+        code: {command: [found.command, found.lens_command, args(models.shown(name), '-o', 'attention.svg')].filter((one) => one).map(explorer.command_text).join('\n'),
           ...explorer.model_code(name, info, text, options, off)}});
     }, 60);
     return {place, draw};

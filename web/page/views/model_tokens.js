@@ -15,7 +15,7 @@
     `${percent(sure)} sure${taught ? `; it was trained on ${taught}: it may be sure about other texts and get them wrong` : ''}.`);
 
   // Buttons; a click calls `choose(i)`.
-  explorer.token_row = (written, chosen, choose) => make('div', {class: 'tokens', role: 'group', 'aria-label': 'Output: choose a token'},
+  explorer.token_row = (written, chosen, choose, label = 'Output: choose a token') => make('div', {class: 'tokens', role: 'group', 'aria-label': label},
     ...written.map(({token}, i) => make('button', {type: 'button', 'aria-pressed': String(i === chosen),
       'aria-label': `token ${i + 1}: ${token === ' ' ? 'space' : token === '\n' ? 'line break' : token}`, onclick: () => choose(i)}, shown(token))));
 
