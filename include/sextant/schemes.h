@@ -18,6 +18,7 @@
 #include "sextant/schemes/distance/alibi_slopes.h"
 #include "sextant/schemes/distance/clipped.h"
 #include "sextant/schemes/distance/kerple.h"
+#include "sextant/schemes/distance/retnet.h"
 #include "sextant/schemes/distance/sandwich.h"
 #include "sextant/schemes/distance/t5.h"
 #include "sextant/schemes/distance/tisa.h"

@@ -29,6 +29,7 @@ __all__ = [
     "learned",
     "none",
     "prefix_mask",
+    "retnet",
     "rotary",
     "rotary_axial",
     "rotary_dynamic_ntk",
@@ -675,6 +676,45 @@ def prefix_mask(
         Raffel et al. 2019, 1910.10683
     """
     return cast("_core.ScoreTerm", _core.make("prefix_mask", positions, {"heads": heads}, {"prefix": prefix}, None, 'float32', None))
+
+
+def retnet(
+    positions: Positions,
+    heads: int,
+    *,
+    exponent: float = 5.0,
+    heads_range: float | None = None,
+    causal: bool = True,
+) -> _core.DistanceBias:
+    r"""Multiplies weights by a factor below 1 for each position of distance, one per head.
+
+        gamma_h     = 1 - 2^-(exponent + heads_range h / heads),  h = 0 .. heads - 1
+        score(i, j) = scale <q_i, k_j> + (i - j) ln(gamma_h)     where j <= i
+                    = -infinity                                  else
+
+    Sun et al. 2023 (2307.08621), section 2.1: gamma = 1 - 2^(-5 - h), so 0.96875, 0.984375, ... Nothing is learned.
+
+    Args:
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        heads: query heads
+        exponent (1 .. 1000): the first head multiplies by 1 - 2^-exponent per position
+        heads_range (0 .. 1000; None: auto): head h has the exponent exponent + heads_range * h /
+            heads; auto: heads, 1 more per head
+        causal (True | False): hide keys after the query; no: they decay as earlier ones
+
+    Returns:
+        A DistanceBias, for attention(bias=...).
+
+    Raises:
+        ValueError: a value out of its range or shapes that do not fit; the message names the
+            argument
+        TypeError: an argument of another type
+
+    Source:
+        Sun et al. 2023, 2307.08621
+    """
+    return cast("_core.DistanceBias", _core.make("retnet", positions, {"heads": heads}, {"exponent": exponent, "heads_range": heads_range, "causal": causal}, None, 'float32', None))
 
 
 def rotary(
