@@ -29,6 +29,7 @@
 #include "sextant/schemes/indexed/document_mask.h"
 #include "sextant/schemes/indexed/fire.h"
 #include "sextant/schemes/indexed/prefix_mask.h"
+#include "sextant/schemes/indexed/sink_window.h"
 #include "sextant/schemes/indexed/swin.h"
 #include "sextant/schemes/indexed/swin_v2.h"
 #include "sextant/schemes/rotated/query_scale.h"

@@ -45,6 +45,7 @@ __all__ = [
     "shaw",
     "sincos_2d",
     "sincos_3d",
+    "sink_window",
     "sinusoidal",
     "swin",
     "swin_v2",
@@ -1661,6 +1662,44 @@ def sincos_3d(
         Vaswani et al. 2018, 1803.07416; Yang et al. 2024, 2408.06072
     """
     return cast("NDArray[Any]", _core.make("sincos_3d", positions, {"width": width}, {"form": form, "base": base, "rows": rows, "columns": columns}, None, dtype, out))
+
+
+def sink_window(
+    positions: Positions,
+    heads: int,
+    *,
+    first_keys: int = 4,
+    window: int = 1020,
+) -> _core.ScoreTerm:
+    r"""Shows every query the first keys and a window of the last ones, and hides the rest.
+
+        score(i, j) = scale <q_i, k_j>   where id_j <= id_i and (id_j < first_keys or id_i - id_j < window)
+                    = -infinity          else
+
+    Xiao et al. 2023 (2309.17453), StreamingLLM: models put much of the weight on the first tokens, whatever they are. A
+    window without these "attention sinks" fails as soon as they leave it; with four of them a text may be of any length.
+
+    It is only a mask: combine it with a scheme for positions.
+
+    Args:
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        heads: query heads
+        first_keys (>= 0): keys with ids below it are visible to every later query: the sinks
+        window (>= 1): visible keys up to the query's own, which counts
+
+    Returns:
+        A ScoreTerm, for attention(bias=...).
+
+    Raises:
+        ValueError: a value out of its range or shapes that do not fit; the message names the
+            argument
+        TypeError: an argument of another type
+
+    Source:
+        Xiao et al. 2023, 2309.17453
+    """
+    return cast("_core.ScoreTerm", _core.make("sink_window", positions, {"heads": heads}, {"first_keys": first_keys, "window": window}, None, 'float32', None))
 
 
 def sinusoidal(
