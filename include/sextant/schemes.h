@@ -8,6 +8,7 @@
 #include "sextant/schemes/added/sincos_2d.h"
 #include "sextant/schemes/added/sincos_3d.h"
 #include "sextant/schemes/added/sinusoidal.h"
+#include "sextant/schemes/added/tape.h"
 #include "sextant/schemes/added/timestep.h"
 #include "sextant/schemes/content/cope.h"
 #include "sextant/schemes/content/deberta.h"

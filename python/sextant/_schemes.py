@@ -50,6 +50,7 @@ __all__ = [
     "swin",
     "swin_v2",
     "t5",
+    "tape",
     "temperature",
     "timestep",
     "tisa",
@@ -1896,6 +1897,50 @@ def t5(
         Raffel et al. 2019, 1910.10683
     """
     return cast("_core.DistanceBias", _core.make("t5", positions, {"heads": heads}, {"num_buckets": num_buckets, "max_distance": max_distance, "bidirectional": bidirectional, "seed": seed}, weights, 'float32', None))
+
+
+def tape(
+    positions: Positions,
+    width: int,
+    *,
+    length: int | None = None,
+    base: float = 10000.0,
+    scale: float = 1.0,
+    dtype: DType = "float32",
+    out: Array | None = None,
+) -> NDArray[Any]:
+    r"""Adds sines and cosines whose frequencies are scaled by the width over the length.
+
+        P[p, 2k]     = sin(p width / length / base^(2k / width))
+        P[p, 2k + 1] = cos(p width / length / base^(2k / width))     k = 0 .. width/2 - 1
+
+    Foumani et al. 2023 (2305.16642), equation 13, "time absolute position encoding". With a small width, rows of
+    `sinusoidal` that are far apart become alike; with a large width, most columns hardly move within a short series. The
+    factor fits the wavelengths to the series.
+
+    Args:
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        width: width of the embeddings
+        length (1 .. 2^53; None: auto): positions of the series, by which frequencies are divided;
+            auto: the largest id + 1
+        base (>= 1): wavelengths run from 2 pi to about 2 pi * base, times length / width
+        scale (finite): factor of all values
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
+        out: array for the result, of this shape and dtype
+
+    Returns:
+        The table [positions, width] of `dtype`, or `out`.
+
+    Raises:
+        ValueError: a value out of its range or shapes that do not fit; the message names the
+            argument
+        TypeError: an argument of another type
+
+    Source:
+        Foumani et al. 2023, 2305.16642
+    """
+    return cast("NDArray[Any]", _core.make("tape", positions, {"width": width}, {"length": length, "base": base, "scale": scale}, None, dtype, out))
 
 
 def temperature(
