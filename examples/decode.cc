@@ -26,7 +26,7 @@ int main() {
   sx::Tensor<float> whole(q.shape()), steps(q.shape());
   sx::attention(q, k, v, whole, {.causal = sx::Causal::top_left, .rotation = &rotation});
 
-  sx::KvCache<float> cache(1, 2, 64, 64, length);
+  sx::KvCache<float> cache({.batch = 1, .kv_heads = 2, .head_dim = 64, .v_dim = 64});
   for (std::int64_t i = 0; i < length; ++i) {
     cache.append(k.view().narrow(2, i, 1), v.view().narrow(2, i, 1));
     cache.attend(q.view().narrow(2, i, 1), steps.view().narrow(2, i, 1), {.rotation = &rotation});

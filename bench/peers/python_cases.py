@@ -235,7 +235,7 @@ class Decode:
         return {"sextant": self.ours, "torch SDPA": self.product, "ORT GQA": lambda: self.grouped(threads)}
 
     def ours(self):
-        cache = sextant.KvCache(1, HEADS, HEAD_DIM, capacity=self.length)
+        cache = sextant.KvCache(1, HEADS, HEAD_DIM)
         cache.append(self.k, self.v)
         k, v, out = self.k[:, :, -1:], self.v[:, :, -1:], numpy.zeros_like(self.q)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from . import _core
@@ -15,15 +16,17 @@ if TYPE_CHECKING:
 
 
 class KvCache:
-    """Room for `capacity` positions of each sequence, which may have different lengths.
+    """The keys and values of the sequences of a batch, which may have different lengths, in pages of memory.
+
+    fork(), select() and join() share pages; a page is copied when one of those that share it writes to it.
 
     Args:
         batch: sequences
         kv_heads: heads of keys and values
         head_dim: channels of a key
         v_dim: channels of a value; None: head_dim
-        capacity: positions; reserve() makes room for more
         dtype: float32, bfloat16 or float16; wider numbers are rounded once when they are appended
+        page_size: positions of a page, a multiple of 128
 
     Raises:
         ValueError: a size out of its range, or not enough memory
@@ -36,16 +39,20 @@ class KvCache:
         head_dim: int,
         v_dim: int | None = None,
         *,
-        capacity: int,
         dtype: DType = "float32",
+        page_size: int = 128,
     ) -> None:
-        self._cache = _core.KvCache(batch, kv_heads, head_dim, v_dim, capacity, dtype)
+        self._cache = _core.KvCache(batch, kv_heads, head_dim, v_dim, dtype, page_size)
 
-    def append(self, k: Array, v: Array, counts: Integers | None = None, *, layout: HeadLayout = "bhld") -> None:
+    def append(
+        self, k: Array, v: Array, counts: Integers | None = None, *, segments: Integers | None = None, layout: HeadLayout = "bhld"
+    ) -> None:
         """Puts k [batch, kv_heads, count, head_dim] and v after what is stored; of sequence b the first counts[b] positions.
 
-        `layout` is that of attention(), and as there the arrays may lack the batch, or batch and heads."""
-        self._cache.append(k, v, counts, layout)
+        With segments, the start of each sequence's rows, then their number, the rows of all sequences are packed: k [1,
+        kv_heads, rows, head_dim]. `layout` is that of attention(), and as there the arrays may lack the batch, or batch
+        and heads."""
+        self._cache.append(k, v, counts, segments, layout)
 
     @overload
     def attend(
@@ -136,7 +143,8 @@ class KvCache:
         """attention() of q [batch, heads, q_len, head_dim], the last q_len positions, with all stored keys and values.
 
         q has the type of the cache or float32, and the output that of q: with float32 nothing but keys and values is
-        rounded to 16 bits.
+        rounded to 16 bits. With segments, the queries of all sequences are packed, q [1, heads, rows, head_dim], any number
+        for each: prompts and single tokens in one call.
 
         Options, which may all be combined:
             causal: visible keys of a query: None, False or "none" (all), "top_left" (key j <= i), "bottom_right" (the
@@ -178,23 +186,55 @@ class KvCache:
         )
         return self._cache.attend(q, out, log_sum_exp, options, return_log_sum_exp)
 
-    def reserve(self, capacity: int) -> None:
-        """Makes room for `capacity` positions, never fewer than before."""
-        self._cache.reserve(capacity)
-
     def rewind(self, length: int, sequence: int | None = None) -> None:
         """Drops the positions from `length` on: of one sequence, or of every one that has them."""
         self._cache.rewind(length, sequence)
 
+    def drop(self, begin: int, end: int, sequence: int | None = None) -> None:
+        """Drops positions begin .. end - 1 of one sequence, or of every one that has them; those after them move to `begin`.
+
+        Keys that were stored with rotary embeddings keep those of their old positions: rotate() moves them."""
+        self._cache.drop(begin, end, sequence)
+
+    def rotate(self, table: RotationTable, shift: int, begin: int = 0, end: int | None = None, sequence: int | None = None) -> None:
+        """Rotates the keys of positions begin .. end - 1 by `shift` positions: by row |shift| of a table, back if it is negative.
+
+        So keys that were stored with rotary embeddings of positions p become those of positions p + shift. It is not for
+        keys that attend(rotation=...) rotates. The table has no amplitude."""
+        self._cache.rotate(table, shift, begin, end, sequence)
+
     def clear(self) -> None:
-        """Drops all positions; the memory stays."""
+        """Drops all positions and releases their memory."""
         self._cache.clear()
 
     def fork(self) -> KvCache:
-        """Another cache with the same contents; both read the same memory until one of them appends."""
-        other = KvCache.__new__(KvCache)
-        other._cache = self._cache.fork()
-        return other
+        """Another cache with the same contents, which shares the memory: nothing is copied."""
+        return self._of(self._cache.fork())
+
+    def select(self, sequences: Integers) -> None:
+        """Makes sequence i what sequence sequences[i] was: reorders them, repeats them (beams) or leaves some out."""
+        self._cache.select(sequences)
+
+    def join(self, other: KvCache) -> None:
+        """Adds the sequences of another cache, of the same sizes and dtype, after those of this one."""
+        if not isinstance(other, KvCache):
+            raise TypeError(f"[KvCache.join.other] must be a KvCache, got {type(other).__name__}")
+        self._cache.join(other._cache)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes the contents to a .safetensors file: keys, values and lengths, with a checksum."""
+        self._cache.save(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> KvCache:
+        """Reads what save() wrote; refuses a damaged file."""
+        return cls._of(_core.KvCache.load(path))
+
+    @classmethod
+    def _of(cls, core: _core.KvCache) -> KvCache:
+        cache = cls.__new__(cls)
+        cache._cache = core
+        return cache
 
     def __copy__(self) -> KvCache:
         return self.fork()
@@ -206,7 +246,7 @@ class KvCache:
         from . import _copies
 
         other = self.fork()  # one state, whatever other threads append
-        return _copies.cache, (other.keys, other.values, other.lengths, other.capacity)
+        return _copies.cache, (other.keys, other.values, other.lengths, other.page_size)
 
     @property
     def lengths(self) -> list[int]:
@@ -224,13 +264,13 @@ class KvCache:
         return self._cache.stored(False)
 
     @property
-    def capacity(self) -> int:
-        """Positions of each sequence for which there is room."""
-        return self._cache.capacity
+    def page_size(self) -> int:
+        """Positions of a page."""
+        return self._cache.page_size
 
     @property
     def bytes(self) -> int:
-        """Bytes of memory, shared with forks or not."""
+        """Bytes of the keys and values that all pages hold, each counted once, shared with other caches or not."""
         return self._cache.bytes
 
     def __len__(self) -> int:
@@ -240,5 +280,5 @@ class KvCache:
         cache = self._cache
         return (
             f"KvCache(batch={cache.batch}, kv_heads={cache.kv_heads}, head_dim={cache.head_dim}, v_dim={cache.v_dim}, "
-            f"capacity={cache.capacity}, lengths={cache.lengths})"
+            f"page_size={cache.page_size}, lengths={cache.lengths})"
         )

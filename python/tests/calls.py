@@ -47,7 +47,7 @@ ROTATION = sextant.rotary(6, 8)
 
 
 def cached(q: Any, k: Any, v: Any, **out: Any) -> Any:
-    cache = sextant.KvCache(2, 2, 8, capacity=6, dtype="float32")
+    cache = sextant.KvCache(2, 2, 8, dtype="float32")
     cache.append(k, v)
     return cache.attend(q, threads=1, **out)
 

@@ -38,7 +38,7 @@ def holding_itself() -> list[Any]:
 
 def cache_of(*steps: Callable[[Any], Any]) -> Any:
     """A cache with 5 positions of 2 sequences, after the steps."""
-    cache = sextant.KvCache(2, 2, 8, capacity=12)
+    cache = sextant.KvCache(2, 2, 8)
     cache.append(K[:, :, :5], K[:, :, :5])
     for step in steps:
         step(cache)
@@ -49,7 +49,7 @@ rng = np.random.default_rng(0)
 Q = rng.standard_normal((2, 4, 6, 8)).astype(np.float32)
 K = rng.standard_normal((2, 2, 6, 8)).astype(np.float32)
 IDS = np.arange(6)  # written to by another thread
-CACHE = sextant.KvCache(2, 2, 8, capacity=64)  # the same
+CACHE = sextant.KvCache(2, 2, 8)  # the same
 SHIPPED = sextant.shipped()
 MAPS = SHIPPED.attention_maps("may 5", "2").cross
 PICTURE = sextant.plot.heatmap("alibi", length=4, heads=2)
@@ -143,10 +143,13 @@ BASES = [
     [Base("sextant.attention_backward(...)", {"_dout": "Q", **QKV}, {**OPTIONS, "out": ["Q"], "log_sum_exp": OUT["log_sum_exp"]})],
     [Base("sextant.attention_weights(...)", {"_q": "Q", "_k": "K"}, {**OPTIONS, "stage": ["'scores'", "'capped'", "'biased'"], "rows": ["[0, 5]", "IDS"], "heads": ["[3]"]})],
     [Base("sextant.attention_statistics(...)", {"_q": "Q", "_k": "K"}, {**OPTIONS, "top": ["0", "1024"]}), Base("sextant.plan(...)", QKV, OPTIONS)],
-    [Base("cache_of(lambda c: c.append(...))", {"_k": "K", "_v": "K"}, {"counts": ["[1, 6]", "[0, 0]"]}),
+    [Base("cache_of(lambda c: c.append(...))", {"_k": "K", "_v": "K"}, {"counts": ["[1, 6]", "[0, 0]"], "segments": ["[0, 2, 6]"]}),
      Base("cache_of(lambda c: c.attend(...))", {"_q": "Q"}, {**OPTIONS, **OUT}), Base("CACHE.attend(...)", {"_q": "Q[:, :, :1]"}, OPTIONS),
-     Base("cache_of(lambda c: c.rewind(...))", {"_length": "3"}, {"sequence": ["0", "1", "2"]}), Base("cache_of(lambda c: c.reserve(...))", {"_0": "40"}),
-     Base("sextant.KvCache(...)", {"_0": "1", "_1": "2", "_2": "8", "capacity": "4"}, {"v_dim": ["0", "16"], "dtype": ["'bfloat16'", "'float64'"]}),
+     Base("cache_of(lambda c: c.rewind(...))", {"_length": "3"}, {"sequence": ["0", "1", "2"]}), Base("cache_of(lambda c: c.drop(...))", {"_begin": "1", "_end": "3"}, {"sequence": ["0", "1", "2"]}),
+     Base("cache_of(lambda c: c.rotate(...))", {"_table": "sextant.rotary(6, 8)", "_shift": "-2"}, {"begin": ["0", "4"], "end": ["5", "9"], "sequence": ["0", "1", "2"]}),
+     Base("cache_of(lambda c: c.select(...))", {"_sequences": "[1, 0, 0]"}), Base("cache_of(lambda c: c.join(...))", {"_other": "CACHE"}),
+     Base("cache_of(lambda c: c.save(...))", {"_path": "'cache.safetensors'"}), Base("sextant.KvCache.load(...)", {"_path": "'cache.safetensors'"}),
+     Base("sextant.KvCache(...)", {"_0": "1", "_1": "2", "_2": "8"}, {"page_size": ["256", "100"], "v_dim": ["0", "16"], "dtype": ["'bfloat16'", "'float64'"]}),
      Base("(CACHE.lengths, CACHE.keys, CACHE.fork().values, len(CACHE), repr(CACHE))")],
     schemes(), schemes(),
     [Base("sextant.RotationTable(...).keys", {"_cos": "Q[0, 0]", "_sin": "Q[0, 0]"}, {"layout": ["'interleaved'"], "first_channel": ["2"], "keys": ["sextant.rotary(6, 16)"]}),

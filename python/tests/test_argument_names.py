@@ -23,7 +23,7 @@ TINY = dict(width=8, heads=2, layers=1, steps=1, batch_size=2, progress=False)
 
 
 def cache():
-    return sextant.KvCache(1, 2, 8, capacity=8)
+    return sextant.KvCache(1, 2, 8)
 
 
 # A call that works, by the name that errors have: the function and its arguments.
@@ -53,9 +53,10 @@ CALLS = {
     "lab_compare": (sextant.lessons.lab_compare, dict(first="the lion", second="the lion")),
     "rotate": (sextant.rotate, dict(x=Q, table=sextant.rotary(4, 8))),
     "add_positions": (sextant.add_positions, dict(x=TABLE, table=TABLE)),
-    "KvCache": (sextant.KvCache, dict(batch=1, kv_heads=2, head_dim=8, capacity=8)),
+    "KvCache": (sextant.KvCache, dict(batch=1, kv_heads=2, head_dim=8)),
     "KvCache.append": (lambda **given: cache().append(**given), dict(k=Q, v=Q, counts=None)),
-    "KvCache.reserve": (lambda **given: cache().reserve(**given), dict(capacity=9)),
+    "KvCache.drop": (lambda **given: cache().drop(**given), dict(begin=0, end=0, sequence=None)),
+    "KvCache.select": (lambda **given: cache().select(**given), dict(sequences=[0])),
     "KvCache.rewind": (lambda **given: cache().rewind(**given), dict(length=0, sequence=None)),
     "DistanceBias": (sextant.DistanceBias, dict(values=np.ones((1, 7), np.float32), origin=3, slopes=None)),
     "RotationTable": (sextant.RotationTable, dict(cos=TABLE, sin=TABLE, layout="half_split", first_channel=0, keys=None)),

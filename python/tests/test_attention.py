@@ -172,7 +172,7 @@ def test_errors_name_the_function():
 @pytest.mark.parametrize("empty", [[], (), np.zeros(0, np.int64)], ids=["list", "tuple", "array"])
 def test_an_empty_option_is_not_an_absent_one(name, empty):
     q = np.ones((1, 2, 4, 8), np.float32)
-    cache = sextant.KvCache(1, 2, 8, capacity=4)
+    cache = sextant.KvCache(1, 2, 8)
     cache.append(q, q)
     calls = [lambda o: sextant.attention(q, q, q, **o), lambda o: sextant.attention_backward(q, q, q, q, **o), lambda o: cache.attend(q, **o)]
     for call in calls:

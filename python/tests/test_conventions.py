@@ -35,7 +35,7 @@ def test_true_is_refused_where_alignments_differ(queries, more):
 
 
 def test_a_cache_takes_true_as_its_own_alignment():
-    cache = sextant.KvCache(2, 2, 8, capacity=8)
+    cache = sextant.KvCache(2, 2, 8)
     cache.append(K, V)
     np.testing.assert_array_equal(cache.attend(Q[:, :, 3:], causal=True), cache.attend(Q[:, :, 3:]))
     np.testing.assert_array_equal(cache.attend(Q[:, :, 3:], causal=False), cache.attend(Q[:, :, 3:], causal="none"))
@@ -59,7 +59,7 @@ def test_other_libraries_words_get_a_hint(given, kind, words):
 
 
 def test_every_function_of_the_operator_gives_hints():
-    cache = sextant.KvCache(2, 2, 8, capacity=8)
+    cache = sextant.KvCache(2, 2, 8)
     cache.append(K, V)
     calls = {
         "attention_backward": lambda **more: sextant.attention_backward(Q, Q, K, V, **more),
@@ -81,7 +81,7 @@ def test_the_log_sum_exp_comes_as_a_pair():
     np.testing.assert_array_equal(out, sextant.attention(Q, K, V))
     again = np.empty_like(sums)
     assert sextant.attention(Q, K, V, return_log_sum_exp=True, log_sum_exp=again)[1] is again
-    cache = sextant.KvCache(2, 2, 8, capacity=8)
+    cache = sextant.KvCache(2, 2, 8)
     cache.append(K, V)
     out, made = cache.attend(Q, return_log_sum_exp=True, causal=False)
     np.testing.assert_array_equal(made, sums)
@@ -121,7 +121,7 @@ def test_leading_axes_are_free_and_heads_may_follow_the_length(lead, layout):
     assert weights.ndim == 4 - lead and sextant.attention_statistics(*own[:2], **more).entropy.ndim == 3 - lead
     table = sextant.rotary(5, 8)
     np.testing.assert_array_equal(sextant.rotate(own[0], table, layout=layout), given(sextant.rotate(full[0], table)))
-    cache = sextant.KvCache(full[1].shape[0], full[1].shape[1], 8, capacity=8)
+    cache = sextant.KvCache(full[1].shape[0], full[1].shape[1], 8)
     cache.append(*own[1:], layout=layout)
     np.testing.assert_array_equal(cache.attend(own[0], layout=layout), out)
 

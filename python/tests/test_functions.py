@@ -174,7 +174,7 @@ def test_positions_are_those_of_the_call():
     assert min(low for low, *_ in seen) == 3 and max(high for *_, high in seen) == 27
     aligned = sextant.attention(q, k, v, bias=sextant.mask(MASKS["causal"], 10), causal="bottom_right")
     np.testing.assert_array_equal(aligned, sextant.attention(q, k, v, causal="bottom_right"))
-    cache = sextant.KvCache(1, 2, 8, capacity=10)
+    cache = sextant.KvCache(1, 2, 8)
     cache.append(k, v)
     np.testing.assert_array_equal(cache.attend(q, bias=sextant.mask(MASKS["causal"], 10), causal=False, query_offsets=[6]), aligned)
 

@@ -19,7 +19,7 @@ def test_steps_are_the_prompt(dtype):
     q, k, v = random(1, 4, 20, 16, dtype=dtype), random(1, 2, 20, 16, dtype=dtype), random(1, 2, 20, 8, dtype=dtype)
     table = sextant.rotary(20, 16)
     whole = sextant.attention(q, k, v, causal="top_left", rotation=table)
-    cache = sextant.KvCache(1, 2, 16, 8, capacity=20, dtype=dtype)
+    cache = sextant.KvCache(1, 2, 16, 8, dtype=dtype)
     for i in range(20):
         cache.append(k[:, :, i : i + 1], v[:, :, i : i + 1])
         step = cache.attend(q[:, :, i : i + 1], rotation=table)
@@ -32,7 +32,7 @@ def test_steps_are_the_prompt(dtype):
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
 def test_queries_of_float32_on_a_cache_of_16_bits(dtype):
     q, k, v = random(1, 4, 20, 16), random(1, 2, 20, 16), random(1, 2, 20, 8)
-    cache = sextant.KvCache(1, 2, 16, 8, capacity=20, dtype=dtype)
+    cache = sextant.KvCache(1, 2, 16, 8, dtype=dtype)
     cache.append(k, v)
     wide = k.astype(dtype).astype(np.float32), v.astype(dtype).astype(np.float32)
     for count in (1, 5, 20):
@@ -46,7 +46,7 @@ def test_queries_of_float32_on_a_cache_of_16_bits(dtype):
 
 
 def test_lengths_fork_and_rewind():
-    cache = sextant.KvCache(2, 1, 4, capacity=3)
+    cache = sextant.KvCache(2, 1, 4)
     cache.append(random(2, 1, 3, 4), random(2, 1, 3, 4), counts=[3, 1])
     assert cache.lengths == [3, 1]
     fork = cache.fork()
@@ -54,19 +54,15 @@ def test_lengths_fork_and_rewind():
     assert (fork.lengths, cache.lengths) == ([3, 0], [3, 1])
     fork.rewind(0)
     assert fork.lengths == [0, 0]
-    with pytest.raises(ValueError, match="capacity"):
-        cache.append(random(2, 1, 1, 4), random(2, 1, 1, 4))
-    cache.reserve(8)
-    assert cache.capacity == 8
     cache.append(random(2, 1, 1, 4), random(2, 1, 1, 4))
     cache.clear()
     assert len(cache) == 0
-    assert repr(cache).startswith("KvCache(batch=2, kv_heads=1, head_dim=4, v_dim=4, capacity=8, lengths=[0, 0]")
+    assert repr(cache).startswith("KvCache(batch=2, kv_heads=1, head_dim=4, v_dim=4, page_size=128, lengths=[0, 0]")
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
 def test_a_copy_is_a_cache_of_its_own(copied):
-    cache = sextant.KvCache(1, 1, 4, capacity=8)
+    cache = sextant.KvCache(1, 1, 4)
     cache.append(random(1, 1, 2, 4), random(1, 1, 2, 4))
     other = copied(cache)
     other.append(random(1, 1, 3, 4), random(1, 1, 3, 4))
@@ -75,13 +71,13 @@ def test_a_copy_is_a_cache_of_its_own(copied):
 
 def test_threads_share_a_cache():
     """Each call sees the cache before or after another one, never in between. Without a lock this is a double free."""
-    cache = sextant.KvCache(2, 4, 64, capacity=16)
+    cache = sextant.KvCache(2, 4, 64)
     k, q = np.ones((2, 4, 300, 64), np.float32), np.ones((2, 8, 1, 64), np.float32)
     wrong = []
 
     def write():
         for _ in range(40):
-            cache.reserve(cache.capacity + 100)
+            cache.select([1, 0])
             cache.append(k[:, :, :5], k[:, :, :5])
             cache.clear()
 
@@ -101,19 +97,79 @@ def test_threads_share_a_cache():
 
 
 def test_out_and_errors():
-    cache = sextant.KvCache(1, 1, 4, capacity=3)
+    cache = sextant.KvCache(1, 1, 4)
     cache.append(random(1, 1, 2, 4), random(1, 1, 2, 4))
     out = np.zeros((1, 1, 1, 4), np.float32)
     assert cache.attend(random(1, 1, 1, 4), out=out) is out
     with pytest.raises(ValueError, match=r"\[KvCache.kv_heads\]|kv_heads"):
-        sextant.KvCache(1, 0, 4, capacity=3)
+        sextant.KvCache(1, 0, 4)
     with pytest.raises(ValueError, match="batch"):
-        sextant.KvCache(1 << 40, 1, 4, capacity=0)
+        sextant.KvCache(1 << 40, 1, 4)
     with pytest.raises(ValueError, match=r"\[KvCache.dtype\] must be float32, bfloat16 or float16"):
-        sextant.KvCache(1, 1, 4, capacity=3, dtype="float64")
+        sextant.KvCache(1, 1, 4, dtype="float64")
     with pytest.raises(TypeError, match=r"\[KvCache.append.k\] must be of float32, as the cache"):
         cache.append(random(1, 1, 1, 4, dtype=np.float16), random(1, 1, 1, 4))
     with pytest.raises(TypeError, match=r"\[KvCache.attend.scale\] must be a number"):
         cache.attend(random(1, 1, 1, 4), scale="1")
-    with pytest.raises(TypeError, match=r"capacity"):
-        sextant.KvCache(1, 1, 4)
+    with pytest.raises(ValueError, match=r"\[kv_cache.page_size\] must be a multiple of 128"):
+        sextant.KvCache(1, 1, 4, page_size=100)
+
+
+def test_prompts_and_single_tokens_in_one_call():
+    k, v, q = random(1, 2, 140, 16), random(1, 2, 140, 8), random(1, 4, 32, 16)
+    cache = sextant.KvCache(3, 2, 16, 8)
+    cache.append(k, v, segments=[0, 30, 139, 140])
+    assert cache.lengths == [30, 109, 1]
+    out = cache.attend(q, segments=[0, 30, 31, 32])
+    for sequence, (rows, keys) in enumerate([((0, 30), (0, 30)), ((30, 31), (30, 139)), ((31, 32), (139, 140))]):
+        wanted = sextant.attention(q[:, :, slice(*rows)], k[:, :, slice(*keys)], v[:, :, slice(*keys)], causal="bottom_right")
+        np.testing.assert_array_equal(out[:, :, slice(*rows)], wanted, err_msg=str(sequence))
+
+
+def test_beams_share_memory():
+    cache = sextant.KvCache(1, 1, 4)
+    cache.append(random(1, 1, 130, 4), random(1, 1, 130, 4))
+    page = cache.bytes // 2
+    cache.select([0, 0, 0])
+    assert cache.bytes == 2 * page
+    cache.append(random(3, 1, 1, 4), random(3, 1, 1, 4))
+    assert cache.bytes == 4 * page
+    other = cache.fork()
+    other.join(cache)
+    other.drop(0, 128)
+    assert (other.lengths, cache.lengths) == ([3] * 6, [131] * 3)
+    np.testing.assert_array_equal(other.keys[:3], cache.keys[:, :, 128:])
+    with pytest.raises(ValueError, match=r"\[KvCache.join.other\] must be of float32, as this cache"):
+        cache.join(sextant.KvCache(1, 1, 4, dtype="float16"))
+    with pytest.raises(TypeError, match=r"\[KvCache.join.other\] must be a KvCache, got int"):
+        cache.join(1)
+
+
+def test_rotate_moves_stored_keys():
+    table, k = sextant.rotary(40, 8), random(1, 2, 40, 8)
+    cache = sextant.KvCache(1, 2, 8)
+    cache.append(sextant.rotate(k, table), k)
+    cache.drop(0, 10)
+    cache.rotate(table, -10)
+    # Three rotations, each within 3 * 2^-24 (|x1| + |x2|) (operations_test.cc); |x1| + |x2| <= 2 sqrt(2) max |x|.
+    bound = 9 * 2**-24 * 2 * 2**0.5 * np.abs(k).max()
+    np.testing.assert_allclose(cache.keys, sextant.rotate(k[:, :, 10:], sextant.rotary(30, 8)), rtol=0, atol=bound)
+    with pytest.raises(TypeError, match=r"\[KvCache.rotate.table\] must be a RotationTable"):
+        cache.rotate(k, 1)
+    with pytest.raises(ValueError, match=r"\[kv_cache.shift\] must be within \+-39"):
+        cache.rotate(table, 40)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float16, ml_dtypes.bfloat16])
+def test_saved_and_loaded(dtype, tmp_path):
+    cache = sextant.KvCache(2, 2, 8, 4, dtype=dtype, page_size=256)
+    cache.append(random(2, 2, 300, 8, dtype=dtype), random(2, 2, 300, 4, dtype=dtype), [300, 7])
+    cache.save(tmp_path / "cache.safetensors")
+    loaded = sextant.KvCache.load(tmp_path / "cache.safetensors")
+    assert repr(loaded) == repr(cache)
+    np.testing.assert_array_equal(loaded.keys, cache.keys)
+    damaged = bytearray((tmp_path / "cache.safetensors").read_bytes())
+    damaged[-1] ^= 1
+    (tmp_path / "cache.safetensors").write_bytes(damaged)
+    with pytest.raises(ValueError, match="must have the checksum"):
+        sextant.KvCache.load(tmp_path / "cache.safetensors")

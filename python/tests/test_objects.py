@@ -101,7 +101,7 @@ def test_other_dtypes_are_refused(dtype):
 def test_a_cache_survives_a_pickle():
     rng = np.random.default_rng(0)
     for dtype in ("float32", "float16"):
-        cache = sextant.KvCache(2, 2, 8, 4, capacity=9, dtype=dtype)
+        cache = sextant.KvCache(2, 2, 8, 4, dtype=dtype)
         assert pickle.loads(pickle.dumps(cache)).lengths == [0, 0]
         k, v = (rng.standard_normal((2, 2, 5, width)).astype(dtype) for width in (8, 4))
         cache.append(k, v, [5, 3])

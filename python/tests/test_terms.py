@@ -37,7 +37,7 @@ def test_packed_queries_without_gates_are_refused(call):
 
 
 def test_a_cache_that_outgrows_its_bias_is_refused():
-    cache, bias = sextant.KvCache(1, 2, 8, capacity=8), sextant.fire(4, 2)
+    cache, bias = sextant.KvCache(1, 2, 8), sextant.fire(4, 2)
     for _ in range(4):
         x = normal(1, 2, 1, 8)
         cache.append(x, x)

@@ -109,7 +109,7 @@ EXIT = """
 import threading, time
 import numpy as np, sextant
 q = np.ones((1, 8, {length}, 64), np.float32)
-cache = sextant.KvCache(1, 8, 64, capacity={length})
+cache = sextant.KvCache(1, 8, 64)
 cache.append(q, q)
 def work():
     while True:
@@ -164,7 +164,7 @@ REPEATED = {
     "sinusoidal": lambda: sextant.sinusoidal(64, 64),
     "rotary": lambda: sextant.rotary(64, 64).cos,
     "alibi": lambda: sextant.alibi(64, 4).values,
-    "fork of a cache": lambda: sextant.KvCache(1, 1, 8, capacity=64).fork().keys,
+    "fork of a cache": lambda: sextant.KvCache(1, 1, 8).fork().keys,
     "a wrong shape": lambda: refused(sextant.attention, Q, Q[:, :, :, :8], Q),
     "a wrong dtype": lambda: refused(sextant.attention, Q, Q.astype(np.float64), Q),
     "a wrong option": lambda: refused(sextant.attention, Q, Q, Q, windows=3),

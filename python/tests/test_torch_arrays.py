@@ -28,7 +28,7 @@ def learned(x):
         ("attention.scale", lambda: sextant.attention(Q, Q, Q, scale=LEARNED[0])),
         ("rotate.x", lambda: sextant.rotate(learned(Q), ROTATION)),
         ("add_positions.table", lambda: sextant.add_positions(Q, learned(Q[0, 0]))),
-        ("KvCache.append.v", lambda: sextant.KvCache(1, 2, 8, capacity=9).append(Q, learned(Q))),
+        ("KvCache.append.v", lambda: sextant.KvCache(1, 2, 8).append(Q, learned(Q))),
         ("learned.table", lambda: sextant.learned(5, 8, weights={"table": learned(Q[0, 0])})),
     ],
 )

@@ -12,7 +12,7 @@ def use(q: NDArray[np.float32]) -> NDArray[np.float32]:
     rotation: sextant.RotationTable = sextant.rotary_yarn(16, 8, factor=2.0, form="paper", truncate=False)
     bias: sextant.DistanceBias = sextant.alibi(16, 2, direction="causal")
     out: NDArray[np.float32] = sextant.attention(q, q, q, causal="top_left", bias=bias, rotation=rotation, window=(3, 0))
-    cache = sextant.KvCache(1, 2, 8, capacity=16)
+    cache = sextant.KvCache(1, 2, 8)
     cache.append(q, q)
     lengths: list[int] = cache.lengths
     names: list[str] = [scheme.name for scheme in sextant.schemes()]

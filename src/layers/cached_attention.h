@@ -15,11 +15,10 @@ namespace sextant::layers {
 
 using AnyKvCache = std::variant<KvCache<float>, KvCache<bfloat16>, KvCache<float16>>;
 
-inline AnyKvCache empty_cache(const AttentionLayerOptions& o, CacheType type, std::int64_t rows,
-                              std::int64_t capacity) {
+inline AnyKvCache empty_cache(const AttentionLayerOptions& o, CacheType type, std::int64_t rows) {
   const auto of = [&]<class T>(T) {
-    return AnyKvCache(std::in_place_type<KvCache<T>>, rows, o.kv_heads, o.head_dim, o.head_dim,
-                      capacity);
+    return AnyKvCache(std::in_place_type<KvCache<T>>,
+                      KvCacheSizes{rows, o.kv_heads, o.head_dim, o.head_dim});
   };
   if (type == CacheType::bfloat16) return of(bfloat16());
   return type == CacheType::float16 ? of(float16()) : of(0.0F);

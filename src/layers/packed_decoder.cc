@@ -54,10 +54,10 @@ PackedDecoder::PackedDecoder(const TransformerStack<float>& stack,
   tables_.push_back(positions.tables(longest));
 }
 
-DecodedSequence PackedDecoder::sequence(std::int64_t capacity) const {
+DecodedSequence PackedDecoder::sequence() const {
   DecodedSequence made;
   for (const auto& layer : stack_.layers) {
-    made.caches.push_back(empty_cache(layer.self.options, cache_type_, 1, capacity));
+    made.caches.push_back(empty_cache(layer.self.options, cache_type_, 1));
   }
   return made;
 }

@@ -15,9 +15,9 @@ struct DecodedSequence {
   std::int64_t length = 0;           // tokens read
   std::vector<AnyKvCache> caches{};  // of each layer
 
-  // Returns the same sequence, which shares the memory until one of them reads on.
+  // Returns the same sequence, which shares the pages of the tokens so far.
   DecodedSequence fork() const;
-  void clear() noexcept;  // drops all tokens; the memory stays
+  void clear() noexcept;  // drops all tokens
 };
 
 // The products of a layer are of the tokens of all sequences at once, packed; each sequence attends
@@ -30,8 +30,8 @@ class PackedDecoder {
   PackedDecoder(const TransformerStack<float>& stack, const PositionModule<float>& positions,
                 std::int64_t longest, CacheType cache_type);
 
-  // Makes an empty sequence with room for this many tokens, at most the longest.
-  DecodedSequence sequence(std::int64_t capacity) const;
+  // Makes an empty sequence.
+  DecodedSequence sequence() const;
 
   // Call it before a sequence is read up to `length`. Returns how many of its first tokens need not
   // be read: all that it has, or none if the tables of this length are not those that they were

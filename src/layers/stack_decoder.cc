@@ -14,26 +14,6 @@
 namespace sextant {
 namespace {
 
-// The rows `parents` of what a cache holds, in a new one.
-template <class T>
-void append_rows(const KvCache<T>& from, std::span<const std::int64_t> parents, KvCache<T>& to) {
-  const View<const T> keys = from.keys(), values = from.values();
-  const auto rows_of = [&](const View<const T>& all) {
-    auto rows =
-        Tensor<T>::uninitialized({std::ssize(parents), all.size(1), all.size(2), all.size(3)});
-    const std::int64_t size = all.size(2) * all.size(3);
-    for (std::int64_t row = 0; row < rows.size(0); ++row) {
-      for (std::int64_t head = 0; head < rows.size(1); ++head) {
-        std::copy_n(&all(parents[static_cast<std::size_t>(row)], head, 0, 0), size,
-                    &rows(row, head, 0, 0));
-      }
-    }
-    return rows;
-  };
-  const Tensor<T> k = rows_of(keys), v = rows_of(values);
-  to.append(k.view(), v.view());
-}
-
 // The capacity.
 std::int64_t checked(std::int64_t rows, std::int64_t capacity) {
   if (rows < 1) throw Error("decoder.rows", "must be at least 1, got " + std::to_string(rows));
@@ -53,21 +33,18 @@ StackDecoder::StackDecoder(const TransformerStack<float>& stack,
     : stack_(stack),
       positions_(positions),
       tables_(positions.tables(checked(rows, capacity))),
-      capacity_(capacity),
-      cache_type_(cache_type) {
+      capacity_(capacity) {
   check_named("decoder.cache_type", cache_type);
   if (positions.table_key(1) != positions.table_key(capacity)) {
     inputs_ = Tensor<float>::uninitialized({rows, capacity, stack.options.attention.width});
   }
-  for (std::size_t i = 0; i < stack.layers.size(); ++i) caches_.push_back(empty_cache(i, rows));
+  for (const auto& layer : stack.layers) {
+    caches_.push_back(layers::empty_cache(layer.self.options, cache_type, rows));
+  }
   for (std::int64_t row = 0; row < rows; ++row) sources_.push_back(row);
 }
 
-StackDecoder::Cache StackDecoder::empty_cache(std::size_t layer, std::int64_t rows) const {
-  return layers::empty_cache(stack_.layers[layer].self.options, cache_type_, rows, capacity_);
-}
-
-std::int64_t StackDecoder::cache_bytes() const noexcept {
+std::int64_t StackDecoder::cache_bytes() const {
   std::int64_t bytes = 0;
   for (const Cache& cache : caches_) {
     bytes += std::visit([](const auto& of) { return of.bytes(); }, cache);
@@ -199,13 +176,8 @@ void StackDecoder::reorder(std::span<const std::int64_t> parents) {
     throw Error("decoder.parents", "must keep the rows of a source together, sources in order");
   }
   const auto count = static_cast<std::int64_t>(parents.size());
-  for (std::size_t i = 0; i < caches_.size(); ++i) {
-    Cache next = empty_cache(i, count);
-    const auto fill = [&]<class T>(const KvCache<T>& from) {
-      if (length_ > 0) append_rows(from, parents, std::get<KvCache<T>>(next));
-    };
-    std::visit(fill, caches_[i]);
-    caches_[i] = std::move(next);
+  for (Cache& cache : caches_) {
+    std::visit([&](auto& of) { of.select(parents); }, cache);
   }
   if (inputs_.count() > 0) {
     auto next = Tensor<float>::uninitialized({count, capacity_, inputs_.size(2)});

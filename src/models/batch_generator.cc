@@ -112,7 +112,7 @@ class BatchGenerator {
     for (std::int64_t n = next_; n < end; ++n) {
       if (n % samples_ > 0) continue;
       PromptState& prompt = prompts_[static_cast<std::size_t>(n / samples_)];
-      prompt.read = decoder_.sequence(prompt.window);
+      prompt.read = decoder_.sequence();
       opened.push_back(&prompt);
       const std::int64_t count = std::min<std::int64_t>(std::ssize(prompt.tokens), prompt.window);
       unread.push_back({&prompt.read, prompt.tokens.last(static_cast<std::size_t>(count))});

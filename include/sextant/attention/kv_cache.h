@@ -4,14 +4,18 @@
 
 #include <concepts>
 #include <cstdint>
+#include <limits>
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <type_traits>
-#include <vector>
+#include <variant>
 
 #include "sextant/attention/attention.h"
 #include "sextant/core/dtype.h"
 #include "sextant/core/tensor.h"
+#include "sextant/tables/rotation_table.h"
 
 namespace sextant {
 
@@ -19,69 +23,115 @@ template <class T>
 concept CacheElement =
     std::same_as<T, float> || std::same_as<T, bfloat16> || std::same_as<T, float16>;
 
-// Has room for `capacity` positions of each sequence, [batch, kv_heads, capacity, head_dim] for
-// keys and the same for values, allocated at once; pages are touched as the cache fills. Sequences
-// may have different lengths. A call that throws changes nothing. A cache is movable; fork() copies
-// it. Several threads may use different caches at once, also forks of each other.
+// The sizes of a cache.
+struct KvCacheSizes {
+  static constexpr std::int64_t kPageSize = 128;
+
+  std::int64_t batch = 1;      // sequences, >= 0
+  std::int64_t kv_heads = 1;   // >= 1
+  std::int64_t head_dim = 64;  // channels of a key, >= 1
+  std::int64_t v_dim = 64;     // channels of a value, >= 0
+  // Positions of a page, a multiple of 128: the kernels read keys in blocks of 128.
+  std::int64_t page_size = kPageSize;
+};
+
+// Says to which sequence the rows of k and v belong that are appended. At most one of the two is
+// given; without both, all rows of batch row b belong to sequence b.
+struct AppendedRows {
+  // [batch]: of batch row b the first counts[b] rows.
+  std::span<const std::int64_t> counts{};
+  // [batch + 1]: packed sequences as in AttentionOptions, in one batch row: sequence s has the rows
+  // [segments[s], segments[s + 1]), which ascend from 0 to the number of rows.
+  std::span<const std::int64_t> segments{};
+};
+
+// Stores keys [kv_heads, length, head_dim] and values [kv_heads, length, v_dim] of each sequence of
+// a batch, in pages of page_size positions. Sequences may have different lengths and grow as long
+// as there is memory. fork(), select() and join() share pages instead of copying them; a page is
+// copied when one of those that share it writes to it, so a prompt is stored once for all its
+// continuations. docs/decisions/017-paged-cache.md gives the reasons.
+//
+// A call that throws changes nothing. A cache is movable; fork() copies it. Several threads may use
+// different caches at once, also those that share pages, or read the same one.
 template <CacheElement T>
 class KvCache {
  public:
   using Wider = std::conditional_t<std::same_as<T, float>, double, float>;
+  // Rows to be stored. Wider numbers are rounded once: float32 for a 16-bit cache, else float64.
+  using Rows = std::variant<View<const T>, View<const Wider>>;
+  static constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
 
-  // Throws Error unless batch, v_dim and capacity are >= 0 and kv_heads and head_dim > 0, and if
-  // there is not enough memory.
-  KvCache(std::int64_t batch, std::int64_t kv_heads, std::int64_t head_dim, std::int64_t v_dim,
-          std::int64_t capacity);
-  KvCache(KvCache&&) noexcept = default;
-  KvCache& operator=(KvCache&&) noexcept = default;
-  ~KvCache() = default;
+  // Makes a cache without positions. Throws Error for a size out of its range, and if there is not
+  // enough memory for the lengths.
+  explicit KvCache(const KvCacheSizes& sizes);
+  KvCache(KvCache&&) noexcept;
+  KvCache& operator=(KvCache&&) noexcept;
+  ~KvCache();
 
-  std::int64_t batch() const noexcept { return static_cast<std::int64_t>(lengths_.size()); }
-  std::int64_t kv_heads() const noexcept { return store_->keys.size(1); }
-  std::int64_t head_dim() const noexcept { return store_->keys.size(3); }
-  std::int64_t v_dim() const noexcept { return store_->values.size(3); }
-  std::int64_t capacity() const noexcept { return store_->keys.size(2); }
+  KvCacheSizes sizes() const noexcept;
+  std::int64_t batch() const noexcept { return static_cast<std::int64_t>(lengths().size()); }
   // Returns the number of positions of a sequence. Throws Error if there is no such sequence.
   std::int64_t length(std::int64_t sequence) const;
   // Returns the lengths, [batch].
-  std::span<const std::int64_t> lengths() const noexcept SEXTANT_LIFETIME_BOUND { return lengths_; }
+  std::span<const std::int64_t> lengths() const noexcept SEXTANT_LIFETIME_BOUND;
   std::int64_t longest() const noexcept;
 
   // Stores k [batch, kv_heads, count, head_dim] and v [batch, kv_heads, count, v_dim], any strides,
-  // after the stored positions; of sequence b the first counts[b] positions, or all if `counts` is
-  // empty. Wider numbers are rounded once: float32 for a 16-bit cache, else float64. Throws Error
-  // if shapes do not fit or the capacity is too small; then call reserve() first.
-  void append(View<const T> k, View<const T> v, std::span<const std::int64_t> counts = {});
-  void append(View<const Wider> k, View<const Wider> v, std::span<const std::int64_t> counts = {});
+  // after the stored positions; with segments [1, kv_heads, rows, ...]. Throws Error if shapes do
+  // not fit or there is not enough memory.
+  void append(const Rows& k, const Rows& v, const AppendedRows& rows = {});
 
-  // Makes room for `capacity` positions, never fewer than before, by copying.
-  void reserve(std::int64_t capacity);
+  // The functions below apply to one sequence, or, if `sequence` is not given, to all of them, of
+  // which each takes the part of the positions that it has. Throw Error for a sequence that does
+  // not exist, and for positions that are not in order or that the one sequence does not have.
 
-  // Drops the positions from `length` on, of every sequence that has them, or of one sequence,
-  // which must have them.
-  void rewind(std::int64_t length);
-  void rewind(std::int64_t sequence, std::int64_t length);
-  void clear() noexcept;  // drops all positions; the memory stays
+  // Drops the positions from `length` on.
+  void rewind(std::int64_t length, std::optional<std::int64_t> sequence = {});
+  // Drops positions [begin, end): those after them move to `begin`. Pages that lie between are
+  // released; if `begin` and `end` are multiples of page_size, no position is copied. Keys that are
+  // stored with rotation keep that of their old positions; rotate() moves them.
+  void drop(std::int64_t begin, std::int64_t end, std::optional<std::int64_t> sequence = {});
+  // Rotates the keys of positions [begin, end) by row |shift| of table.for_keys(), for a negative
+  // shift by the opposite angles: moves keys that were stored with rotary embeddings of positions p
+  // to positions p + shift. Each is computed in float32 and rounded once. The table must have that
+  // row, with sin^2 + cos^2 = 1: no amplitude. Not for keys that attend() rotates
+  // (options.rotation), which move by themselves.
+  void rotate(const RotationTable<float>& table, std::int64_t shift, std::int64_t begin = 0,
+              std::int64_t end = kEnd, std::optional<std::int64_t> sequence = {});
+  void clear() noexcept;  // drops all positions and releases the pages
 
-  // Returns another cache with the same contents and capacity, without copying: both read the same
-  // memory until one of them appends (or reserves). That one first copies its contents, so a prompt
-  // is stored once for all forks that only attend, and once more for each fork that appends except
-  // the last.
+  // Returns another cache with the same contents, which shares the pages.
   KvCache fork() const;
-  bool is_shared() const noexcept { return store_.use_count() > 1; }
-  std::int64_t bytes() const noexcept;  // returns the size of the memory, shared or not
+  // Makes sequence i what sequence sequences[i] was: reorders, repeats (beams) or removes them.
+  // Throws Error for a sequence that does not exist.
+  void select(std::span<const std::int64_t> sequences);
+  // Adds the sequences of another cache after those of this one, which shares their pages. Throws
+  // Error unless all sizes but the batch are equal.
+  void join(const KvCache& other);
 
-  // Return [batch, kv_heads, longest(), head_dim or v_dim], valid until the next append() or
-  // reserve(). The contents of positions from length(b) on are unspecified.
-  View<const T> keys() const SEXTANT_LIFETIME_BOUND;
-  View<const T> values() const SEXTANT_LIFETIME_BOUND;
+  // Returns whether other sequences or caches have some of the pages.
+  bool is_shared() const noexcept;
+  // Returns the size of the keys and values that all pages hold, each page counted once, shared or
+  // not.
+  std::int64_t bytes() const;
+
+  // Return a copy, [batch, kv_heads, longest(), head_dim or v_dim], 0 from length(b) on.
+  Tensor<T> keys() const;
+  Tensor<T> values() const;
 
   // Computes attention() of q [batch, heads_q, q_len, head_dim] with all stored keys and values:
   // key_lengths are lengths(), and the queries are the last q_len positions of each sequence unless
   // options.query_offsets are given. Append first. An unset options.causal is at_offsets, which
   // without offsets equals at_lengths; `none` makes all positions visible. Position ids, if any,
-  // are those of these queries and of all stored keys, [batch or 1, longest()]. Throws Error as
-  // attention() does, and if options has key_lengths, segments, key_segments or another causal.
+  // are those of these queries and of all stored keys, [batch or 1, longest()].
+  //
+  // options.segments, [batch + 1], packs the queries of all sequences into one batch row, q [1,
+  // heads_q, rows, head_dim]: sequence s has the rows [segments[s], segments[s + 1]). So one call
+  // reads the prompts of some sequences and the next token of others. Masks broadcast to [1,
+  // heads_q, rows, longest()], and ids of queries are [1, rows].
+  //
+  // The bits are those of attention() with the same keys and values in one array. Throws Error as
+  // attention() does, and if options has key_lengths, key_segments or another causal.
   void attend(View<const T> q, View<T> out, const AttentionOptions<T>& options = {},
               View<float> log_sum_exp = {}) const;
   // The same with wider queries and outputs: float32 on a 16-bit cache, with which only keys and
@@ -89,20 +139,27 @@ class KvCache {
   void attend(View<const Wider> q, View<Wider> out, const AttentionOptions<T>& options = {},
               View<float> log_sum_exp = {}) const;
 
+  // Writes the contents to a .safetensors file: lengths I64 [batch], keys [kv_heads, positions of
+  // all sequences, head_dim], values likewise, and page_size and a checksum as metadata. Needs
+  // memory for one more copy of the contents. The file gets its name when it is complete. Throws
+  // Error if it cannot be written.
+  void save(const std::string& path) const;
+  // Reads what save() wrote. Throws Error for a file that is damaged, is not of a cache, or has
+  // another element type.
+  static KvCache load(const std::string& path);
+
  private:
-  struct Store {
-    Tensor<T> keys, values;  // [batch, kv_heads, capacity, ...]
-  };
+  struct State;
   KvCache() = default;
-  std::shared_ptr<Store> new_store(std::int64_t capacity) const;
   template <class Q>
   void attend_from(View<const Q> q, View<Q> out, const AttentionOptions<T>& options,
                    View<float> log_sum_exp) const;
-  template <class S>
-  void append_from(View<const S> k, View<const S> v, std::span<const std::int64_t> counts);
 
-  std::shared_ptr<Store> store_;
-  std::vector<std::int64_t> lengths_;
+  std::unique_ptr<State> state_;  // null after a move
 };
+
+// Returns the element type of the cache in a file: float32, bfloat16 or float16. Throws Error as
+// KvCache::load() does for the file's header.
+DType kv_cache_dtype(const std::string& path);
 
 }  // namespace sextant

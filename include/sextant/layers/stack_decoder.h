@@ -39,7 +39,7 @@ class StackDecoder {
   std::int64_t rows() const noexcept { return static_cast<std::int64_t>(sources_.size()); }
   std::int64_t length() const noexcept { return length_; }  // tokens read
   std::int64_t capacity() const noexcept { return capacity_; }
-  std::int64_t cache_bytes() const noexcept;  // of the keys and values of all layers
+  std::int64_t cache_bytes() const;  // of the keys and values of all layers
   // Returns the segment of the context that each row attends to, [rows].
   std::span<const std::int64_t> sources() const noexcept { return sources_; }
 
@@ -57,7 +57,6 @@ class StackDecoder {
 
  private:
   using Cache = std::variant<KvCache<float>, KvCache<bfloat16>, KvCache<float16>>;
-  Cache empty_cache(std::size_t layer, std::int64_t rows) const;
   void make_tables(std::int64_t length);
   View<const float> with_positions(View<const float> x, Pass& pass) const;
   View<const float> append(View<const float> x, Pass& pass);
@@ -67,7 +66,6 @@ class StackDecoder {
   const PositionModule<float>& positions_;
   PositionTables<float> tables_;
   std::int64_t length_ = 0, capacity_;
-  CacheType cache_type_;
   std::vector<Cache> caches_;  // of each layer
   Tensor<float> inputs_;       // all x, [rows, capacity, width], if they may be read again
   std::vector<Tensor<float>> cross_keys_;  // of each layer, [context tokens, 2 kv_heads head_dim]

@@ -1,12 +1,15 @@
 // The keys and values of the tokens so far.
 #include <nanobind/stl/vector.h>
 
+#include <optional>
 #include <utility>
 #include <variant>
 
 #include "attention/call_options.h"
 #include "bindings.h"
+#include "interpreter_lock.h"
 #include "object_lock.h"
+#include "schemes/tables.h"
 #include "sextant/attention/kv_cache.h"
 
 namespace sextant::python {
@@ -15,16 +18,24 @@ namespace {
 constexpr std::string_view kCacheName = "KvCache";
 constexpr IntegerRange kCacheSizes{0, std::int64_t{1} << 40};
 
+std::vector<std::int64_t> integers_or_none(const Argument& given) {
+  return given.is_none() ? std::vector<std::int64_t>() : given.integers();
+}
+std::optional<std::int64_t> integer_or_none(const Argument& given) {
+  if (given.is_none()) return {};
+  return given.integer();
+}
+
 // A cache of one of the three element types, which several threads may use at once.
 class PyKvCache {
  public:
   using Any = std::variant<KvCache<float>, KvCache<float16>, KvCache<bfloat16>>;
 
   PyKvCache(nb::handle batch, nb::handle kv_heads, nb::handle head_dim, nb::handle v_dim,
-            nb::handle capacity, nb::handle dtype)
+            nb::handle dtype, nb::handle page_size)
       : cache_(make({batch, kCacheName, "batch"}, {kv_heads, kCacheName, "kv_heads"},
                     {head_dim, kCacheName, "head_dim"}, {v_dim, kCacheName, "v_dim"},
-                    {capacity, kCacheName, "capacity"}, {dtype, kCacheName, "dtype"})) {}
+                    {dtype, kCacheName, "dtype"}, {page_size, kCacheName, "page_size"})) {}
 
   // f(the cache), under its lock.
   template <class F>
@@ -50,20 +61,22 @@ class PyKvCache {
     return std::get<KvCache<T>>(cache_);
   }
 
-  void append(nb::handle k, nb::handle v, nb::handle counts, nb::handle layout) {
+  void append(nb::handle k, nb::handle v, nb::handle counts, nb::handle segments,
+              nb::handle layout) {
     InputArray keys({k, "KvCache.append", "k"}), values({v, "KvCache.append", "v"});
     const HeadAxes axes = axes_of(keys, layout);
     keys.as_heads(axes);
     values.as_heads(axes);
-    const Argument given{counts, "KvCache.append", "counts"};
-    const auto numbers = counts.is_none() ? std::vector<std::int64_t>() : given.integers();
+    const auto of_counts = integers_or_none({counts, "KvCache.append", "counts"});
+    const auto of_segments = integers_or_none({segments, "KvCache.append", "segments"});
+    const AppendedRows rows{of_counts, of_segments};
     with_element([&](auto type) {
       using T = typename decltype(type)::type;
       using Wider = typename KvCache<T>::Wider;
       const auto put = [&](auto element) {
         using E = decltype(element);
         values.expect(dtype_of<E>, ", as k");
-        lock_.change([&] { cache_of<T>().append(keys.view<E>(), values.view<E>(), numbers); });
+        lock_.change([&] { cache_of<T>().append(keys.view<E>(), values.view<E>(), rows); });
       };
       if (keys.dtype() == dtype_of<Wider>) return put(Wider());
       keys.expect(dtype_of<T>, ", as the cache");
@@ -105,10 +118,71 @@ class PyKvCache {
   }
 
   void rewind(nb::handle length, nb::handle sequence) {
-    const std::int64_t rows = Argument{length, "KvCache.rewind", "length"}.integer();
-    if (sequence.is_none()) return change([&](auto& cache) { cache.rewind(rows); });
-    const std::int64_t one = Argument{sequence, "KvCache.rewind", "sequence"}.integer();
-    change([&](auto& cache) { cache.rewind(one, rows); });
+    const std::int64_t kept = Argument{length, "KvCache.rewind", "length"}.integer();
+    const auto one = integer_or_none({sequence, "KvCache.rewind", "sequence"});
+    change([&](auto& cache) { cache.rewind(kept, one); });
+  }
+
+  void drop(nb::handle begin, nb::handle end, nb::handle sequence) {
+    const std::int64_t first = Argument{begin, "KvCache.drop", "begin"}.integer();
+    const std::int64_t last = Argument{end, "KvCache.drop", "end"}.integer();
+    const auto one = integer_or_none({sequence, "KvCache.drop", "sequence"});
+    change([&](auto& cache) { cache.drop(first, last, one); });
+  }
+
+  void rotate(nb::handle table, nb::handle shift, nb::handle begin, nb::handle end,
+              nb::handle sequence) {
+    const Argument given{table, "KvCache.rotate", "table"};
+    const auto* rotation = held<PyRotation>(table);
+    if (rotation == nullptr) throw_type_error(given, "a RotationTable");
+    const auto* of_floats = std::get_if<SharedRotation<float>>(&rotation->table);
+    if (of_floats == nullptr) throw_type_error(given, "a RotationTable of dtype float32");
+    const SharedRotation<float> rows = *of_floats;
+    const std::int64_t by = Argument{shift, "KvCache.rotate", "shift"}.integer();
+    const std::int64_t first = Argument{begin, "KvCache.rotate", "begin"}.integer();
+    const auto last = integer_or_none({end, "KvCache.rotate", "end"});
+    const auto one = integer_or_none({sequence, "KvCache.rotate", "sequence"});
+    change([&](auto& cache) { cache.rotate(*rows, by, first, last.value_or(cache.kEnd), one); });
+  }
+
+  void select(nb::handle sequences) {
+    const auto chosen = Argument{sequences, "KvCache.select", "sequences"}.integers();
+    change([&](auto& cache) { cache.select(chosen); });
+  }
+
+  void join(const PyKvCache& other) {
+    const PyKvCache added = other.fork();  // not both locks at once
+    with_element([&](auto type) {
+      using T = typename decltype(type)::type;
+      const auto* same = std::get_if<KvCache<T>>(&added.cache_);
+      if (same == nullptr) {
+        throw Error("KvCache.join.other",
+                    "must be of " + std::string(dtype_name(dtype_of<T>)) + ", as this cache");
+      }
+      lock_.change([&] { cache_of<T>().join(*same); });
+    });
+  }
+
+  void save(nb::handle path) const {
+    const std::string file = Argument{path, "KvCache.save", "path"}.path();
+    const PyKvCache same = fork();  // without the lock while the file is written
+    const Unlocked released;
+    std::visit([&](const auto& cache) { cache.save(file); }, same.cache_);
+  }
+
+  static PyKvCache load(nb::handle path) {
+    const std::string file = Argument{path, "KvCache.load", "path"}.path();
+    const Unlocked released;
+    Any cache = with_float(kv_cache_dtype(file), [&](auto type) -> Any {
+      using T = typename decltype(type)::type;
+      if constexpr (std::is_same_v<T, double>) {
+        throw Error(file, "must not hold float64");
+      } else {
+        return KvCache<T>::load(file);
+      }
+    });
+    const std::int64_t v_dim = std::visit([](const auto& of) { return of.sizes().v_dim; }, cache);
+    return PyKvCache(std::move(cache), v_dim);
   }
 
   PyKvCache fork() const {
@@ -120,8 +194,8 @@ class PyKvCache {
   nb::object stored(bool of_keys) const {
     return with_element([&](auto type) {
       using T = typename decltype(type)::type;
-      return to_python(lock_.read(
-          [&] { return copy_of(of_keys ? cache_of<T>().keys() : cache_of<T>().values()); }));
+      return to_python(
+          lock_.read([&] { return of_keys ? cache_of<T>().keys() : cache_of<T>().values(); }));
     });
   }
 
@@ -129,16 +203,16 @@ class PyKvCache {
   PyKvCache(Any cache, std::int64_t v_dim) : cache_(std::move(cache)), v_dim_(v_dim) {}
 
   static Any make(const Argument& batch, const Argument& kv_heads, const Argument& head_dim,
-                  const Argument& v_dim, const Argument& capacity, const Argument& dtype) {
+                  const Argument& v_dim, const Argument& dtype, const Argument& page_size) {
     return with_float(dtype.dtype(), [&](auto type) -> Any {
       using T = typename decltype(type)::type;
       if constexpr (std::is_same_v<T, double>) {
         throw Error(dtype.where(), "must be float32, bfloat16 or float16, got float64");
       } else {
         const std::int64_t width = head_dim.integer_in(kCacheSizes);
-        return KvCache<T>(batch.integer_in(kCacheSizes), kv_heads.integer_in(kCacheSizes), width,
-                          v_dim.is_none() ? width : v_dim.integer_in(kCacheSizes),
-                          capacity.integer_in(kCacheSizes));
+        return KvCache<T>({batch.integer_in(kCacheSizes), kv_heads.integer_in(kCacheSizes), width,
+                           v_dim.is_none() ? width : v_dim.integer_in(kCacheSizes),
+                           page_size.integer_in(kCacheSizes)});
       }
     });
   }
@@ -146,7 +220,7 @@ class PyKvCache {
   ObjectLock lock_{kCacheName};
   Any cache_;
   std::int64_t v_dim_ =
-      std::visit([](const auto& cache) { return cache.v_dim(); }, cache_);  // for ever
+      std::visit([](const auto& cache) { return cache.sizes().v_dim; }, cache_);  // for ever
 };
 
 // A property of whichever cache it is.
@@ -162,22 +236,22 @@ void bind_kv_cache(nb::module_& module) {
   nb::class_<PyKvCache>(module, "KvCache")
       .def(nb::init<nb::handle, nb::handle, nb::handle, nb::handle, nb::handle, nb::handle>(),
            nb::arg("batch").none(), nb::arg("kv_heads").none(), nb::arg("head_dim").none(),
-           nb::arg("v_dim").none(), nb::arg("capacity").none(), nb::arg("dtype").none())
+           nb::arg("v_dim").none(), nb::arg("dtype").none(), nb::arg("page_size").none())
       .def("append", &PyKvCache::append, nb::arg("k").none(), nb::arg("v").none(),
-           nb::arg("counts").none(), nb::arg("layout").none() = "bhld")
+           nb::arg("counts").none(), nb::arg("segments").none(), nb::arg("layout").none() = "bhld")
       .def("attend", &PyKvCache::attend, nb::arg("q").none(), nb::arg("out").none(),
            nb::arg("log_sum_exp").none(), nb::arg("options"), nb::arg("return_log_sum_exp").none(),
            nb::sig("def attend(self, q: object, out: object, log_sum_exp: object, options: "
                    "dict[str, typing.Any], return_log_sum_exp: object) -> typing.Any"))
-      .def(
-          "reserve",
-          [](PyKvCache& self, nb::handle capacity) {
-            const auto rows =
-                Argument{capacity, "KvCache.reserve", "capacity"}.integer_in(kCacheSizes);
-            self.change([&](auto& cache) { cache.reserve(rows); });
-          },
-          nb::arg("capacity").none())
       .def("rewind", &PyKvCache::rewind, nb::arg("length").none(), nb::arg("sequence").none())
+      .def("drop", &PyKvCache::drop, nb::arg("begin").none(), nb::arg("end").none(),
+           nb::arg("sequence").none())
+      .def("rotate", &PyKvCache::rotate, nb::arg("table").none(), nb::arg("shift").none(),
+           nb::arg("begin").none(), nb::arg("end").none(), nb::arg("sequence").none())
+      .def("select", &PyKvCache::select, nb::arg("sequences").none())
+      .def("join", &PyKvCache::join, nb::arg("other"))
+      .def("save", &PyKvCache::save, nb::arg("path").none())
+      .def_static("load", &PyKvCache::load, nb::arg("path").none())
       .def("clear", [](PyKvCache& self) { self.change([](auto& cache) { cache.clear(); }); })
       .def("fork", &PyKvCache::fork)
       .def("stored", &PyKvCache::stored, nb::arg("of_keys"),
@@ -187,10 +261,10 @@ void bind_kv_cache(nb::module_& module) {
                                                       cache.lengths().end());
                    }>())
       .def_prop_ro("batch", property<[](auto& cache) { return cache.batch(); }>())
-      .def_prop_ro("kv_heads", property<[](auto& cache) { return cache.kv_heads(); }>())
-      .def_prop_ro("head_dim", property<[](auto& cache) { return cache.head_dim(); }>())
-      .def_prop_ro("v_dim", property<[](auto& cache) { return cache.v_dim(); }>())
-      .def_prop_ro("capacity", property<[](auto& cache) { return cache.capacity(); }>())
+      .def_prop_ro("kv_heads", property<[](auto& cache) { return cache.sizes().kv_heads; }>())
+      .def_prop_ro("head_dim", property<[](auto& cache) { return cache.sizes().head_dim; }>())
+      .def_prop_ro("v_dim", property<[](auto& cache) { return cache.sizes().v_dim; }>())
+      .def_prop_ro("page_size", property<[](auto& cache) { return cache.sizes().page_size; }>())
       .def_prop_ro("bytes", property<[](auto& cache) { return cache.bytes(); }>())
       .def_prop_ro("is_shared", property<[](auto& cache) { return cache.is_shared(); }>());
 }

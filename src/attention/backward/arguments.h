@@ -38,7 +38,8 @@ struct WantedGradients {
 
 struct BackwardArguments {
   AttentionCall scores;
-  AnyView v, out, dout;
+  KeyArray v;
+  AnyView out, dout;
   WantedGradients wanted;
   // Of the mask's gradient as of the mask: 0 along axes of size 1.
   std::array<std::int64_t, 4> mask_strides{};

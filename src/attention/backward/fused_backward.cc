@@ -116,7 +116,7 @@ class BlockTask : QueryBlock {
     const std::int64_t first_query = place.first_query;
     describe(block_);
     block_.scale_base_e = kernels::rounded(a_.numbers, 1).scale;
-    block_.v = key_rows(b_.v, at, a_.key_head(head_));
+    block_.v = b_.v.rows(at, a_.key_head(head_));
     block_.out = query_rows(b_.out, at, head_, first_query);
     block_.dout = query_rows(b_.dout, at, head_, first_query);
     block_.v_dim = b_.v.size(3);

@@ -57,6 +57,12 @@ View<const std::uint8_t> bytes_of(BoolMask mask) {
           std::span<const std::int64_t>(strides).first(static_cast<std::size_t>(mask.rank()))};
 }
 
+// The memory of a cache is its own.
+void check_keys(std::string_view function, std::string_view argument, const KeyArray& keys,
+                std::string_view axes) {
+  if (!keys.is_paged()) check_array(function, argument, keys.view(), axes);
+}
+
 // Terms check for which calls they have numbers. `v_dim` is -1 for calls without values.
 void check_terms(const AttentionCall& a, std::int64_t v_dim) {
   if (!a.has_terms()) return;
@@ -92,8 +98,8 @@ void read_position_ids(std::string_view function, const AttentionOptionsOf<M>& o
   a.by_ids = true;
   a.query_ids = check_position_ids(name_in(function, "query_positions"), options.query_positions,
                                    a.batch, a.q_len);
-  a.key_ids = check_position_ids(name_in(function, "key_positions"), options.key_positions, a.batch,
-                                 a.k_len);
+  a.key_ids = check_position_ids(name_in(function, "key_positions"), options.key_positions,
+                                 a.key_batch(), a.k_len);
 }
 
 template <class M>
@@ -175,10 +181,10 @@ void read_numbers(std::string_view function, const AttentionOptionsOf<M>& option
 }  // namespace
 
 template <class M>
-AttentionCall check_scores(std::string_view function, const AnyView& q, const AnyView& k,
+AttentionCall check_scores(std::string_view function, const AnyView& q, const KeyArray& k,
                            const AttentionOptionsOf<M>& options) {
   check_array(function, "q", q, "[batch, heads_q, q_len, head_dim]");
-  check_array(function, "k", k, "[batch, kv_heads, k_len, head_dim]");
+  check_keys(function, "k", k, "[batch, kv_heads, k_len, head_dim]");
   AttentionCall a{.q = q,
                   .k = k,
                   .batch = q.size(0),
@@ -198,6 +204,7 @@ AttentionCall check_scores(std::string_view function, const AnyView& q, const An
                ", the heads of q, got " + k.shape().to_string());
   }
 
+  read_segments(function, options, a);
   read_position_ids(function, options, a);
   read_sequences(function, options, a);
   read_mask(function, options, a);
@@ -207,20 +214,23 @@ AttentionCall check_scores(std::string_view function, const AnyView& q, const An
   return a;
 }
 
-void check_v(std::string_view function, const AttentionCall& a, const AnyView& v) {
-  check_array(function, "v", v, "[batch, kv_heads, k_len, v_dim]");
+void check_v(std::string_view function, const AttentionCall& a, const KeyArray& v) {
+  check_keys(function, "v", v, "[batch, kv_heads, k_len, v_dim]");
   check_shape(function, "v", v, Shape{a.batch, a.kv_heads, a.k_len, v.size(3)});
   check_terms(a, v.size(3));
 }
 
 template <class M>
-void check_values(std::string_view function, AttentionCall& a, const AnyView& v,
+void check_values(std::string_view function, AttentionCall& a, const KeyArray& v,
                   const AnyOutput& out, View<float> log_sum_exp,
                   const AttentionOptionsOf<M>& options) {
   check_v(function, a, v);
   check_array(function, "out", out, "[batch, heads_q, q_len, v_dim]");
   check_shape(function, "out", out, Shape{a.batch, a.heads_q, a.q_len, v.size(3)});
-  CallArrays arrays = input_arrays(function, a.q, a.k, v, options);
+  const auto borrowed = [](const KeyArray& keys) {
+    return keys.is_paged() ? AnyView() : keys.view();
+  };
+  CallArrays arrays = input_arrays(function, a.q, borrowed(a.k), borrowed(v), options);
   arrays.add_output("out", out);
   if (!is_given(log_sum_exp)) return;
   check_shape(function, "log_sum_exp", log_sum_exp, Shape{a.batch, a.heads_q, a.q_len});
@@ -242,10 +252,10 @@ void check_indices(std::string_view where, std::span<const std::int64_t> indices
   }
 }
 
-#define SEXTANT_INSTANTIATE(M)                                                                   \
-  template AttentionCall check_scores(std::string_view, const AnyView&, const AnyView&,          \
-                                      const AttentionOptionsOf<M>&);                             \
-  template void check_values(std::string_view, AttentionCall&, const AnyView&, const AnyOutput&, \
+#define SEXTANT_INSTANTIATE(M)                                                                    \
+  template AttentionCall check_scores(std::string_view, const AnyView&, const KeyArray&,          \
+                                      const AttentionOptionsOf<M>&);                              \
+  template void check_values(std::string_view, AttentionCall&, const KeyArray&, const AnyOutput&, \
                              View<float>, const AttentionOptionsOf<M>&);
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(double)

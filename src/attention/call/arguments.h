@@ -11,7 +11,9 @@
 #include <type_traits>
 #include <vector>
 
+#include "attention/call/key_array.h"
 #include "attention/call/position_ids.h"
+#include "attention/call/sequence.h"
 #include "core/arrays/any_view.h"
 #include "kernels/attention/score_numbers.h"
 #include "kernels/attention/weight_dropout.h"
@@ -37,17 +39,6 @@ struct KeyRange {
   std::int64_t begin, end;
 };
 
-// One sequence of a batch row: all of it, or one of the segments packed there. Its queries are
-// [q_begin, q_begin + q_len) of the row, its keys [k_begin, k_begin + k_len); everything that
-// counts positions counts from there.
-struct Sequence {
-  std::int64_t batch = 0;   // the batch row
-  std::int64_t number = 0;  // index among all sequences, for key_lengths and generators
-  std::int64_t q_begin = 0, k_begin = 0;
-  std::int64_t q_len = 0, k_len = 0;
-  std::int64_t offset = 0;  // the diagonal key of query 0
-};
-
 // A term of the scores and its needs.
 struct TermUse {
   const ScoreTerm* term = nullptr;
@@ -55,7 +46,8 @@ struct TermUse {
 };
 
 struct AttentionCall {
-  AnyView q{}, k{};
+  AnyView q{};
+  KeyArray k{};
   std::int64_t batch = 0, heads_q = 0, kv_heads = 0, q_len = 0, k_len = 0, head_dim = 0;
   kernels::ScoreNumbers<double> numbers{};
   kernels::WeightDropout dropout{};  // of all heads
@@ -63,16 +55,17 @@ struct AttentionCall {
   bool causal = false;
   // The window; an open side is larger than every distance.
   std::int64_t left = 0, right = 0;
-  bool bottom_right = false;                  // the last query's diagonal key is the last key, or
-  bool at_lengths = false;                    // the last one before key_lengths
-  const std::int64_t* offsets = nullptr;      // [batch] or null: the diagonal key of query 0
-  const std::int64_t* key_lengths = nullptr;  // [batch] or null
-  BroadcastMask<std::uint8_t> bool_mask{};    // bytes, because any but 0 is true
+  bool bottom_right = false;  // the last query's diagonal key is the last key, or
+  bool at_lengths = false;    // the last one before key_lengths
+  // [sequences] or null: the diagonal key of query 0, and the length of keys.
+  const std::int64_t* offsets = nullptr;
+  const std::int64_t* key_lengths = nullptr;
+  BroadcastMask<std::uint8_t> bool_mask{};  // bytes, because any but 0 is true
   BroadcastMask<float> float_mask{};
   BroadcastMask<double> double_mask{};  // of float64 calls
   const DistanceBias* bias = nullptr;
   std::span<const std::int64_t> segments{};  // of queries; empty: a batch row is one sequence
-  // The same number; those of queries if they are equal.
+  // The same number; those of queries if they are equal; empty if the keys are in a cache.
   std::span<const std::int64_t> key_segments{};
   std::span<const double> sinks{};    // [heads_q] or empty
   TermUse logit_term{};               // the one that is added before the softcap; null: none
@@ -90,12 +83,17 @@ struct AttentionCall {
   std::int64_t segment_count() const noexcept {
     return segments.empty() ? 1 : static_cast<std::int64_t>(segments.size()) - 1;
   }
+  std::int64_t sequences() const noexcept { return batch * segment_count(); }
   // Returns the number of first sequences that have all values: batch rows differ only in data
   // given per sequence.
   std::int64_t distinct_sequences() const noexcept {
     const bool alike = offsets == nullptr && key_lengths == nullptr && !by_ids;
     return (alike ? std::min<std::int64_t>(batch, 1) : batch) * segment_count();
   }
+  // Whether the keys of segments are packed like the queries. Those in a cache are not.
+  bool packs_keys() const noexcept { return !segments.empty() && !k.is_paged(); }
+  // The batch rows of arrays by key, as ids of keys.
+  std::int64_t key_batch() const noexcept { return k.is_paged() ? sequences() : batch; }
   Sequence sequence(std::int64_t number) const noexcept;
   Sequence sequence_of(std::int64_t batch_row, std::int64_t query) const noexcept;
   // Pairs of a query and a key of its sequence, in one head of all sequences.
@@ -119,7 +117,7 @@ struct AttentionCall {
     return by_ids ? *query_ids.at(at.batch, at.q_begin + query) : diagonal_key(at, query);
   }
   std::int64_t key_position(const Sequence& at, std::int64_t key) const noexcept {
-    return by_ids ? *key_ids.at(at.batch, at.k_begin + key) : key;
+    return by_ids ? *key_ids.at(at.k_batch, at.k_begin + key) : key;
   }
   bool has_mask() const noexcept {
     return bool_mask.data != nullptr || float_mask.data != nullptr || double_mask.data != nullptr;
@@ -133,7 +131,7 @@ struct AttentionCall {
   // A rectangle of scores as terms take it.
   ScoreRect rect(const Sequence& at, std::int64_t head, std::int64_t first_query,
                  std::int64_t queries, std::int64_t first_key, std::int64_t keys) const noexcept {
-    return {.batch = at.batch,
+    return {.batch = at.k_batch,
             .sequence = at.number,
             .key_begin = at.k_begin,
             .head = head,
@@ -143,7 +141,7 @@ struct AttentionCall {
             .keys = keys,
             .offset = diagonal_key(at, 0),
             .query_positions = by_ids ? query_ids.at(at.batch, at.q_begin + first_query) : nullptr,
-            .key_positions = by_ids ? key_ids.at(at.batch, at.k_begin + first_key) : nullptr};
+            .key_positions = by_ids ? key_ids.at(at.k_batch, at.k_begin + first_key) : nullptr};
   }
   bool has_bias_table() const noexcept { return bias != nullptr && bias->has_table(); }
   // The table of a head: the bias of a pair is row[key's position - query's + bias->origin]. Null:
@@ -175,16 +173,16 @@ struct AttentionCall {
 
 // Throws Error("<function>.<argument>", ...) for the first thing that does not fit.
 template <class M>
-AttentionCall check_scores(std::string_view function, const AnyView& q, const AnyView& k,
+AttentionCall check_scores(std::string_view function, const AnyView& q, const KeyArray& k,
                            const AttentionOptionsOf<M>& options);
 
 // v against a call that passed check_scores().
-void check_v(std::string_view function, const AttentionCall& call, const AnyView& v);
+void check_v(std::string_view function, const AttentionCall& call, const KeyArray& v);
 
 // Checks the other arguments of attention(), and puts log_sum_exp into the call, which must have
 // passed check_scores().
 template <class M>
-void check_values(std::string_view function, AttentionCall& call, const AnyView& v,
+void check_values(std::string_view function, AttentionCall& call, const KeyArray& v,
                   const AnyOutput& out, View<float> log_sum_exp,
                   const AttentionOptionsOf<M>& options);
 

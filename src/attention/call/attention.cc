@@ -10,7 +10,7 @@
 namespace sextant {
 
 template <class M>
-void attention_detail::run_attention(const AnyView& q, const AnyView& k, const AnyView& v,
+void attention_detail::run_attention(const AnyView& q, const KeyArray& k, const KeyArray& v,
                                      const AnyOutput& out, const AttentionOptionsOf<M>& options,
                                      View<float> log_sum_exp) {
   AttentionCall a = check_scores("attention", q, k, options);
@@ -18,10 +18,10 @@ void attention_detail::run_attention(const AnyView& q, const AnyView& k, const A
   takes_fused_path(a) ? fused_attention(a, v, out) : plain_attention(a, v, out);
 }
 
-template void attention_detail::run_attention(const AnyView&, const AnyView&, const AnyView&,
+template void attention_detail::run_attention(const AnyView&, const KeyArray&, const KeyArray&,
                                               const AnyOutput&, const AttentionOptionsOf<float>&,
                                               View<float>);
-template void attention_detail::run_attention(const AnyView&, const AnyView&, const AnyView&,
+template void attention_detail::run_attention(const AnyView&, const KeyArray&, const KeyArray&,
                                               const AnyOutput&, const AttentionOptionsOf<double>&,
                                               View<float>);
 

@@ -25,6 +25,21 @@ float rounded_sum(double added, double sloped) noexcept {
   return static_cast<float>(both < kLowest ? kLowest : both);
 }
 
+// Rows as float32, in place, `stored_stride` apart, or in `memory`, and their stride. Those of a
+// tile lie in one block of keys, so in one page of a cache.
+template <class RowAt>
+const float* rows(const RowAt& row_at, std::int64_t count, std::int64_t stored_stride,
+                  float* memory, std::int64_t& stride) noexcept {
+  const AnyRow<const void> first = row_at(0);
+  if (const auto* from = first.template in_place<float>()) {
+    stride = stored_stride;
+    return from;
+  }
+  stride = first.count;
+  for (std::int64_t r = 0; r < count; ++r) row_at(r).load(memory + r * stride);
+  return memory;
+}
+
 }  // namespace
 
 std::int64_t term_floats(const AttentionCall& a) noexcept {
@@ -54,7 +69,7 @@ void HeadBiases::fill_distances(std::int64_t first_distance, std::int64_t count,
 void HeadBiases::add_by_ids(std::int64_t query, std::int64_t first_key, std::int64_t keys,
                             float* to) const noexcept {
   const std::int64_t position = call.query_position(sequence, query);
-  const std::int64_t* ids = call.key_ids.at(sequence.batch, sequence.k_begin + first_key);
+  const std::int64_t* ids = call.key_ids.at(sequence.k_batch, sequence.k_begin + first_key);
   const double slope = -call.slope(head);
   const float* row = call.bias_row(head);
   const std::int64_t origin = row == nullptr ? 0 : call.bias->origin;
@@ -123,31 +138,21 @@ void HeadBiases::add_term(const TermUse& use, const ScoreRect& rect, float* to, 
   if (a.terms_read_rows()) {
     float* const key_memory = memory + kernels::kQueryBlock * a.head_dim;
     if (use.needs.q) {
-      tile.q =
-          rows(a.q, head, sequence.q_begin + rect.first_query, rect.queries, memory, tile.q_stride);
+      tile.q = rows(
+          [&](std::int64_t i) {
+            return a.q.row(sequence.batch, head, sequence.q_begin + rect.first_query + i);
+          },
+          rect.queries, a.q.stride(2), memory, tile.q_stride);
     }
     if (use.needs.k) {
-      tile.k = rows(a.k, a.key_head(head), sequence.k_begin + rect.first_key, rect.keys, key_memory,
-                    tile.k_stride);
+      tile.k = rows(
+          [&](std::int64_t j) { return a.k.row(sequence, a.key_head(head), rect.first_key + j); },
+          rect.keys, a.k.stride(2), key_memory, tile.k_stride);
     }
     memory = key_memory + kernels::kKeyBlock * a.head_dim;
   }
   tile.scratch = memory;
   use.term->add(tile);
-}
-
-const float* HeadBiases::rows(const AnyView& x, std::int64_t head_of_x, std::int64_t first,
-                              std::int64_t count, float* memory,
-                              std::int64_t& stride) const noexcept {
-  if (const auto* from = x.row(sequence.batch, head_of_x, first).in_place<float>()) {
-    stride = x.stride(2);
-    return from;
-  }
-  stride = x.size(3);
-  for (std::int64_t r = 0; r < count; ++r) {
-    x.row(sequence.batch, head_of_x, first + r).load(memory + r * stride);
-  }
-  return memory;
 }
 
 }  // namespace sextant::attention_detail

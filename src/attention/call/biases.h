@@ -42,9 +42,6 @@ struct HeadBiases {
  private:
   void add_term(const TermUse& use, const ScoreRect& rect, float* to, std::int64_t to_row,
                 float* memory) const noexcept;
-  // Rows of x as float32, in place or in `memory`, and their stride.
-  const float* rows(const AnyView& x, std::int64_t head_of_x, std::int64_t first,
-                    std::int64_t count, float* memory, std::int64_t& stride) const noexcept;
   bool has_distances() const noexcept { return call.has_bias_table() || call.slope(head) != 0; }
   // Add biases by ids, and masks, to the biases of one query.
   void add_by_ids(std::int64_t query, std::int64_t first_key, std::int64_t keys,

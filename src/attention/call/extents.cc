@@ -12,7 +12,7 @@ IndexRange extremes(const std::int64_t* ids, std::int64_t count) {
 
 SequenceExtents extents_of(const AttentionCall& a, const Sequence& at) {
   SequenceExtents extents{
-      .batch = at.batch,
+      .batch = at.k_batch,
       .first_key = at.k_begin,
       .q_len = at.q_len,
       .k_len = at.k_len,
@@ -29,7 +29,7 @@ SequenceExtents extents_of(const AttentionCall& a, const Sequence& at) {
   const std::int64_t first_query = seeing.first - at.offset, first_key = extents.visible_keys.first;
   extents.query_ids =
       extremes(a.query_ids.at(at.batch, at.q_begin + first_query), seeing.last - seeing.first + 1);
-  extents.key_ids = extremes(a.key_ids.at(at.batch, at.k_begin + first_key),
+  extents.key_ids = extremes(a.key_ids.at(at.k_batch, at.k_begin + first_key),
                              extents.visible_keys.last - first_key + 1);
   return extents;
 }
@@ -37,12 +37,12 @@ SequenceExtents extents_of(const AttentionCall& a, const Sequence& at) {
 }  // namespace
 
 Extents::Extents(const AttentionCall& a, std::int64_t v_dim) {
-  call_ = {.batch = a.batch,
+  call_ = {.batch = a.key_batch(),
            .heads = a.heads_q,
            .head_dim = a.head_dim,
            .v_dim = v_dim,
            .by_ids = a.by_ids,
-           .packed = !a.segments.empty()};
+           .packed = a.packs_keys()};
   const std::int64_t count = a.distinct_sequences();
   for (std::int64_t n = 0; n < count; ++n) {
     const Sequence at = a.sequence(n);

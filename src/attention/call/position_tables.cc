@@ -11,7 +11,7 @@ namespace {
 // Adds the ranges of a sequence with position ids.
 void add_ranges_by_ids(const AttentionCall& a, const Sequence& at, PositionRanges& ranges) {
   const std::int64_t* queries = a.query_ids.at(at.batch, at.q_begin);
-  const std::int64_t* keys = a.key_ids.at(at.batch, at.k_begin);
+  const std::int64_t* keys = a.key_ids.at(at.k_batch, at.k_begin);
   const PositionRange of_queries = range_of(queries, at.q_len);
   ranges.queries.add(of_queries.min, of_queries.max);
   if (at.k_len == 0) return;

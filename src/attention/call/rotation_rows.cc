@@ -93,13 +93,13 @@ void read_rotation_rows(std::string_view function, AttentionCall& a) {
   const bool two = of_queries.keys != nullptr;
   Rows queries(name_in(function, "rotation"), of_queries, a.query_ids, a.batch, a.q_len);
   Rows keys(name_in(function, two ? "rotation.keys" : "rotation"), of_queries.for_keys(), a.key_ids,
-            a.batch, a.k_len);
+            a.key_batch(), a.k_len);
   const std::int64_t sequences = a.distinct_sequences();
   for (std::int64_t n = 0; n < sequences; ++n) {
     const Sequence at = a.sequence(n);
     if (at.q_len == 0) continue;
     queries.add(at.batch, at.q_begin, at.q_len);
-    keys.add(at.batch, at.k_begin, at.k_len);
+    keys.add(at.k_batch, at.k_begin, at.k_len);
   }
   a.query_rows = std::move(queries).finished();
   a.key_rows = std::move(keys).finished();

@@ -11,11 +11,11 @@ namespace {
 constexpr std::int64_t kMaxOffset = std::int64_t{1} << 60;
 
 void check_per_sequence(std::string_view function, std::string_view argument,
-                        std::span<const std::int64_t> values, std::int64_t batch, std::int64_t min,
-                        std::int64_t max) {
-  if (static_cast<std::int64_t>(values.size()) != batch) {
+                        std::span<const std::int64_t> values, std::int64_t sequences,
+                        std::int64_t min, std::int64_t max) {
+  if (static_cast<std::int64_t>(values.size()) != sequences) {
     refuse(function, argument,
-           "must have one entry per sequence, " + std::to_string(batch) + ", got " +
+           "must have one entry per sequence, " + std::to_string(sequences) + ", got " +
                std::to_string(values.size()));
   }
   for (const std::int64_t value : values) {
@@ -37,34 +37,6 @@ void check_boundaries(std::string_view function, std::string_view argument,
              (ends ? ", not ascending" : ""));
 }
 
-template <class M>
-void read_segments(std::string_view function, const AttentionOptionsOf<M>& options,
-                   AttentionCall& a) {
-  const auto segments = options.segments, keys = options.key_segments;
-  if (segments.empty()) {
-    if (!keys.empty()) refuse(function, "key_segments", "must be given with segments");
-    return;
-  }
-  if (keys.empty() && a.q_len != a.k_len) {
-    refuse(function, "segments",
-           "must be given with key_segments or q_len = k_len, got " + std::to_string(a.q_len) +
-               " and " + std::to_string(a.k_len));
-  }
-  if (!options.query_offsets.empty() || !options.key_lengths.empty()) {
-    refuse(function, "segments", "must not be combined with query_offsets or key_lengths");
-  }
-  check_boundaries(function, "segments", segments, a.q_len);
-  a.segments = a.key_segments = segments;
-  if (keys.empty()) return;
-  if (keys.size() != segments.size()) {
-    refuse(function, "key_segments",
-           "must be as many as segments, " + std::to_string(segments.size()) + ", got " +
-               std::to_string(keys.size()));
-  }
-  check_boundaries(function, "key_segments", keys, a.k_len);
-  a.key_segments = keys;
-}
-
 // Where the diagonal is: fills causal, offset and offsets.
 template <class M>
 void align(std::string_view function, const AttentionOptionsOf<M>& options, AttentionCall& a) {
@@ -81,7 +53,7 @@ void align(std::string_view function, const AttentionOptionsOf<M>& options, Atte
     refuse(function, "key_lengths", "must be given with causal at_lengths, got none");
   }
   if (has_offsets) {
-    check_per_sequence(function, "query_offsets", options.query_offsets, a.batch, -kMaxOffset,
+    check_per_sequence(function, "query_offsets", options.query_offsets, a.sequences(), -kMaxOffset,
                        kMaxOffset);
     a.offsets = options.query_offsets.data();
     if (causal != Causal::none && causal != Causal::at_offsets) {
@@ -117,29 +89,67 @@ std::int64_t window_side(std::string_view function, std::string_view side, std::
 }  // namespace
 
 template <class M>
+void read_segments(std::string_view function, const AttentionOptionsOf<M>& options,
+                   AttentionCall& a) {
+  const auto segments = options.segments, keys = options.key_segments;
+  if (segments.empty()) {
+    if (!keys.empty()) refuse(function, "key_segments", "must be given with segments");
+    return;
+  }
+  if (a.k.is_paged()) {
+    check_boundaries(function, "segments", segments, a.q_len);
+    a.segments = segments;
+    return;
+  }
+  if (keys.empty() && a.q_len != a.k_len) {
+    refuse(function, "segments",
+           "must be given with key_segments or q_len = k_len, got " + std::to_string(a.q_len) +
+               " and " + std::to_string(a.k_len));
+  }
+  if (!options.query_offsets.empty() || !options.key_lengths.empty()) {
+    refuse(function, "segments", "must not be combined with query_offsets or key_lengths");
+  }
+  check_boundaries(function, "segments", segments, a.q_len);
+  a.segments = a.key_segments = segments;
+  if (keys.empty()) return;
+  if (keys.size() != segments.size()) {
+    refuse(function, "key_segments",
+           "must be as many as segments, " + std::to_string(segments.size()) + ", got " +
+               std::to_string(keys.size()));
+  }
+  check_boundaries(function, "key_segments", keys, a.k_len);
+  a.key_segments = keys;
+}
+
+template <class M>
 void read_sequences(std::string_view function, const AttentionOptionsOf<M>& options,
                     AttentionCall& a) {
-  read_segments(function, options, a);
   align(function, options, a);
   a.left = window_side(function, "window.left", options.window.left);
   a.right = window_side(function, "window.right", options.window.right);
   if (options.key_lengths.empty()) return;
-  check_per_sequence(function, "key_lengths", options.key_lengths, a.batch, 0, a.k_len);
+  check_per_sequence(function, "key_lengths", options.key_lengths, a.sequences(), 0, a.k_len);
   a.key_lengths = options.key_lengths.data();
 }
 
 Sequence AttentionCall::sequence(std::int64_t number) const noexcept {
   const std::int64_t row = number / segment_count(), segment = number % segment_count();
-  Sequence at{.batch = row, .number = number, .q_len = q_len, .k_len = k_len};
+  Sequence at{.batch = row,
+              .k_batch = k.is_paged() ? number : row,
+              .number = number,
+              .q_len = q_len,
+              .k_len = k_len};
   if (!segments.empty()) {
     const auto n = static_cast<std::size_t>(segment);
     at.q_begin = segments[n];
     at.q_len = segments[n + 1] - at.q_begin;
-    at.k_begin = key_segments[n];
-    at.k_len = key_segments[n + 1] - at.k_begin;
+    if (packs_keys()) {
+      at.k_begin = key_segments[n];
+      at.k_len = key_segments[n + 1] - at.k_begin;
+    }
   }
-  at.offset = offsets != nullptr ? offsets[row] : bottom_right ? at.k_len - at.q_len : 0;
-  if (key_lengths != nullptr) at.k_len = key_lengths[row];
+  at.offset = offsets != nullptr ? offsets[number] : bottom_right ? at.k_len - at.q_len : 0;
+  if (key_lengths != nullptr) at.k_len = key_lengths[number];
   if (at_lengths) at.offset = at.k_len - at.q_len;  // nothing else moves with the lengths
   return at;
 }
@@ -160,6 +170,8 @@ double AttentionCall::pairs() const noexcept {
   return static_cast<double>(batch) * of_row;
 }
 
+template void read_segments(std::string_view, const AttentionOptionsOf<float>&, AttentionCall&);
+template void read_segments(std::string_view, const AttentionOptionsOf<double>&, AttentionCall&);
 template void read_sequences(std::string_view, const AttentionOptionsOf<float>&, AttentionCall&);
 template void read_sequences(std::string_view, const AttentionOptionsOf<double>&, AttentionCall&);
 

@@ -25,13 +25,13 @@ using kernels::DecodeBlock, kernels::DecodeScratchShape, kernels::decode_block_s
 // up, the query faster.
 class DecodeTask {
  public:
-  DecodeTask(const AttentionCall& a, const AnyView& v, const AnyOutput& out,
+  DecodeTask(const AttentionCall& a, const KeyArray& v, const AnyOutput& out,
              const Sequence& sequence, std::int64_t key_head, std::int64_t first_row,
              std::int64_t rows)
       : a_(a), v_(v), out_(out), sequence_(sequence) {
     block_.count = static_cast<int>(rows);
-    block_.k = key_rows(a.k, sequence, key_head);
-    block_.v = key_rows(v, sequence, key_head);
+    block_.k = a.k.rows(sequence, key_head);
+    block_.v = v.rows(sequence, key_head);
     block_.q_stride = a.q.stride(3);
     block_.out_stride = out.stride(3);
     block_.q_storage = storage_of(a.q.dtype());
@@ -105,7 +105,7 @@ class DecodeTask {
   };
 
   const AttentionCall& a_;
-  const AnyView& v_;
+  const KeyArray& v_;
   const AnyOutput& out_;
   Sequence sequence_;
   DecodeBlock block_;
@@ -161,21 +161,55 @@ void run_in_stages(const DecodeTask& task, int workers) {
   task.finish(nonfinite);
 }
 
+// Rows [first, first + rows) of a key head of a sequence.
+struct DecodePlace {
+  Sequence sequence;
+  std::int64_t key_head, first, rows;
+};
+
+// Calls run(place) for the tasks that `next` gives, numbered by sequence, then key head, then pass.
+template <class Run>
+void for_decode_tasks(const AttentionCall& a, std::int64_t tasks, std::atomic<std::int64_t>& next,
+                      const Run& run) {
+  const std::int64_t group = a.heads_q / a.kv_heads;
+  const auto passes_at = [&](const Sequence& at) {
+    return is_decode(a, at) ? passes_of(group * at.q_len) : 0;
+  };
+  TaskWalk walk(a, [&](const Sequence& at) { return passes_at(at) * a.kv_heads; });
+  for (std::int64_t task = next++; task < tasks; task = next++) {
+    check_interruption();
+    const auto [at, number] = walk.find(task);
+    const std::int64_t rows = group * at.q_len, passes = passes_at(at), pass = number % passes;
+    const std::int64_t first = rows * pass / passes, end = rows * (pass + 1) / passes;
+    run({at, number / passes, first, end - first});
+  }
+}
+
 }  // namespace
 
-TaskGrid decode_grid(const AttentionCall& a, const AnyView& v) {
+bool is_decode(const AttentionCall& a) {
+  for (std::int64_t n = 0; n < a.segment_count(); ++n) {
+    if (!is_decode(a, a.sequence(n))) return false;
+  }
+  return true;
+}
+
+TaskGrid decode_grid(const AttentionCall& a, const KeyArray& v) {
   TaskGrid grid;
   grid.block_queries = a.q_len;
   const std::int64_t group = a.heads_q / a.kv_heads;
   std::int64_t max_rows = 0;
+  double pairs = 0;
   for (std::int64_t n = 0; n < a.segment_count() && a.batch > 0; ++n) {
-    const std::int64_t rows = group * a.sequence(n).q_len;
+    const Sequence at = a.sequence(n);
+    if (!is_decode(a, at)) continue;
+    const std::int64_t rows = group * at.q_len;
     grid.tasks += a.batch * a.kv_heads * passes_of(rows);
     max_rows = std::max(max_rows, rows);
+    pairs += static_cast<double>(a.batch * at.q_len) * static_cast<double>(at.k_len);
   }
   const std::int64_t v_dim = v.size(3);
-  const double work = static_cast<double>(a.batch * a.heads_q) * static_cast<double>(a.q_len) *
-                      static_cast<double>(a.k_len) * static_cast<double>(a.head_dim + v_dim);
+  const double work = pairs * static_cast<double>(a.heads_q * (a.head_dim + v_dim));
   grid.workers = useful_threads(a.threads, work, kDecodeThreadWork);
   // All threads at each task where one task per thread would leave threads idle at the end.
   grid.in_stages = grid.tasks % grid.workers != 0 && grid.tasks < 4 * grid.workers;
@@ -196,30 +230,25 @@ TaskGrid decode_grid(const AttentionCall& a, const AnyView& v) {
   return grid;
 }
 
-void decode_attention(const AttentionCall& a, const AnyView& v, const AnyOutput& out,
-                      const TaskGrid& grid) {
-  const std::int64_t group = a.heads_q / a.kv_heads;
-  const auto run = [&](const Sequence& at, std::int64_t key_head, std::int64_t pass) {
-    const std::int64_t rows = group * at.q_len, passes = passes_of(rows);
-    const std::int64_t first = rows * pass / passes, end = rows * (pass + 1) / passes;
-    const DecodeTask task(a, v, out, at, key_head, first, end - first);
-    if (grid.in_stages) return run_in_stages(task, grid.workers);
+void run_decode_tasks(const AttentionCall& a, const KeyArray& v, const AnyOutput& out,
+                      std::int64_t tasks, std::atomic<std::int64_t>& next) {
+  for_decode_tasks(a, tasks, next, [&](const DecodePlace& at) {
+    const DecodeTask task(a, v, out, at.sequence, at.key_head, at.first, at.rows);
     const ScratchLease memory(decode_block_scratch(kernels::scratch_shape_of(task.block())));
     task.finish(kernels::decode_block(task.block(), memory.data()));
-  };
-  // Tasks are numbered by sequence, then key head, then pass.
+  });
+}
+
+void decode_attention(const AttentionCall& a, const KeyArray& v, const AnyOutput& out,
+                      const TaskGrid& grid) {
   std::atomic<std::int64_t> next{0};
-  const auto work = [&](std::int64_t) {
-    TaskWalk walk(a, [&](const Sequence& at) { return passes_of(group * at.q_len) * a.kv_heads; });
-    for (std::int64_t task = next++; task < grid.tasks; task = next++) {
-      check_interruption();
-      const auto [at, number] = walk.find(task);
-      const std::int64_t passes = passes_of(group * at.q_len);
-      run(at, number / passes, number % passes);
-    }
-  };
-  if (grid.in_stages) return work(0);
-  parallel_for(grid.workers, grid.workers, work);
+  if (!grid.in_stages) {
+    return parallel_for(grid.workers, grid.workers,
+                        [&](std::int64_t) { run_decode_tasks(a, v, out, grid.tasks, next); });
+  }
+  for_decode_tasks(a, grid.tasks, next, [&](const DecodePlace& at) {
+    run_in_stages(DecodeTask(a, v, out, at.sequence, at.key_head, at.first, at.rows), grid.workers);
+  });
 }
 
 }  // namespace sextant::attention_detail

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <utility>
+#include <vector>
 
 #include "attention/decode/decode.h"
 #include "attention/forward/kernel_rows.h"
@@ -21,8 +22,9 @@ namespace {
 
 using kernels::kQueryBlock, kernels::kTaskQueries, kernels::kKeyBlock;
 
-std::int64_t blocks_of(const Sequence& at, std::int64_t block_queries) {
-  return (at.q_len + block_queries - 1) / block_queries;
+// Those of sequences for the decode kernel are not counted.
+std::int64_t blocks_of(const AttentionCall& a, const Sequence& at, std::int64_t block_queries) {
+  return is_decode(a, at) ? 0 : (at.q_len + block_queries - 1) / block_queries;
 }
 
 // Whether keys are rotated before the tasks: where several tasks would rotate the same ones.
@@ -30,44 +32,72 @@ bool rotates_keys_first(const AttentionCall& a) {
   return a.rotation != nullptr && a.q_len * (a.heads_q / a.kv_heads) > kTaskQueries;
 }
 
-// Keys in float32, rotated, [batch, kv_heads, k_len, head_dim]; those that no query may see are
-// uninitialised. The numbers have the bits of those that tasks would compute.
-Tensor<float> rotated_keys(const AttentionCall& a, int workers) {
+// Keys in float32, rotated, of the sequences that are not for the decode kernel; those that no
+// query may see are uninitialised. The numbers have the bits of those that tasks would compute.
+struct RotatedKeys {
+  Tensor<float> rows{};               // [kv_heads, keys of all sequences, head_dim]
+  std::vector<std::int64_t> begin{};  // [sequences]: the first key of each
+
+  bool is_empty() const noexcept { return begin.empty(); }
+  kernels::KeyRows of(const Sequence& at, std::int64_t key_head) const noexcept {
+    kernels::KeyRows keys{};
+    const std::int64_t first = begin[static_cast<std::size_t>(at.number)];
+    keys.data = rows.data() + (key_head * rows.size(1) + first) * rows.size(2);
+    keys.row_stride = rows.size(2);
+    keys.channel_stride = 1;
+    return keys;
+  }
+};
+
+// The number of rows of RotatedKeys.
+std::int64_t rotated_rows(const AttentionCall& a, std::vector<std::int64_t>* begin = nullptr) {
+  std::int64_t rows = 0;
+  for (std::int64_t n = 0; n < a.sequences(); ++n) {
+    const Sequence at = a.sequence(n);
+    if (begin != nullptr) begin->push_back(rows);
+    if (!is_decode(a, at)) rows += at.k_len;
+  }
+  return rows;
+}
+
+RotatedKeys rotated_keys(const AttentionCall& a, int workers) {
   constexpr std::int64_t kRows = 512;  // per task
-  auto keys = Tensor<float>::uninitialized(Shape{a.batch, a.kv_heads, a.k_len, a.head_dim});
-  const std::int64_t sequences = a.batch * a.segment_count(),
-                     blocks = (a.k_len + kRows - 1) / kRows;
-  parallel_for(sequences * a.kv_heads * blocks, workers, [&](std::int64_t task) {
+  RotatedKeys keys;
+  const std::int64_t count = rotated_rows(a, &keys.begin);
+  keys.rows = Tensor<float>::uninitialized(Shape{a.kv_heads, count, a.head_dim});
+  const std::int64_t blocks = (a.k_len + kRows - 1) / kRows;
+  parallel_for(a.sequences() * a.kv_heads * blocks, workers, [&](std::int64_t task) {
     const Sequence at = a.sequence(task / blocks / a.kv_heads);
+    if (is_decode(a, at)) return;
     const std::int64_t head = task / blocks % a.kv_heads, first = task % blocks * kRows;
     const std::int64_t visible = at.q_len == 0 ? 0 : a.visible(at, at.q_len - 1).end;
     const std::int64_t rows = std::min(kRows, visible - first);
     if (rows <= 0) return;
-    float* to = &keys(at.batch, head, at.k_begin + first, 0);
+    float* to = &keys.rows(head, keys.begin[static_cast<std::size_t>(at.number)] + first, 0);
     for (std::int64_t j = 0; j < rows; ++j) {
-      a.k.row(at.batch, head, at.k_begin + first + j).load(to + j * a.head_dim);
+      a.k.row(at, head, first + j).load(to + j * a.head_dim);
     }
     kernels::rotate_rows(to, a.head_dim, rows, key_rotation(a, at, head).from(first));
   });
   return keys;
 }
 
-// One head of one sequence, on one thread. `rotated` are rotated_keys(), or empty.
+// One head of one sequence, on one thread. `rotated` may be empty.
 class HeadTask : QueryBlock {
  public:
-  HeadTask(const AttentionCall& a, const AnyView& v, const AnyOutput& out,
-           const Tensor<float>& rotated, const Sequence& sequence, std::int64_t head,
+  HeadTask(const AttentionCall& a, const KeyArray& v, const AnyOutput& out,
+           const RotatedKeys& rotated, const Sequence& sequence, std::int64_t head,
            std::int64_t first_query, std::int64_t queries)
       : QueryBlock(a, sequence, head, first_query, queries, {kTaskQueries, kKeyBlock}),
         v_(v),
         out_(out) {
     const std::int64_t key_head = a.key_head(head);
     describe(block_);
-    block_.v = key_rows(v, sequence, key_head);
+    block_.v = v.rows(sequence, key_head);
     block_.out = query_output(out, sequence, head, first_query);
     block_.v_dim = v.size(3);
-    if (rotated.count() > 0) {
-      block_.k = key_rows(AnyView(rotated.view()), sequence, key_head);
+    if (!rotated.is_empty()) {
+      block_.k = rotated.of(sequence, key_head);
       block_.k_rotation = {};
     }
     if (a.log_sum_exp.data() != nullptr) {
@@ -92,21 +122,21 @@ class HeadTask : QueryBlock {
   }
 
  private:
-  const AnyView& v_;
+  const KeyArray& v_;
   const AnyOutput& out_;
   kernels::AttentionBlock block_;
 };
 
 }  // namespace
 
-TaskGrid task_grid(const AttentionCall& a, const AnyView& v) {
+TaskGrid task_grid(const AttentionCall& a, const KeyArray& v) {
   if (is_decode(a)) return decode_grid(a, v);
   TaskGrid grid;
   const double work = a.pairs() * static_cast<double>(a.heads_q * (a.head_dim + v.size(3)));
   const bool measures = a.bias != nullptr, by_distance = measures && !a.by_ids;
   const bool by_pair = a.has_mask() || a.has_terms() || (measures && a.by_ids);
   const bool widens = a.k.dtype() != DType::float32, rotated = rotates_keys_first(a);
-  if (rotated) grid.shared_floats = a.batch * a.kv_heads * a.k_len * a.head_dim;
+  if (rotated) grid.shared_floats = a.kv_heads * rotated_rows(a) * a.head_dim;
   grid.scratch_floats = kernels::attention_block_scratch(
       {.queries = std::min<std::int64_t>(a.q_len, kTaskQueries),
        .head_dim = a.head_dim,
@@ -120,14 +150,10 @@ TaskGrid task_grid(const AttentionCall& a, const AnyView& v) {
   grid.scratch_floats += term_floats(a);
 
   const int threads = allowed_threads(a.threads);
-  const std::int64_t sequences = a.batch * a.segment_count();
   const auto count = [&] {
-    if (a.segments.empty()) {
-      return sequences * a.heads_q * blocks_of({.q_len = a.q_len}, grid.block_queries);
-    }
     std::int64_t blocks = 0;
     for (std::int64_t n = 0; n < a.segment_count(); ++n) {
-      blocks += blocks_of(a.sequence(n), grid.block_queries);
+      blocks += blocks_of(a, a.sequence(n), grid.block_queries);
     }
     return a.batch * a.heads_q * blocks;
   };
@@ -138,8 +164,11 @@ TaskGrid task_grid(const AttentionCall& a, const AnyView& v) {
     grid.block_queries /= 2;
     grid.tasks = count();
   }
-  grid.workers = static_cast<int>(
-      std::min<std::int64_t>(useful_threads(a.threads, work, kThreadWork), grid.tasks));
+  const TaskGrid decode = decode_grid(a, v);
+  grid.decode_tasks = decode.tasks;
+  if (decode.tasks > 0) grid.scratch_floats = std::max(grid.scratch_floats, decode.scratch_floats);
+  grid.workers = static_cast<int>(std::min<std::int64_t>(
+      useful_threads(a.threads, work, kThreadWork), grid.tasks + grid.decode_tasks));
   if (grid.workers > 0) {
     const double short_tasks = kThreadWork / 2 * static_cast<double>(grid.tasks) / (work + 1);
     grid.chunk = std::clamp<std::int64_t>(grid.tasks / (kMinChunks * grid.workers), 1,
@@ -148,18 +177,18 @@ TaskGrid task_grid(const AttentionCall& a, const AnyView& v) {
   return grid;
 }
 
-void fused_attention(const AttentionCall& a, const AnyView& v, const AnyOutput& out) {
+void fused_attention(const AttentionCall& a, const KeyArray& v, const AnyOutput& out) {
   const TaskGrid grid = task_grid(a, v);
   if (grid.tasks == 0) return;
   if (is_decode(a)) return decode_attention(a, v, out, grid);
-  const Tensor<float> rotated =
-      grid.shared_floats > 0 ? rotated_keys(a, grid.workers) : Tensor<float>();
+  const RotatedKeys rotated =
+      grid.shared_floats > 0 ? rotated_keys(a, grid.workers) : RotatedKeys();
   // Tasks are numbered by sequence, then head, then block, the last block first: with a causal mask
-  // it is the longest.
-  std::atomic<std::int64_t> next{0};
+  // it is the longest. Those of the decode kernel, which are short, come after them.
+  std::atomic<std::int64_t> next{0}, next_decode{0};
   parallel_for(grid.workers, grid.workers, [&](std::int64_t) {
     TaskWalk walk(
-        a, [&](const Sequence& at) { return blocks_of(at, grid.block_queries) * a.heads_q; });
+        a, [&](const Sequence& at) { return blocks_of(a, at, grid.block_queries) * a.heads_q; });
     for (std::int64_t task = 0, end = 0;; ++task) {
       check_interruption();
       if (task == end) {
@@ -168,11 +197,12 @@ void fused_attention(const AttentionCall& a, const AnyView& v, const AnyOutput& 
         end = std::min(task + grid.chunk, grid.tasks);
       }
       const auto [at, number] = walk.find(task);
-      const std::int64_t blocks = blocks_of(at, grid.block_queries), head = number / blocks;
+      const std::int64_t blocks = blocks_of(a, at, grid.block_queries), head = number / blocks;
       const std::int64_t first = (blocks - 1 - number % blocks) * grid.block_queries;
       const std::int64_t queries = std::min(grid.block_queries, at.q_len - first);
       HeadTask(a, v, out, rotated, at, head, first, queries).run();
     }
+    run_decode_tasks(a, v, out, grid.decode_tasks, next_decode);
   });
 }
 

@@ -31,6 +31,7 @@ inline bool takes_fused_path(const AttentionCall& call) {
 struct TaskGrid {
   std::int64_t block_queries = 0;  // queries per task
   std::int64_t tasks = 0;
+  std::int64_t decode_tasks = 0;    // after them, of sequences for the decode kernel
   std::int64_t chunk = 1;           // tasks that a thread takes at once
   int workers = 0;                  // threads that will be used
   bool in_stages = false;           // all threads at each task, else one thread per task
@@ -38,8 +39,8 @@ struct TaskGrid {
   std::int64_t shared_floats = 0;   // of all together: keys that are rotated once for several tasks
 };
 
-TaskGrid task_grid(const AttentionCall& call, const AnyView& v);
+TaskGrid task_grid(const AttentionCall& call, const KeyArray& v);
 
-void fused_attention(const AttentionCall& call, const AnyView& v, const AnyOutput& out);
+void fused_attention(const AttentionCall& call, const KeyArray& v, const AnyOutput& out);
 
 }  // namespace sextant::attention_detail

@@ -9,12 +9,6 @@
 
 namespace sextant::attention_detail {
 
-inline kernels::Storage storage_of(DType dtype) {
-  return dtype == DType::float32   ? kernels::Storage::float32
-         : dtype == DType::float16 ? kernels::Storage::float16
-                                   : kernels::Storage::bfloat16;
-}
-
 // Row `row` of a head and those after it, to be read or written.
 template <class Rows, class Void>
 Rows rows_from(const BasicAnyView<Void>& x, std::int64_t batch, std::int64_t head,
@@ -22,16 +16,13 @@ Rows rows_from(const BasicAnyView<Void>& x, std::int64_t batch, std::int64_t hea
   return {x.row(batch, head, row).data, x.stride(2), x.stride(3), storage_of(x.dtype())};
 }
 
-// The rows of one head of a sequence, from its query `first` or its key 0 on.
+// The rows of one head of a sequence, from its query `first` on.
 inline kernels::StoredRows query_rows(const AnyView& x, const Sequence& at, std::int64_t head,
                                       std::int64_t first) {
   return rows_from<kernels::StoredRows>(x, at.batch, head, at.q_begin + first);
 }
-inline kernels::StoredRows key_rows(const AnyView& x, const Sequence& at, std::int64_t key_head) {
-  return rows_from<kernels::StoredRows>(x, at.batch, key_head, at.k_begin);
-}
 
-// The same for results.
+// The same for results, of keys from key 0 on.
 inline kernels::StoredOutput query_output(const AnyOutput& x, const Sequence& at, std::int64_t head,
                                           std::int64_t first) {
   return rows_from<kernels::StoredOutput>(x, at.batch, head, at.q_begin + first);
@@ -68,7 +59,7 @@ inline kernels::RotationRows key_rotation(const AttentionCall& a, const Sequence
                                           std::int64_t key_head) {
   if (a.rotation == nullptr) return {};
   kernels::RotationRows rows = rotation_rows(a.rotation->for_keys(), key_head);
-  if (a.by_ids) rows.row_indices = a.key_rows.at(at.batch, at.k_begin);
+  if (a.by_ids) rows.row_indices = a.key_rows.at(at.k_batch, at.k_begin);
   return rows;
 }
 

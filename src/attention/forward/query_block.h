@@ -24,7 +24,7 @@ template <class Block>
 void describe_rows(const AttentionCall& a, const Sequence& at, std::int64_t head,
                    std::int64_t first_query, double unit, Block& block) {
   block.q = query_rows(a.q, at, head, first_query);
-  block.k = key_rows(a.k, at, a.key_head(head));
+  block.k = a.k.rows(at, a.key_head(head));
   block.head_dim = a.head_dim;
   block.numbers = kernels::rounded(a.numbers, unit);
   block.sink = kernel_sink(a, head, unit);

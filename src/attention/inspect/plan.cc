@@ -43,7 +43,7 @@ std::vector<std::string> notes_on(const attention_detail::AttentionCall& a, cons
       notes.push_back(std::string(name) + " is widened to float32 one block of keys at a time");
     }
   };
-  copied("k", a.k);
+  copied("k", a.k.view());
   copied("v", v);
   if (a.rotation != nullptr) {
     notes.push_back(rotated_floats > 0 ? "k is rotated once, into a float32 copy of " +
@@ -86,7 +86,7 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
             .tile_lanes = tile.lanes,
             .key_block = kernels::kKeyBlock,
             .query_block = grid.block_queries,
-            .tasks = grid.tasks,
+            .tasks = grid.tasks + grid.decode_tasks,
             .threads = grid.workers,
             .scratch_bytes = 4 * (grid.scratch_floats * grid.workers + grid.shared_floats),
             .notes = notes_on(a, v, decode, grid.shared_floats)};

@@ -17,7 +17,7 @@ std::int64_t plain_row_scratch(const AttentionCall& a, std::int64_t v_dim) {
 }
 
 double plain_row(const AttentionCall& a, const Sequence& sequence, std::int64_t head,
-                 std::int64_t query, const AnyView& v, double* memory) {
+                 std::int64_t query, const KeyArray& v, double* memory) {
   ScratchDivider arrays(memory);
   double* const out = arrays.take(v.size(3));
   const RowScratch scratch = row_scratch(arrays, a);
@@ -31,7 +31,7 @@ double plain_row(const AttentionCall& a, const Sequence& sequence, std::int64_t 
 }
 
 void recompute_nonfinite_channels(const AttentionCall& a, const Sequence& at, std::int64_t head,
-                                  std::int64_t query, const AnyView& v, const AnyOutput& out) {
+                                  std::int64_t query, const KeyArray& v, const AnyOutput& out) {
   std::vector<double> memory(static_cast<std::size_t>(plain_row_scratch(a, v.size(3))));
   const double log_sum = plain_row(a, at, head, query, v, memory.data());
   const std::int64_t row = at.q_begin + query;
@@ -46,7 +46,7 @@ void recompute_nonfinite_channels(const AttentionCall& a, const Sequence& at, st
   if (!std::isfinite(fast_sum)) fast_sum = static_cast<float>(log_sum);
 }
 
-void plain_attention(const AttentionCall& a, const AnyView& v, const AnyOutput& out) {
+void plain_attention(const AttentionCall& a, const KeyArray& v, const AnyOutput& out) {
   const std::int64_t v_dim = v.size(3);
   for_each_row(a.batch * a.heads_q * a.q_len, a.k_len * (a.head_dim + v_dim), a.threads,
                plain_row_scratch(a, v_dim), [&](std::int64_t number, double* memory) {

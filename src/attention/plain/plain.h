@@ -6,16 +6,16 @@
 
 namespace sextant::attention_detail {
 
-void plain_attention(const AttentionCall& call, const AnyView& v, const AnyOutput& out);
+void plain_attention(const AttentionCall& call, const KeyArray& v, const AnyOutput& out);
 
 // One row of it: its v_dim outputs are the first numbers of `memory`, which holds
 // plain_row_scratch() doubles. Returns log(sum(exp(scores))).
 double plain_row(const AttentionCall& call, const Sequence& sequence, std::int64_t head,
-                 std::int64_t query, const AnyView& v, double* memory);
+                 std::int64_t query, const KeyArray& v, double* memory);
 // Recomputes the channels and log_sum_exp of a row that the fast path left infinite or NaN; finite
 // ones stay.
 void recompute_nonfinite_channels(const AttentionCall& call, const Sequence& sequence,
-                                  std::int64_t head, std::int64_t query, const AnyView& v,
+                                  std::int64_t head, std::int64_t query, const KeyArray& v,
                                   const AnyOutput& out);
 std::int64_t plain_row_scratch(const AttentionCall& call, std::int64_t v_dim);
 

@@ -98,9 +98,7 @@ class SliceBackward {
 
  private:
   // The product of the values of key j with the row of dout.
-  double values_dout(std::int64_t j) const {
-    return b_.v.row(at_.batch, key_head_, at_.k_begin + j).dot(s_.dout_row);
-  }
+  double values_dout(std::int64_t j) const { return b_.v.row(at_, key_head_, j).dot(s_.dout_row); }
 
   // The gradients from one query; returns that of the sink.
   double row(const RowIndex& at) {
@@ -228,7 +226,7 @@ class SliceBackward {
 
   // Adds the gradient of a score to those of the query and the key.
   void add_products(std::int64_t j, double ds) {
-    a_.k.row(at_.batch, key_head_, at_.k_begin + j).load(s_.key);
+    a_.k.row(at_, key_head_, j).load(s_.key);
     if (a_.rotation != nullptr) rotate_row(key_rotation_, j, s_.key);
     for (std::int64_t d = 0; d < channels_; ++d) {
       s_.dq[d] += ds * s_.key[d];

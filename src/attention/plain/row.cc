@@ -250,13 +250,13 @@ void drop_weights(const AttentionCall& a, const RowIndex& at, KeyRange range,
   }
 }
 
-void output_row(const AttentionCall& a, const RowIndex& at, KeyRange range, const AnyView& v,
+void output_row(const AttentionCall& a, const RowIndex& at, KeyRange range, const KeyArray& v,
                 const RowScratch& scratch, double* sum) noexcept {
   const Sequence& sequence = at.sequence;
   std::fill_n(sum, v.size(3), 0.0);
   for (std::int64_t j = range.begin; j < range.end; ++j) {
     if (scratch.scores[j] == 0) continue;
-    v.row(sequence.batch, a.key_head(at.head), sequence.k_begin + j).add_to(scratch.scores[j], sum);
+    v.row(sequence, a.key_head(at.head), j).add_to(scratch.scores[j], sum);
   }
   if (range.begin == range.end) return;
   const ScoreRect row =

@@ -68,7 +68,7 @@ inline AnyRow<const void> query_row(const AttentionCall& a, const RowIndex& at) 
 }
 inline AnyRow<const void> key_row(const AttentionCall& a, const RowIndex& at,
                                   std::int64_t j) noexcept {
-  return a.k.row(at.sequence.batch, a.key_head(at.head), at.sequence.k_begin + j);
+  return a.k.row(at.sequence, a.key_head(at.head), j);
 }
 
 // Gives a term the data of a row, in tiles: the keys of the range at once, or kTermKeys at a time
@@ -136,7 +136,7 @@ void drop_weights(const AttentionCall& call, const RowIndex& at, KeyRange range,
 
 // The output row: probabilities times v [batch, kv_heads, k_len, v_dim], with the value vectors of
 // terms; keys of weight 0 are not read. scratch.unrotated_query must be filled then.
-void output_row(const AttentionCall& call, const RowIndex& at, KeyRange range, const AnyView& v,
+void output_row(const AttentionCall& call, const RowIndex& at, KeyRange range, const KeyArray& v,
                 const RowScratch& scratch, double* sum) noexcept;
 
 }  // namespace sextant::attention_detail

@@ -238,12 +238,13 @@ NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const Nonf
   for (std::int64_t key = b.key_begin[0] / kKeyBlock * kKeyBlock; key < end; key += kKeyBlock) {
     const std::int64_t keys = std::min<std::int64_t>(kKeyBlock, end - key);
     const float* k = load_keys(b, key, keys, scratch.k);
+    const StoredRows stored_v = b.v.from(key);
     const float* v = scratch.v;
     if (v == nullptr) {
-      v = static_cast<const float*>(b.v.data) + key * b.v.row_stride;
+      v = static_cast<const float*>(stored_v.data);
       prefetch_rows(v, b.v.row_stride, keys, b.v_dim);
     } else {
-      load_rows(b.v, key, keys, b.v_dim, scratch.v);
+      load_rows(stored_v, 0, keys, b.v_dim, scratch.v);
     }
     for (std::int64_t n = 0; n < blocks; ++n) {
       attend(b, lanes[n], nan_safe, scratch, key, key + keys, k,

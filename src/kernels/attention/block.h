@@ -33,7 +33,8 @@ void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t qu
 
 // One task. Rows count from the task's first query and the sequence's first key.
 struct AttentionBlock {
-  StoredRows q, k, v;
+  StoredRows q;
+  KeyRows k, v;
   StoredOutput out;
   std::int64_t queries = 0;  // 1 .. kTaskQueries
   std::int64_t head_dim = 0, v_dim = 0;

@@ -29,12 +29,13 @@ namespace hn = hwy::HWY_NAMESPACE;
 // `room` is null, else copied to it.
 HWY_INLINE const float* load_keys(const AttentionBlock& b, std::int64_t first, std::int64_t count,
                                   float* room) {
+  const StoredRows stored = b.k.from(first);
   if (room == nullptr) {
-    const float* rows = static_cast<const float*>(b.k.data) + first * b.k.row_stride;
-    prefetch_rows(rows, b.k.row_stride, count, b.head_dim);
+    const auto* rows = static_cast<const float*>(stored.data);
+    prefetch_rows(rows, stored.row_stride, count, b.head_dim);
     return rows;
   }
-  load_rows(b.k, first, count, b.head_dim, room);
+  load_rows(stored, 0, count, b.head_dim, room);
   if (b.k_rotation.cos != nullptr) {
     rotate_rows(room, b.head_dim, count, b.k_rotation.from(first));
   }

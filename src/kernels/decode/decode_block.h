@@ -26,7 +26,7 @@ struct DecodeRow {
 struct DecodeBlock {
   DecodeRow rows[kDecodeRows];
   int count = 0;                              // of rows, 1 .. kDecodeRows
-  StoredRows k, v;                            // rows count from the sequence's first key
+  KeyRows k, v;                               // rows count from the sequence's first key
   std::int64_t q_stride = 1, out_stride = 1;  // between channels
   Storage q_storage{}, out_storage{};
   std::int64_t head_dim = 0, v_dim = 0;

@@ -20,11 +20,12 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows as tiles read them, the first one's channels at `data`.
+// Rows as tiles read them, the first one's channels at `data`, and what tiles prefetch.
 template <class T>
 struct Rows {
   const T* data;
   std::int64_t stride;
+  Ahead<T> ahead{};
 };
 
 // Rows [first, first + count) copied as float32, padded with zeros to `stride` channels.
@@ -39,13 +40,13 @@ HWY_INLINE void copy_rows(const StoredRows& from, std::int64_t first, std::int64
 // Scores of all rows with `keys` keys, a multiple of 16.
 template <class T>
 HWY_INLINE void score_groups(const DecodeBlock& b, const SharedScratch& s, Rows<T> k,
-                             std::int64_t keys, float* scores, const T* k_end) {
+                             std::int64_t keys, float* scores) {
   const std::int64_t channels = padded_width(b.head_dim);
   const float* q = s.q;
   for (int tile = 0; tile < tile_count(b.count); ++tile) {
     const int rows = rows_of_tile(b.count, tile);
-    score_tiles<T>(rows, keys, {k.data, k.stride, q, channels, scores, s.scores_stride, k_end});
-    k_end = nullptr;
+    score_tiles<T>(rows, keys, {k.data, k.stride, q, channels, scores, s.scores_stride, k.ahead});
+    k.ahead = {};
     q += rows * channels;
     scores += rows * s.scores_stride;
   }
@@ -55,12 +56,12 @@ HWY_INLINE void score_groups(const DecodeBlock& b, const SharedScratch& s, Rows<
 // memory: an incomplete group is copied and padded with zeros.
 template <class T>
 void score_keys(const DecodeBlock& b, const SharedScratch& s, float* copy, Rows<T> k,
-                std::int64_t keys, float* scores, const T* k_end) {
+                std::int64_t keys, float* scores) {
   // Few at a time, so that they are in the L1 cache for the next tile of rows.
   constexpr std::int64_t kAtOnce = 2 * kQueryGroup;
   while (keys >= kQueryGroup) {
     const std::int64_t these = keys >= kAtOnce ? kAtOnce : kQueryGroup;
-    score_groups(b, s, k, these, scores, k_end);
+    score_groups(b, s, k, these, scores);
     keys -= these;
     k.data += these * k.stride;
     scores += these;
@@ -69,7 +70,7 @@ void score_keys(const DecodeBlock& b, const SharedScratch& s, float* copy, Rows<
   const std::int64_t channels = padded_width(b.head_dim);
   std::fill_n(copy, kQueryGroup * channels, 0.0F);
   copy_rows({k.data, k.stride, 1, storage_of<T>}, 0, keys, b.head_dim, channels, copy);
-  score_groups<float>(b, s, {copy, channels}, kQueryGroup, scores, nullptr);
+  score_groups<float>(b, s, {copy, channels}, kQueryGroup, scores);
 }
 
 // Products of queries and keys of one block.
@@ -78,29 +79,28 @@ HWY_INLINE void multiply(const DecodeBlock& b, const SharedScratch& s,
   const BlockKeys keys = keys_of(b, block);
   const std::int64_t from = keys.group_from();
   float* scores = scores_of(s, from);
+  const StoredRows stored = b.k.from(from);
   if (scratch_shape_of(b).copies_k) {
     const std::int64_t channels = padded_width(b.head_dim), count = keys.to - from;
-    copy_rows(b.k, from, count, b.head_dim, channels, thread_scratch.k);
+    copy_rows(stored, 0, count, b.head_dim, channels, thread_scratch.k);
     if (b.k_rotation.cos != nullptr) {
       rotate_rows(thread_scratch.k, channels, count, b.k_rotation.from(from));
     }
     std::fill_n(thread_scratch.k + count * channels, (keys.group_to() - keys.to) * channels, 0.0F);
-    return score_groups<float>(b, s, {thread_scratch.k, channels}, keys.group_to() - from, scores,
-                               nullptr);
+    return score_groups<float>(b, s, {thread_scratch.k, channels}, keys.group_to() - from, scores);
   }
   const auto direct = [&](auto* data) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(data)>>;
-    const T* end = b.k.row_stride > 0 ? data + b.end_key() * b.k.row_stride : nullptr;
-    score_keys<T>(b, s, thread_scratch.k, {data + from * b.k.row_stride, b.k.row_stride},
-                  keys.to - from, scores, end);
+    const Ahead<T> ahead = b.k.row_stride > 0 ? ahead_of(b.k, from, b.end_key(), data) : Ahead<T>{};
+    score_keys<T>(b, s, thread_scratch.k, {data, b.k.row_stride, ahead}, keys.to - from, scores);
   };
   switch (b.k.storage) {
     case Storage::float32:
-      return direct(static_cast<const float*>(b.k.data));
+      return direct(static_cast<const float*>(stored.data));
     case Storage::float16:
-      return direct(static_cast<const float16*>(b.k.data));
+      return direct(static_cast<const float16*>(stored.data));
     case Storage::bfloat16:
-      return direct(static_cast<const bfloat16*>(b.k.data));
+      return direct(static_cast<const bfloat16*>(stored.data));
   }
 }
 

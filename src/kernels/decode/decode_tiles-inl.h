@@ -117,6 +117,22 @@ HWY_INLINE TileVector second_of(TileVector words) {
 // keys: 16 KiB was best of 4 to 64 (Zen 5).
 constexpr std::ptrdiff_t kDecodePrefetchBytes = 16 << 10;
 
+// What tiles prefetch: the rows before `end`, then those of the next page.
+template <class T>
+struct Ahead {
+  const T* end = nullptr;   // null: the caller prefetches
+  const T* next = nullptr;  // null: there is no next page
+};
+
+// For rows [from, to), the first one at `data`.
+template <class T>
+HWY_INLINE Ahead<T> ahead_of(const KeyRows& rows, std::int64_t from, std::int64_t to,
+                             const T* data) {
+  const std::int64_t run_end = rows.run_end(from, to);
+  return {data + (run_end - from) * rows.row_stride,
+          run_end < to ? static_cast<const T*>(rows.from(run_end).data) : nullptr};
+}
+
 template <class T>
 struct ScoreOperands {
   const T* k;
@@ -125,7 +141,7 @@ struct ScoreOperands {
   std::int64_t channels;  // a multiple of 16
   float* s;
   std::ptrdiff_t s_row;
-  const T* k_end = nullptr;  // the end of prefetching; null: the caller prefetches
+  Ahead<T> ahead{};
 };
 
 #define SEXTANT_EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
@@ -149,10 +165,14 @@ HWY_INLINE void score_tile(const ScoreOperands<T>& o) {
   // One step's bytes, in the order of memory where keys are contiguous.
   constexpr std::ptrdiff_t kStepBytes = kChannels * sizeof(T);
   constexpr std::ptrdiff_t kKeys = (kTwo ? 2 : 1) * kSimdWidth;
-  const auto end = reinterpret_cast<std::uintptr_t>(o.k_end);
+  auto end = reinterpret_cast<std::uintptr_t>(o.ahead.end);
   const bool dense = o.k_row == o.channels;
   std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(k) +
                          (dense ? kDecodePrefetchBytes : kKeys * o.k_row * sizeof(T));
+  if (ahead >= end && o.ahead.next != nullptr) {
+    ahead = reinterpret_cast<std::uintptr_t>(o.ahead.next) + (ahead - end);
+    end = ~std::uintptr_t{0};
+  }
   for (std::int64_t c = 0; c < o.channels; c += kChannels, k += kChannels, q += kChannels * R) {
     if (ahead < end) {
       if (dense) {
@@ -245,9 +265,10 @@ struct ValueOperands {
   // and sum.
   float *part, *part_sum;
   bool begins = true, ends = true;  // the block, with these keys
-  // Prefetches v_ahead rows ahead, as long as the v_left remaining rows last; 0: the caller
-  // prefetches.
+  // Prefetches v_ahead rows ahead, as long as the v_left remaining rows last, then, if there is a
+  // next page, v_jump bytes further; v_left 0: the caller prefetches.
   std::int64_t v_ahead = 0, v_left = 0;
+  std::ptrdiff_t v_jump = 0;
 };
 
 // Vectors of 0, for chains that begin.
@@ -275,9 +296,10 @@ HWY_INLINE void value_tile(const ValueOperands<T>& o, std::int64_t keys) {
   const std::int64_t asks = o.v_left - o.v_ahead;
   const std::ptrdiff_t ahead = o.v_ahead * o.v_row * sizeof(T);
   for (std::int64_t key = 0; key < keys; ++key, v += o.v_row, ++p) {
-    if (key < asks) {
+    if (key < asks || o.v_jump != 0) {
+      const std::ptrdiff_t begin = key < asks ? ahead : ahead + o.v_jump;
       for (std::ptrdiff_t at = 0; at < kBytes; at += kLineBytes) {
-        prefetch_l1(reinterpret_cast<std::uintptr_t>(v) + ahead + at);
+        prefetch_l1(reinterpret_cast<std::uintptr_t>(v) + begin + at);
       }
     }
     const auto v0 = V > 0 ? load_floats(d, v) : hn::Zero(d);
@@ -385,7 +407,7 @@ HWY_INLINE void value_tiles(int rows, std::int64_t keys, std::int64_t channels,
       tile.p += taken * o.p_row;
       tile.o += taken * o.o_row;
       tile.part += taken * o.o_row;
-      tile.v_left = 0;
+      tile.v_left = tile.v_jump = 0;
       if (tile.sum == nullptr) continue;
       tile.sum += taken;
       tile.part_sum += taken;

@@ -92,38 +92,48 @@ HWY_INLINE void add_values(const DecodeBlock& b, const SharedScratch& s,
     }
   }
   alignas(64) float part_sum[kDecodeRows];
+  const bool in_place = thread_scratch.v == nullptr;
   const auto over = [&](auto* v, std::int64_t v_row) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(v)>>;
+    const T* data = v;
+    const Ahead<T> ahead = in_place ? ahead_of(b.v, keys.from, b.end_key(), data) : Ahead<T>{};
+    const std::ptrdiff_t jump =
+        ahead.next == nullptr
+            ? 0
+            : static_cast<std::ptrdiff_t>(reinterpret_cast<std::uintptr_t>(ahead.next) -
+                                          reinterpret_cast<std::uintptr_t>(ahead.end));
     const std::int64_t row_bytes = std::max<std::int64_t>(1, b.v_dim * sizeof(T));
-    const ValueOperands<T> o{.v = v + begin,
-                             .v_row = v_row,
-                             .p = scores_of(s, keys.from),
-                             .p_row = s.scores_stride,
-                             .o = s.o.chain + begin,
-                             .o_row = stride,
-                             .sum = begin == 0 ? s.sum.chain : nullptr,
-                             .part = s.part + begin,
-                             .part_sum = part_sum,
-                             .v_ahead = std::max<std::int64_t>(kDecodePrefetchBytes / row_bytes, 8),
-                             .v_left = thread_scratch.v == nullptr ? b.end_key() - keys.from : 0};
+    const ValueOperands<T> o{
+        .v = v + begin,
+        .v_row = v_row,
+        .p = scores_of(s, keys.from),
+        .p_row = s.scores_stride,
+        .o = s.o.chain + begin,
+        .o_row = stride,
+        .sum = begin == 0 ? s.sum.chain : nullptr,
+        .part = s.part + begin,
+        .part_sum = part_sum,
+        .v_ahead = std::max<std::int64_t>(kDecodePrefetchBytes / row_bytes, 8),
+        .v_left = in_place ? b.v.run_end(keys.from, b.end_key()) - keys.from : 0,
+        .v_jump = jump};
     if (nan_safe) {
       add_values_nan_safe(o, keys.to - keys.from, b.count, end - begin);
     } else {
       value_tiles(rows, keys.to - keys.from, end - begin, o);
     }
   };
-  if (thread_scratch.v != nullptr) {
-    copy_rows(b.v, keys.from, keys.to - keys.from, b.v_dim, stride, thread_scratch.v);
+  const StoredRows stored = b.v.from(keys.from);
+  if (!in_place) {
+    copy_rows(stored, 0, keys.to - keys.from, b.v_dim, stride, thread_scratch.v);
     return over(static_cast<const float*>(thread_scratch.v), stride);
   }
-  const std::int64_t offset = keys.from * b.v.row_stride;
   switch (b.v.storage) {
     case Storage::float32:
-      return over(static_cast<const float*>(b.v.data) + offset, b.v.row_stride);
+      return over(static_cast<const float*>(stored.data), b.v.row_stride);
     case Storage::float16:
-      return over(static_cast<const float16*>(b.v.data) + offset, b.v.row_stride);
+      return over(static_cast<const float16*>(stored.data), b.v.row_stride);
     case Storage::bfloat16:
-      return over(static_cast<const bfloat16*>(b.v.data) + offset, b.v.row_stride);
+      return over(static_cast<const bfloat16*>(stored.data), b.v.row_stride);
   }
 }
 

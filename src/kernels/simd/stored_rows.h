@@ -24,6 +24,39 @@ struct StoredRows {
 
   // Whether kernels can read it in place.
   bool is_plain() const noexcept { return storage == Storage::float32 && channel_stride == 1; }
+
+  // The address of a row.
+  const void* at(std::int64_t row) const noexcept {
+    const std::int64_t size = storage == Storage::float32 ? 4 : 2;
+    return static_cast<const std::byte*>(data) + row * row_stride * size;
+  }
+};
+
+// Rows of keys or values, which may lie in pages of memory: `data` is null then. Kernels read keys
+// in blocks, counted from row 0; the size of a page is a multiple of theirs, so that no block lies
+// in two pages.
+struct KeyRows : StoredRows {
+  const std::byte* const* pages = nullptr;  // null: all rows from `data` on
+  std::int64_t page_rows = 0;
+  std::int64_t page_offset = 0;  // bytes from the address of a page to its first row
+
+  // Row `first` and the rows after it, as far as the memory is one.
+  StoredRows from(std::int64_t first) const noexcept {
+    StoredRows rest = *this;
+    if (pages == nullptr) {
+      rest.data = at(first);
+    } else {
+      rest.data = pages[first / page_rows] + page_offset;
+      rest.data = rest.at(first % page_rows);
+    }
+    return rest;
+  }
+  // The first row after `first` that lies in the next page, at most `end`.
+  std::int64_t run_end(std::int64_t first, std::int64_t end) const noexcept {
+    if (pages == nullptr) return end;
+    const std::int64_t next = (first / page_rows + 1) * page_rows;
+    return next < end ? next : end;
+  }
 };
 
 // The same for results.

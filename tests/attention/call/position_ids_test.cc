@@ -439,7 +439,7 @@ TEST(PositionIdsInACache, GiveTheBitsOfTheWholeCall) {
   Tensor<float> whole(Shape{2, 4, kLength, 8});
   attention<float>(q, k, v, whole, options);
   options.causal = {};
-  KvCache<float> cache(2, 2, 16, 8, kLength);
+  KvCache<float> cache({2, 2, 16, 8});
   // A prompt, then tokens one and three at a time.
   for (std::int64_t at = 0, count = 0; at < kLength; at += count) {
     count = at == 0 ? 100 : at % 2 == 0 ? 1 : 3;

@@ -301,7 +301,7 @@ TEST(TermErrors, OfACacheThatOutgrowsItsBias) {
   const Term bias = term_of(find_scheme("fire"), 4);
   AttentionOptions<float> options;
   bias.add_to(options);
-  KvCache<float> cache(1, kHeads, kDim, kDim, 8);
+  KvCache<float> cache({1, kHeads, kDim, kDim});
   const auto one = drawn<float>({1, kHeads, 1, kDim}, 5);
   Tensor<float> out(one.shape());
   for (int token = 0; token < 4; ++token) {
