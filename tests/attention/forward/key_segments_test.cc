@@ -440,8 +440,10 @@ TEST(KeySegmentsPlan, CountsTheTasksOfEachPair) {
   const Call<float> call(kLong);
   auto options = call.packed();
   options.threads = 1;
-  // 3, 287, 1, 39 and 10 queries in tasks of 256, for each head and batch row.
-  EXPECT_EQ(attention_plan<float>(call.q, call.k, call.v, options).tasks, 6 * kHeads * kBatch);
+  // 287, 39 and 10 queries in tasks of 256, for each head and batch row; 3 and 1 queries, which the
+  // decode kernel takes, for each key head.
+  EXPECT_EQ(attention_plan<float>(call.q, call.k, call.v, options).tasks,
+            (4 * kHeads + 2 * kKeyHeads) * kBatch);
 }
 
 }  // namespace
