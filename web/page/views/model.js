@@ -31,15 +31,15 @@
         state.set({at: i === 0 ? null : i});
         tokens.replaceChildren(explorer.token_row(found.written, i, choose, kind() === 'encoder' ? 'Texts: choose one' : undefined));
         if (focus) tokens.querySelectorAll('button')[i]?.focus();
-        const one = found.written[i];
+        const one = found.written[i], what = kind() === 'masked' ? 'masked' : 'next';
         const take = kind() !== 'causal' ? null : (token) => {
           state.set({prompt: found.prompt + explorer.text_of_tokens([...found.written.slice(0, i).map((before) => before.token), token], info), at: null});
           draw_controls();
           write();
         };
         chosen.replaceChildren(...one?.alternatives === undefined ? [] : [
-          make('section', {}, make('h3', {}, `Token ${i + 1}: ${explorer.token_text(one.token)}`), explorer.next_tokens(one, take)),
-          make('section', {}, make('h3', {}, 'Each layer\'s own prediction'), found.layers.length > 0 ? explorer.logit_lens(found.layers, found.rows ? found.rows[i] : found.first + i, one.token)
+          make('section', {}, make('h3', {}, `Token ${i + 1}: ${explorer.token_text(one.token)}`), explorer.next_tokens(one, take, what)),
+          make('section', {}, make('h3', {}, 'Each layer\'s own prediction'), found.layers.length > 0 ? explorer.logit_lens(found.layers, found.rows ? found.rows[i] : found.first + i, one.token, what)
             : make('p', {class: 'note'}, found.layers_problem))]);
         looks.draw();
       }

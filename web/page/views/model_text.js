@@ -80,7 +80,7 @@
       const answer = await models.run(name, args(true, ...explorer.narrow_args(), '-o', '/similarity.svg'), {read: ['/similarity.svg']});
       if (answer.code !== 0) return {problem: explorer.problem(answer)};
       return {
-        svg: answer.files['/similarity.svg'], said: '', written: lines.map((token) => ({token})), layers: [],
+        svg: answer.files['/similarity.svg'], said: '', written: lines.map((token) => ({token, is_text: true})), layers: [],
         attend_to: (i) => [lines[i]], command: args(false), similarities: () => models.run(name, args(true, '--json')),
       };
     },

@@ -16,13 +16,13 @@
 
   // Buttons; a click calls `choose(i)`.
   explorer.token_row = (written, chosen, choose, label = 'Output: choose a token') => make('div', {class: 'tokens', role: 'group', 'aria-label': label},
-    ...written.map(({token}, i) => make('button', {type: 'button', 'aria-pressed': String(i === chosen),
-      'aria-label': `token ${i + 1}: ${token === ' ' ? 'space' : token === '\n' ? 'line break' : token}`, onclick: () => choose(i)}, shown(token))));
+    ...written.map(({token, is_text}, i) => make('button', {type: 'button', 'aria-pressed': String(i === chosen),
+      'aria-label': `${is_text ? 'text' : 'token'} ${i + 1}: ${token === ' ' ? 'space' : token === '\n' ? 'line break' : token}`, onclick: () => choose(i)}, is_text ? token : shown(token))));
 
   // The most probable next tokens at a place. `take(token)` replaces the token there; null if that is not possible.
-  explorer.next_tokens = ({token, alternatives}, take) => {
+  explorer.next_tokens = ({token, alternatives}, take, what = 'next') => {
     const drawn = alternatives.some((one) => one.drawn !== undefined);
-    return make('table', {class: 'bars'}, make('caption', {}, drawn ? 'The probability from the model, and the one after temperature and top-k, which the token was drawn with' : 'Probability of the next token'),
+    return make('table', {class: 'bars'}, make('caption', {}, drawn ? 'The probability from the model, and the one after temperature and top-k, which the token was drawn with' : `Probability of the ${what} token`),
       drawn ? make('thead', {}, make('tr', {}, make('th', {scope: 'col'}, 'token'), make('th', {scope: 'col'}, 'the model'), make('th', {scope: 'col'}, 'drawn with'))) : null,
       make('tbody', {}, ...alternatives.map((one) => make('tr', {class: one.token === token ? 'written-here' : null},
         make('th', {scope: 'row'}, take === null ? shown(one.token)
@@ -32,10 +32,10 @@
   };
 
   // A column for each layer with its predictions below; the written token is marked.
-  explorer.logit_lens = (layers, row, token, most = 5) => {
+  explorer.logit_lens = (layers, row, token, what = 'next', most = 5) => {
     const names = layers.map(({name}) => name === 'embedding' ? 'before any layer' : 'after ' + name);
     return make('div', {class: 'scroll', tabindex: 0, role: 'group', 'aria-label': 'Predictions of each layer'},
-      make('table', {class: 'predictions'}, make('caption', {}, 'The next token of each layer, if the model ended after it (logit lens)'),
+      make('table', {class: 'predictions'}, make('caption', {}, `The ${what} token of each layer, if the model ended after it (logit lens)`),
         make('thead', {}, make('tr', {}, ...names.map((name) => make('th', {scope: 'col'}, name)))),
         make('tbody', {}, ...Array.from({length: most}, (_, rank) => make('tr', {}, ...layers.map(({predictions}) => {
           const guess = predictions[row][rank];
