@@ -26,6 +26,7 @@ class ExtrapolationRow:
     """The result of one run, a scheme with a seed; perplexities are NaN where there is none."""
 
     label: str  # "rotary base=500000"
+    stage: str | None  # "before" or "after" the further training of exchange_positions(); None: there is none
     seed: int  # of everything random
     weights: int  # numbers that the model learned
     seconds: float  # of training
@@ -91,21 +92,44 @@ def exchange_positions(
     stride: int = 32,
     scored: int = 16384,
     threads: int = 0,
+    steps: int = 0,
+    train_length: int | None = None,
+    batch_size: int = 16,
+    rate: float = 2e-4,
+    dropout: float = 0.0,
+    seed: int = 0,
+    seeds: int = 1,
+    held_out: float = 0.1,
+    folder: str | os.PathLike[str] | None = None,
+    on_step: OnScore | None = None,
+    progress: bool | None = None,
 ) -> ExtrapolationTable:
-    """Score a trained causal model with other position encodings instead of its own, without training: perplexities of the same tokens
-    by length, in segments and in sliding windows.
+    """Score a trained causal model with other position encodings instead of its own: perplexities of the same tokens by length, in
+    segments and in sliding windows. With steps, the model is also trained further with each of them, and scored before and after it.
 
     Args:
         model: its folder, as of load()
-        text: files of text that are scored: paths, or what has read(), one or a list of them; at least twice the longest length
+        text: files of text that are scored: paths, or what has read(), one or a list of them; at least twice the longest length. With
+            steps its end is scored, and the rest trains
         schemes: names, or dicts from names to parameters; schemes that learn nothing
         test_lengths: tokens, ascending
         stride: how far a sliding window moves, and how many of its tokens are scored
         scored: the largest number of tokens of the text to score
         threads: 0: all cores; the numbers are the same for any
+        steps: steps of further training with each of the positions, the model's own too; 0: none, and the arguments below are not used
+        train_length: tokens per training sequence, at least 2; None: 128, or the model's length if it is shorter
+        batch_size: sequences per step
+        rate: peak learning rate; falls to a tenth by a cosine
+        dropout: fraction of the activations that are zeroed
+        seed: of the order of the data and of dropout; the first of several
+        seeds: trainings with each of the positions, with consecutive seeds
+        held_out: fraction of each text, at its end, that is scored and not trained on
+        folder: where the same call continues if it was stopped; None: nothing is saved
+        on_step: as in extrapolate()
+        progress: as in extrapolate()
 
     Returns:
-        ExtrapolationTable: the model's own positions first.
+        ExtrapolationTable: the model's own positions first; with steps, two rows for each, whose `stage` is "before" and "after".
 
     Raises:
         ValueError: a scheme that learns weights, a text that is too short, a model that is not causal
@@ -113,6 +137,18 @@ def exchange_positions(
     if isinstance(schemes, (str, dict)):
         raise ArgumentTypeError(f"[exchange_positions.schemes] must be a list, got {type(schemes).__name__}")
     named = [positions_of(each, "exchange_positions.schemes") for each in schemes]
+    if steps != 0:
+        options = {"test_lengths": test_lengths, "stride": stride, "scored": scored, "threads": threads, "steps": steps, "seed": seed}
+        options |= {"batch_size": batch_size, "rate": rate, "dropout": dropout, "seeds": seeds, "held_out": held_out}
+        if train_length is not None:
+            options["train_length"] = train_length
+        path = folder_of(model, "exchange_positions.model")
+
+        def train(texts: list[str], kept: str, step: OnScore) -> dict[str, Any]:
+            with as_call(extrapolation="exchange_positions"):
+                return _core.train_exchanged(path, texts, named, options, kept, step)
+
+        return _run(train, "exchange_positions", text, folder, on_step, progress)
     with files_for("") as files, as_call(extrapolation="exchange_positions"):
         paths = files.texts(text, "exchange_positions.text")
         result = _core.exchange_positions(
@@ -131,7 +167,6 @@ def run(
     on_step: OnScore | None,
     progress: bool | None,
 ) -> ExtrapolationTable:
-    path = folder_of(folder, "extrapolate.folder")
     named = None
     if schemes is not None:
         if isinstance(schemes, (str, dict)):
@@ -139,7 +174,23 @@ def run(
         named = [positions_of(each, "extrapolate.schemes") for each in schemes]
         if not named:
             raise ArgumentError("[extrapolate.schemes] must be one or more, got none")
-    bar = Progress(progress, 0, 0, "extrapolate")
+
+    def train(texts: list[str], kept: str, step: OnScore) -> dict[str, Any]:
+        return _core.extrapolate(texts, named, options, kept, step)
+
+    return _run(train, "extrapolate", text, folder, on_step, progress)
+
+
+def _run(
+    train: Callable[[list[str], str, OnScore], dict[str, Any]],
+    call: str,
+    text: Source | Sequence[Source],
+    folder: str | os.PathLike[str] | None,
+    on_step: OnScore | None,
+    progress: bool | None,
+) -> ExtrapolationTable:
+    path = folder_of(folder, f"{call}.folder")
+    bar = Progress(progress, 0, 0, call)
 
     def step(label: str, doing: str, length: int, metrics: _core.StepMetrics | None) -> Any:
         what = f"{label}: {doing}" + (f" at {length}" if length else "")
@@ -152,7 +203,7 @@ def run(
     # Absolute: on_step may change the working directory.
     with files_for(path) as files, contextlib.nullcontext(os.path.abspath(path)) if path else temporary_folder() as kept:
         try:
-            result = _core.extrapolate(files.texts(text, "extrapolate.text"), named, options, kept, step)
+            result = train(files.texts(text, f"{call}.text"), kept, step)
         finally:
             bar.close()
     error = result.pop("error")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -116,3 +117,30 @@ def test_exchange_positions_scores_them(folder: Path, tmp_path: Path) -> None:
             sextant.exchange_positions(folder, text, *arguments, test_lengths=[8])
     with pytest.raises(ValueError, match=r"\[exchange_positions."):
         sextant.exchange_positions(folder, text, ["none"], test_lengths=[16, 8])
+
+
+def test_exchange_positions_trains_the_model_further(folder: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text(" ".join(f"w{i * i % 48}" for i in range(800)))
+
+    def run(**more: Any) -> Any:
+        lengths = {"test_lengths": [8, 16], "stride": 4, "scored": 32, "held_out": 0.25}
+        return sextant.exchange_positions(folder, text, ["none"], steps=2, train_length=8, batch_size=2, **lengths, **more)
+
+    table = run(folder=tmp_path / "runs")
+    assert [(row.label, row.stage) for row in table.rows] == [
+        ("learned, its own", "before"),
+        ("learned, its own", "after"),
+        ("none", "before"),
+        ("none", "after"),
+    ]
+    assert table.steps == 2 and table.train_length == 8
+    assert [mean.label for mean in table.means][2:] == ["none, before", "none, after"]
+    assert not np.array_equal(table.rows[2].segments, table.rows[3].segments)
+    seen: list[str] = []
+    again = run(folder=tmp_path / "runs", on_step=lambda label, doing, length, metrics: seen.append(doing))
+    assert seen == [] and again.json == table.json
+    with pytest.raises(ValueError, match=r"\[exchange_positions.rate\]"):
+        run(rate=-1)
+    stopped = run(on_step=lambda *_: False)
+    assert stopped.stopped

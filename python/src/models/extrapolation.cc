@@ -68,6 +68,7 @@ nb::dict as_dict(const ExtrapolationTable& table) {
   for (const ExtrapolationRow& row : table.rows) {
     nb::dict one;
     one["label"] = row.label;
+    one["stage"] = row.stage ? nb::cast(std::string(name_of(*row.stage))) : nb::none();
     one["seed"] = row.seed;
     one["weights"] = row.weights;
     one["seconds"] = row.seconds;
@@ -101,6 +102,59 @@ std::vector<ExtrapolationScheme> schemes_of(nb::handle schemes, const char* call
   return made;
 }
 
+// on_step(label, doing, length, metrics or None)
+nb::dict watched(const ExtrapolationOptions& run, const LanguageData& data, StepWatch& watch,
+                 bool& stop) {
+  ExtrapolationResult result;
+  {
+    const Unlocked released(Signals::where_asked);  // the run is saved first
+    result = extrapolate(
+        run, data.tokenizer, data.tokens, data.held_out, [&](const ExtrapolationProgress& now) {
+          if (stop) return;
+          std::optional<StepMetrics> metrics;
+          if (now.training != nullptr) metrics = now.training->metrics;
+          stop = watch.stops(name_of_run(run, now), std::string(now.doing), now.length, metrics);
+        });
+  }
+  nb::dict table = as_dict(result.table);
+  table["stopped"] = result.stopped;
+  table["error"] = watch.error();
+  return table;
+}
+
+// Trains the model further with each of the schemes, and with its own positions.
+nb::dict train_exchanged(const std::string& folder, const std::vector<std::string>& texts,
+                         nb::handle schemes, const nb::dict& given, const std::string& kept,
+                         nb::handle on_step) {
+  constexpr const char* kCall = "exchange_positions";
+  ExtrapolationOptions run = default_extrapolation();
+  run.learning_rate = kFurtherRate;
+  run.folder = kept;
+  run.schemes = schemes_of(schemes, kCall);
+  for (const ExtrapolationScheme& each : run.schemes) {
+    check_replacement(each.schemes, "exchange_positions.schemes");
+  }
+  const Given asked{given, kCall};  // which the function borrows
+  const auto take = taking(asked);
+  take(run.data, kExtrapolationTaskWords, "");
+  take(run, kExtrapolationWords, "");
+  LanguageDataOptions divided;
+  take(divided, kScoredTextWords, "");
+  const std::int64_t length = run.data.length;
+  StepWatch watch(on_step);
+  bool stop = false;
+  run.should_stop = [&stop] { return stop; };
+  const TextModel model = unlocked([&] { return TextModel::load(open_model(folder)); });
+  const LanguageData data = unlocked([&] {
+    SplitTexts split;
+    for (const std::string& text : texts) split.add(load_texts(text)[0], divided.held_out);
+    return split.encode(model.tokenizer);
+  });
+  train_further(run, model);
+  if (given.contains("train_length")) run.data.length = length;
+  return watched(run, data, watch, stop);
+}
+
 nb::dict exchange(const std::string& folder, const std::vector<std::string>& texts,
                   nb::handle schemes, nb::handle lengths, nb::handle stride, nb::handle scored,
                   nb::handle threads) {
@@ -131,7 +185,6 @@ nb::dict exchange(const std::string& folder, const std::vector<std::string>& tex
   return table;
 }
 
-// on_step(label, doing, length, metrics or None)
 nb::dict run(const std::vector<std::string>& texts, nb::handle schemes, const nb::dict& given,
              const std::string& folder, nb::handle on_step) {
   Extrapolation options;
@@ -148,23 +201,9 @@ nb::dict run(const std::vector<std::string>& texts, nb::handle schemes, const nb
   StepWatch watch(on_step);
   bool stop = false;
   run.should_stop = [&stop] { return stop; };
-  ExtrapolationResult result;
-  {
-    const LanguageData data =
-        unlocked([&] { return load_language_data(texts, with_small_vocabulary(options.data)); });
-    const Unlocked released(Signals::where_asked);  // the run is saved first
-    result = extrapolate(
-        run, data.tokenizer, data.tokens, data.held_out, [&](const ExtrapolationProgress& now) {
-          if (stop) return;
-          std::optional<StepMetrics> metrics;
-          if (now.training != nullptr) metrics = now.training->metrics;
-          stop = watch.stops(name_of_run(run, now), std::string(now.doing), now.length, metrics);
-        });
-  }
-  nb::dict table = as_dict(result.table);
-  table["stopped"] = result.stopped;
-  table["error"] = watch.error();
-  return table;
+  const LanguageData data =
+      unlocked([&] { return load_language_data(texts, with_small_vocabulary(options.data)); });
+  return watched(run, data, watch, stop);
 }
 
 }  // namespace
@@ -176,6 +215,11 @@ void bind_extrapolation(nb::module_& module) {
              nb::sig("def exchange_positions(folder: str, texts: list[str], schemes: object, "
                      "test_lengths: object, stride: object, scored: object, threads: object) -> "
                      "dict[str, typing.Any]"));
+  module.def(
+      "train_exchanged", &train_exchanged, nb::arg("folder"), nb::arg("texts"), nb::arg("schemes"),
+      nb::arg("options"), nb::arg("kept"), nb::arg("on_step").none(),
+      nb::sig("def train_exchanged(folder: str, texts: list[str], schemes: object, options: "
+              "dict[str, typing.Any], kept: str, on_step: object) -> dict[str, typing.Any]"));
   module.def("extrapolate", &run, nb::arg("texts"), nb::arg("schemes").none(), nb::arg("options"),
              nb::arg("folder"), nb::arg("on_step").none(),
              nb::sig("def extrapolate(texts: list[str], schemes: object, options: dict[str, "
