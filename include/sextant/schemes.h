@@ -33,6 +33,7 @@
 #include "sextant/schemes/indexed/sink_window.h"
 #include "sextant/schemes/indexed/swin.h"
 #include "sextant/schemes/indexed/swin_v2.h"
+#include "sextant/schemes/indexed/tupe.h"
 #include "sextant/schemes/rotated/query_scale.h"
 #include "sextant/schemes/rotated/rotary.h"
 #include "sextant/schemes/rotated/rotary_axial.h"

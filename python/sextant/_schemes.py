@@ -55,6 +55,7 @@ __all__ = [
     "timestep",
     "tisa",
     "transformer_xl",
+    "tupe",
     "window",
     "xpos",
 ]
@@ -2111,6 +2112,58 @@ def transformer_xl(
         Dai et al. 2019, 1901.02860
     """
     return cast("_core.ScoreTerm", _core.make("transformer_xl", positions, {"heads": heads, "head_dim": head_dim}, {"width": width, "base": base, "clamp_len": clamp_len, "seed": seed}, weights, 'float32', None))
+
+
+def tupe(
+    positions: Positions,
+    heads: int,
+    *,
+    separate_cls: bool = True,
+    max_length: int = 512,
+    position_width: int = 64,
+    position_dim: int = 64,
+    seed: int = 0,
+    weights: Mapping[str, Array] | None = None,
+) -> _core.ScoreTerm:
+    r"""Adds products of learned positions with projections of their own to the scores.
+
+        bias(i, j)  = <query_weights table[i], key_weights table[j]> / sqrt(2 position_dim)
+        score(i, j) = scale <q_i, k_j> + bias(i, j)
+        with separate_cls:  reset[0] where i = 0,  reset[1] where j = 0 and i > 0,  instead of bias(i, j)
+
+    Ke et al. 2021 (2006.15595), "untied positional encoding", equations 7 and 10: the paper takes the positions out of the
+    embeddings, where words meet positions in products that mean little. The class token stands for the whole text, so its
+    scores do not depend on where the others are.
+
+    Args:
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        heads: query heads
+        separate_cls (True | False): id 0 is a class token, with one number for its row and one for
+            its column
+        max_length (1 .. 2^20): largest length of a text: ids are below it
+        position_width (1 .. 2^16): numbers of a learned position
+        position_dim (1 .. 4096): channels of a projected position in each head
+        seed (0 .. 2^32 - 1): seed of the initial weights
+        weights: arrays by name; None: the initial ones. table [max_length, position_width]: learned
+            positions; initially normal, standard deviation 1; query_weights [heads, position_dim,
+            position_width]: projects the positions of queries; initially normal, 1 /
+            sqrt(position_width); key_weights [heads, position_dim, position_width]: projects the
+            positions of keys; initially the same; reset [2, heads]: scores from the class token,
+            and to it from the others; initially 0; not read with separate_cls = no
+
+    Returns:
+        A ScoreTerm, for attention(bias=...).
+
+    Raises:
+        ValueError: a value out of its range or shapes that do not fit; the message names the
+            argument
+        TypeError: an argument of another type
+
+    Source:
+        Ke et al. 2021, 2006.15595
+    """
+    return cast("_core.ScoreTerm", _core.make("tupe", positions, {"heads": heads}, {"separate_cls": separate_cls, "max_length": max_length, "position_width": position_width, "position_dim": position_dim, "seed": seed}, weights, 'float32', None))
 
 
 def window(
