@@ -1,6 +1,7 @@
 // Positions: every scheme, with one small interface.
 #pragma once
 
+#include "sextant/schemes/added/cape.h"
 #include "sextant/schemes/added/fourier.h"
 #include "sextant/schemes/added/learned.h"
 #include "sextant/schemes/added/position_table.h"

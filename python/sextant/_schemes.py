@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = [
     "alibi",
     "alibi_2d",
+    "cape",
     "chunk_mask",
     "clipped",
     "cope",
@@ -136,6 +137,67 @@ def alibi_2d(
         Fuller et al. 2023, 2311.00566; Press et al. 2021, 2108.12409
     """
     return cast("_core.ScoreTerm", _core.make("alibi_2d", positions, {"heads": heads}, {"rows": rows, "columns": columns, "max_bias": max_bias}, None, 'float32', None))
+
+
+def cape(
+    positions: Positions,
+    width: int,
+    *,
+    base: float = 10000.0,
+    max_global_shift: float = 0.0,
+    max_local_shift: float = 0.0,
+    max_global_scaling: float = 1.0,
+    normalize: bool = False,
+    length: int | None = None,
+    freq_scale: float = 1.0,
+    seed: int = 0,
+    dtype: DType = "float32",
+    out: Array | None = None,
+) -> NDArray[Any]:
+    r"""Adds sines and cosines of positions that training shifts and stretches at random.
+
+        x_n          = (p_n - mean + shift + shift_n) factor
+        P[n, 2k]     = sin(x_n freq_scale / base^(2k / width))
+        P[n, 2k + 1] = cos(x_n freq_scale / base^(2k / width))     k = 0 .. width/2 - 1
+
+        shift    uniform in -max_global_shift .. max_global_shift            one for the text
+        shift_n  uniform in -max_local_shift / 2 .. max_local_shift / 2      one for each row
+        factor   exp(uniform in -ln(max_global_scaling) .. ln(max_global_scaling))   one for the text
+
+    Likhomanenko et al. 2021 (2106.03143), section 3.1. A model that never sees the same absolute positions learns to use
+    differences of them. Tests leave the three limits at their defaults, which change nothing.
+
+    Args:
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        width: width of the embeddings
+        base (>= 1): wavelengths run from 2 pi to about 2 pi * base
+        max_global_shift (0 .. 2^53): all positions are shifted by one number within +- it; 0: none,
+            as in tests
+        max_local_shift (0 .. 2^53): each position is shifted by a number within +- half of it; 0:
+            none
+        max_global_scaling (1 .. 2^20): all positions are multiplied by one number from 1 / it to
+            it; 1: none
+        normalize (True | False): subtract the mean position of the text
+        length (1 .. 2^53; None: auto): positions of the text, for normalize; auto: the largest id +
+            1
+        freq_scale (> 0, <= 2^30): factor of the frequencies
+        seed (0 .. 2^32 - 1): seed of the shifts and the factor
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
+        out: array for the result, of this shape and dtype
+
+    Returns:
+        The table [positions, width] of `dtype`, or `out`.
+
+    Raises:
+        ValueError: a value out of its range or shapes that do not fit; the message names the
+            argument
+        TypeError: an argument of another type
+
+    Source:
+        Likhomanenko et al. 2021, 2106.03143
+    """
+    return cast("NDArray[Any]", _core.make("cape", positions, {"width": width}, {"base": base, "max_global_shift": max_global_shift, "max_local_shift": max_local_shift, "max_global_scaling": max_global_scaling, "normalize": normalize, "length": length, "freq_scale": freq_scale, "seed": seed}, None, dtype, out))
 
 
 def chunk_mask(
