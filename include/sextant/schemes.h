@@ -14,6 +14,7 @@
 #include "sextant/schemes/content/cope.h"
 #include "sextant/schemes/content/deberta.h"
 #include "sextant/schemes/content/forgetting.h"
+#include "sextant/schemes/content/relative_key.h"
 #include "sextant/schemes/content/shaw.h"
 #include "sextant/schemes/content/transformer_xl.h"
 #include "sextant/schemes/distance/alibi.h"

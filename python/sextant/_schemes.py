@@ -30,6 +30,7 @@ __all__ = [
     "learned",
     "none",
     "prefix_mask",
+    "relative_key",
     "retnet",
     "rotary",
     "rotary_axial",
@@ -741,6 +742,54 @@ def prefix_mask(
         Raffel et al. 2019, 1910.10683
     """
     return cast("_core.ScoreTerm", _core.make("prefix_mask", positions, {"heads": heads}, {"prefix": prefix}, None, 'float32', None))
+
+
+def relative_key(
+    positions: Positions,
+    heads: int,
+    head_dim: int,
+    *,
+    max_position: int = 512,
+    with_keys: bool = False,
+    per_head: bool = False,
+    seed: int = 0,
+    weights: Mapping[str, Array] | None = None,
+) -> _core.ScoreTerm:
+    r"""Multiplies queries, and keys if asked, with a learned vector for each distance.
+
+        r = i - j + max_position - 1
+        score(i, j) = scale (<q_i, k_j> + <q_i, table[r]>)                       relative_key
+        score(i, j) = scale (<q_i, k_j> + <q_i, table[r]> + <k_j, table[r]>)     with_keys: relative_key_query
+
+    Huang et al. 2020 (2009.13658), methods 2 and 4; the first is Shaw's for keys without clipping. All terms are inside the
+    scale of the score.
+
+    Args:
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        heads: query heads
+        head_dim: channels of a head
+        max_position (1 .. 2^20): largest length of a text: distances are below it
+        with_keys (True | False): multiply keys with the vectors too, as relative_key_query does;
+            no: relative_key
+        per_head (True | False): one table per head; no: one for all heads
+        seed (0 .. 2^32 - 1): seed of the initial weights
+        weights: arrays by name; None: the initial ones. table [2 max_position - 1, head_dim], or
+            [heads, ...]: by query - key + max_position - 1; initially normal, standard deviation
+            0.5
+
+    Returns:
+        A ScoreTerm, for attention(bias=...).
+
+    Raises:
+        ValueError: a value out of its range or shapes that do not fit; the message names the
+            argument
+        TypeError: an argument of another type
+
+    Source:
+        Huang et al. 2020, 2009.13658; Shaw et al. 2018, 1803.02155
+    """
+    return cast("_core.ScoreTerm", _core.make("relative_key", positions, {"heads": heads, "head_dim": head_dim}, {"max_position": max_position, "with_keys": with_keys, "per_head": per_head, "seed": seed}, weights, 'float32', None))
 
 
 def retnet(

@@ -66,14 +66,15 @@ void read_bert(const ConfigObject& object, ModelConfig& config) {
   const std::string kind = object.text("position_embedding_type").value_or("absolute");
   LayerPositions layer = learned_layer(object, sizes, offset, 0);
   const std::int64_t usable = layer.table_rows - offset;
-  if (kind == "relative_key") {
-    // A vector per distance up to the longest, seen by queries only.
+  if (kind == "relative_key" || kind == "relative_key_query") {
+    const std::int64_t rows = layer.table_rows;  // also of padding, as the files' tables
     layer = bare_layer(sizes);
-    layer.scheme = "shaw";
-    layer.parameters = {{"max_distance", std::to_string(usable - 1)}, {"values", "no"}};
+    layer.scheme = "relative_key";
+    layer.parameters = {{"max_position", std::to_string(rows)}};
+    if (kind == "relative_key_query") layer.parameters["with_keys"] = "yes";
   } else if (kind != "absolute") {
     object.fail("position_embedding_type",
-                "must be absolute or relative_key, got " + quoted_text(kind));
+                "must be absolute, relative_key or relative_key_query, got " + quoted_text(kind));
   }
   layer.causal = layer.decoder = object.flag_or("is_decoder", false);
   fill(config, sizes, layer);

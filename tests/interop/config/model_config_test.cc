@@ -341,9 +341,14 @@ TEST(ModelConfig, ReadsLearnedTables) {
   EXPECT_FALSE(bert.layers[0].causal);
   EXPECT_TRUE(parameters_of(bert).empty());
   const ModelConfig key = load("bert_relative_key");
-  EXPECT_EQ(key.layers[0].scheme, "shaw");
-  EXPECT_THAT(parameters_of(key),
-              UnorderedElementsAre(Pair("max_distance", "511"), Pair("values", "no")));
+  EXPECT_EQ(key.layers[0].scheme, "relative_key");
+  EXPECT_THAT(parameters_of(key), UnorderedElementsAre(Pair("max_position", "512")));
+  const ModelConfig both = parse_model_config(
+      R"({"model_type":"bert","hidden_size":4,"num_hidden_layers":1,"num_attention_heads":1,)"
+      R"("max_position_embeddings":40,"position_embedding_type":"relative_key_query"})");
+  EXPECT_EQ(both.layers[0].scheme, "relative_key");
+  EXPECT_THAT(parameters_of(both),
+              UnorderedElementsAre(Pair("max_position", "40"), Pair("with_keys", "yes")));
   const ModelConfig roberta = load("roberta");
   EXPECT_EQ(parameters_of(roberta).at("offset"), "2");
   EXPECT_EQ(roberta.layers[0].table_rows, 514);
@@ -454,9 +459,9 @@ TEST(ModelConfig, RefusesWhatItDoesNotKnowByName) {
   EXPECT_NO_THROW(parse_model_config(llama(R"("alibi":false,"vocab_size":7,"x":{"rope":1})")));
   expect_refusal_with(R"({"model_type":"bert","hidden_size":4,"num_hidden_layers":1,)"
                       R"("num_attention_heads":1,"max_position_embeddings":4,)"
-                      R"("position_embedding_type":"relative_key_query"})",
-                      "position_embedding_type must be absolute or relative_key, got "
-                      "'relative_key_query'");
+                      R"("position_embedding_type":"relative_query"})",
+                      "position_embedding_type must be absolute, relative_key or "
+                      "relative_key_query, got 'relative_query'");
   expect_refusal_with(R"({"model_type":"deberta-v2","hidden_size":4,"num_hidden_layers":1,)"
                       R"("num_attention_heads":1,"max_position_embeddings":4,)"
                       R"("relative_attention":true,"position_biased_input":false,)"
