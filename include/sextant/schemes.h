@@ -20,6 +20,7 @@
 #include "sextant/schemes/distance/alibi.h"
 #include "sextant/schemes/distance/alibi_slopes.h"
 #include "sextant/schemes/distance/clipped.h"
+#include "sextant/schemes/distance/dynamic_position_bias.h"
 #include "sextant/schemes/distance/kerple.h"
 #include "sextant/schemes/distance/retnet.h"
 #include "sextant/schemes/distance/sandwich.h"

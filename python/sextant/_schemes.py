@@ -22,6 +22,7 @@ __all__ = [
     "cope",
     "deberta",
     "document_mask",
+    "dynamic_position_bias",
     "fire",
     "forgetting",
     "fourier",
@@ -405,6 +406,57 @@ def document_mask(
         Krell et al. 2021, 2107.02027
     """
     return cast("_core.ScoreTerm", _core.make("document_mask", positions, {"heads": heads}, {"starts": starts, "causal": causal}, None, 'float32', None))
+
+
+def dynamic_position_bias(
+    positions: Positions,
+    heads: int,
+    *,
+    log_distance: bool = False,
+    hidden: int = 32,
+    depth: int = 2,
+    seed: int = 0,
+    weights: Mapping[str, Array] | None = None,
+) -> _core.DistanceBias:
+    r"""A small network computes each head's bias from the signed distance.
+
+        d   = i - j,  or sign(i - j) ln(|i - j| + 1) with log_distance
+        h_1 = silu(w_in d + b_in)
+        h_n = silu(w_hidden[n - 2] h_(n-1) + b_hidden[n - 2]),  n = 2 .. depth
+        score(i, j) = scale <q_i, k_j> + w_out h_depth + b_out
+
+    It is `DynamicPositionBias` of x-transformers (`dynamic_pos_bias = True`), the one-dimensional form of CrossFormer's
+    (Wang et al. 2021, 2108.00154, section 3.3). The network is evaluated once for each distance, not for each pair, and
+    gives a number for any distance.
+
+    Args:
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        heads: query heads
+        log_distance (True | False): the network gets sign(d) ln(|d| + 1) of the distance d; no: d
+            itself
+        hidden (1 .. 4096): units of each hidden layer
+        depth (2 .. 64): hidden layers of the network
+        seed (0 .. 2^32 - 1): seed of the initial weights
+        weights: arrays by name; None: the initial ones. w_in [hidden]: weights of the first hidden
+            layer; initially uniform, +-1; b_in [hidden]: its bias; initially uniform, +-1; w_hidden
+            [depth - 1, hidden, hidden]: weights of the others, [to, from]; initially uniform,
+            +-1/sqrt(hidden); b_hidden [depth - 1, hidden]: their biases; initially the same; w_out
+            [heads, hidden]: weights of the output; initially the same; b_out [heads]: bias of the
+            output; initially the same
+
+    Returns:
+        A DistanceBias, for attention(bias=...).
+
+    Raises:
+        ValueError: a value out of its range or shapes that do not fit; the message names the
+            argument
+        TypeError: an argument of another type
+
+    Source:
+        x-transformers 2022; Wang et al. 2021, 2108.00154
+    """
+    return cast("_core.DistanceBias", _core.make("dynamic_position_bias", positions, {"heads": heads}, {"log_distance": log_distance, "hidden": hidden, "depth": depth, "seed": seed}, weights, 'float32', None))
 
 
 def fire(

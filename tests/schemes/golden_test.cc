@@ -61,7 +61,7 @@ Case case_of(const std::string& scheme, const Json& json) {
   if (json.contains("weights")) {
     for (const auto& [name, entry] : json["weights"].items()) {
       const auto sizes = entry["shape"].get<std::vector<std::int64_t>>();
-      Tensor<double> weight(sizes.size() == 1 ? Shape{sizes[0]} : Shape{sizes[0], sizes[1]});
+      Tensor<double> weight{Shape(sizes)};
       const auto values = numbers_of(entry["values"]);
       std::copy(values.begin(), values.end(), weight.data());
       golden.weights.emplace(name, std::move(weight));

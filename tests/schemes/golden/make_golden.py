@@ -228,6 +228,26 @@ def distance_biases():
             weights={"table": table}, heads=2)
 
 
+def dynamic_position_bias():
+    torch.manual_seed(15)
+    rows, n = list(range(24)), 8
+    for log, depth in ((False, 2), (True, 3)):
+        module = xt.DynamicPositionBias(n, heads=3, depth=depth, log_distance=log)
+        layers = [layer[0] if isinstance(layer, torch.nn.Sequential) else layer for layer in module.mlp]
+        # Every sum of n + 1 products has n + 2 roundings of what it would be of absolute values, silu four more, and its
+        # slope is below 1.1. The network of absolute values bounds what becomes of them.
+        most = torch.full((1, 1), np.log(24.0) if log else 23.0)
+        for layer in layers:
+            most = 1.1 * (most @ layer.weight.abs().T + layer.bias.abs())
+        with torch.no_grad():
+            bias = module(24, 24)
+        weights = {"w_in": layers[0].weight[:, 0], "b_in": layers[0].bias, "w_hidden": torch.stack([x.weight for x in layers[1:-1]]),
+                   "b_hidden": torch.stack([x.bias for x in layers[1:-1]]), "w_out": layers[-1].weight, "b_out": layers[-1].bias}
+        add("dynamic_position_bias", f"{X}, DynamicPositionBias(depth={depth}, log_distance={log})", toeplitz(bias),
+            (depth + 1) * (n + 6) * U * most.max().item(), {"log_distance": "yes" if log else "no", "hidden": n, "depth": depth},
+            rows, weights={name: w.detach().numpy() for name, w in weights.items()}, heads=3)
+
+
 # Biases by place.
 def swin():
     torch.manual_seed(3)
@@ -340,8 +360,8 @@ def forgetting():
 
 
 def main():
-    for make in (rotary_family, sections, axial, temperature, added, distance_biases, swin, deberta, transformer_xl, cope,
-                 forgetting):
+    for make in (rotary_family, sections, axial, temperature, added, distance_biases, dynamic_position_bias, swin, deberta,
+                 transformer_xl, cope, forgetting):
         make()
     for scheme, entries in sorted(cases.items()):
         text = json.dumps(entries).replace('{"source"', '\n{"source"') + "\n"
