@@ -132,11 +132,13 @@ TEST(LengthClass, SaysWhereTablesDiffer) {
   check(find_scheme("sincos_3d"), {{"columns", "2"}});
   check(find_scheme("alibi_2d"), {{"rows", "3"}});
   check(find_scheme("swin_v2"), {{"columns", "4"}});
+  check(find_scheme("cape"), {{"normalize", "yes"}});
 }
 
 TEST(LengthClass, IsOneWhereParametersSayTheLength) {
   const std::map<std::string, Texts> parameters = {
       {"alibi_2d", {{"columns", "7"}}},
+      {"cape", {{"normalize", "yes"}, {"length", "20"}}},
       {"fourier", {{"length", "20"}}},
       {"rotary_axial", {{"columns", "7"}}},
       {"rotary_dynamic_ntk", {{"max_length", "8"}, {"length", "20"}}},
@@ -145,7 +147,8 @@ TEST(LengthClass, IsOneWhereParametersSayTheLength) {
       {"sincos_2d", {{"columns", "7"}}},
       {"sincos_3d", {{"columns", "4"}, {"rows", "4"}}},
       {"swin", {{"columns", "7"}, {"rows", "6"}}},
-      {"swin_v2", {{"columns", "7"}, {"rows", "6"}}}};
+      {"swin_v2", {{"columns", "7"}, {"rows", "6"}}},
+      {"tape", {{"length", "20"}}}};
   for (const Scheme* scheme : schemes()) {
     if (scheme->length_class == nullptr) continue;
     SCOPED_TRACE(scheme->name);

@@ -149,9 +149,17 @@ TEST(Schemes, AParameterWithoutDefaultMustBeGiven) {
 }
 
 TEST(Schemes, MakeTheTableOfTheirKind) {
+  constexpr std::int64_t kFirst[] = {0, 1, 2,
+                                     3};  // where a table ends before the last of the others
   for (const Scheme* scheme : schemes()) {
     SCOPED_TRACE(scheme->name);
-    const SchemeTable made = scheme->make(request(required_of(*scheme)));
+    const auto request_of = [&](std::map<std::string, std::string> parameters) {
+      SchemeRequest asked = request(std::move(parameters));
+      const bool ends = scheme->max_length != nullptr && scheme->max_length(asked) <= 1000;
+      if (ends) asked.positions = kFirst;
+      return asked;
+    };
+    const SchemeTable made = scheme->make(request_of(required_of(*scheme)));
     EXPECT_EQ(kind_of(made), scheme->kind);
     if (const auto* added = std::get_if<Tensor<double>>(&made)) {
       EXPECT_EQ(added->shape(), Shape({4, 8}));
@@ -167,7 +175,7 @@ TEST(Schemes, MakeTheTableOfTheirKind) {
     for (const Option& parameter : scheme->parameters()) {
       spelled.emplace(parameter.name, parameter.default_text);
     }
-    EXPECT_NO_THROW(scheme->make(request(spelled)));
+    EXPECT_NO_THROW(scheme->make(request_of(spelled)));
   }
 }
 

@@ -87,7 +87,7 @@ namespace {
 
 constexpr Definition<RelativeKeyWeights, RelativeKey, RelativeKeyTables> kDefinition = {
     .name = "relative_key",
-    .title = "BERT relative key",
+    .title = "relative key",
     .kind = SchemeKind::content,
     .idea = "Multiplies queries, and keys if asked, with a learned vector for each distance.",
     .paper = "Huang et al. 2020, 2009.13658; Shaw et al. 2018, 1803.02155",

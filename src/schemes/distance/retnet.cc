@@ -56,7 +56,7 @@ namespace {
 
 constexpr Definition<NoWeights, Retnet> kDefinition = {
     .name = "retnet",
-    .title = "RetNet decay",
+    .title = "RetNet",
     .kind = SchemeKind::distance_bias,
     .idea = "Multiplies weights by a factor below 1 for each position of distance, one per head.",
     .paper = "Sun et al. 2023, 2307.08621",
