@@ -47,9 +47,8 @@ TEST(CallExtents, WindowsEndAfterTheDiagonalOfTheLastQuery) {
   const std::vector<std::int64_t> offsets{4};
   for (const std::int64_t right : {0, 1, 2, 5}) {
     SCOPED_TRACE(right);
-    const Ends ends = ends_of({.causal = Causal::none,
-                               .query_offsets = offsets,
-                               .window = {.left = 1, .right = right}});
+    const Ends ends = ends_of(
+        {.causal = Causal::none, .query_offsets = offsets, .window = {.left = 1, .right = right}});
     expect_range(ends.queries, 4, 6);
     expect_range(ends.keys, 3, std::min<std::int64_t>(6 + right, kKeys - 1));
   }
@@ -60,8 +59,8 @@ TEST(CallExtents, QueriesWithoutAKeyAreNotCounted) {
   const Ends early = ends_of({.causal = Causal::at_offsets, .query_offsets = before});
   expect_range(early.queries, 0, 0);
   expect_range(early.keys, 0, 0);
-  const Ends late = ends_of(
-      {.causal = Causal::at_offsets, .query_offsets = after, .window = {.left = 1}});
+  const Ends late =
+      ends_of({.causal = Causal::at_offsets, .query_offsets = after, .window = {.left = 1}});
   expect_range(late.queries, 8, 9);
   expect_range(late.keys, 7, 8);
 }
