@@ -89,7 +89,7 @@ std::int64_t KvCache<T>::length(std::int64_t sequence) const {
 
 template <CacheElement T>
 std::int64_t KvCache<T>::longest() const noexcept {
-  return batch() == 0 ? 0 : std::ranges::max(lengths());
+  return batch() == 0 ? 0 : *std::ranges::max_element(lengths());
 }
 
 template <CacheElement T>

@@ -197,8 +197,8 @@ std::int64_t KvCache<T>::bytes() const {
     pages.insert(pages.end(), list.data(), list.data() + list.size());
   }
   std::ranges::sort(pages);
-  const auto repeated = std::ranges::unique(pages);
-  return (std::ssize(pages) - std::ssize(repeated)) * state_->layout.number_bytes();
+  const auto end = std::unique(pages.begin(), pages.end());
+  return (end - pages.begin()) * state_->layout.number_bytes();
 }
 
 template <CacheElement T>

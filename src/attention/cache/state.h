@@ -67,7 +67,7 @@ struct KvCache<T>::State {
   Tensor<T> stored(std::int64_t channels,
                    T* (State::*at)(std::int64_t, std::int64_t, std::int64_t) const noexcept) const {
     const auto batch = static_cast<std::int64_t>(lengths.size());
-    const std::int64_t longest = batch == 0 ? 0 : std::ranges::max(lengths);
+    const std::int64_t longest = batch == 0 ? 0 : *std::ranges::max_element(lengths);
     Tensor<T> all(Shape{batch, layout.kv_heads, longest, channels});
     for (std::int64_t b = 0; b < batch && channels > 0; ++b) {
       for_each_run(

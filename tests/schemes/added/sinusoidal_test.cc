@@ -27,8 +27,8 @@ bool same_bits(const Tensor<T>& a, std::int64_t a_row, const Tensor<T>& b) {
 }
 
 template <class T>
-class SinusoidalBits : public testing::Test {};
-using AllTypes = testing::Types<float, double, float16, bfloat16>;
+class SinusoidalBits : public ::testing::Test {};
+using AllTypes = ::testing::Types<float, double, float16, bfloat16>;
 TYPED_TEST_SUITE(SinusoidalBits, AllTypes);
 
 TYPED_TEST(SinusoidalBits, DoNotDependOnThreadsSplitsOrHowPositionsAreGiven) {
@@ -87,8 +87,8 @@ TEST(Sinusoidal, MakesEmptyAndNarrowTables) {
   EXPECT_EQ(sinusoidal<float>({.length = 0, .width = 8}).shape(), (Shape{0, 8}));
   EXPECT_EQ(sinusoidal<float>({.width = 8}, std::span<const std::int64_t>()).shape(),
             (Shape{0, 8}));
-  using testing::DoubleEq;
-  using testing::ElementsAre;
+  using ::testing::DoubleEq;
+  using ::testing::ElementsAre;
   EXPECT_THAT(row_at({.width = 1}, 1), ElementsAre(DoubleEq(std::sin(1.0))));
   EXPECT_THAT(row_at({.width = 1, .odd_width = OddWidth::zero_column}, 1), ElementsAre(0));
   EXPECT_THAT(row_at({.width = 1, .odd_width = OddWidth::round_up}, 1),
@@ -99,7 +99,7 @@ TEST(Sinusoidal, MakesEmptyAndNarrowTables) {
       ElementsAre(DoubleEq(std::cos(1.0))));
   EXPECT_THAT(row_at({.width = 2}, 1),
               ElementsAre(DoubleEq(std::sin(1.0)), DoubleEq(std::cos(1.0))));
-  EXPECT_THAT(row_at({.width = 9, .scale = 0}, 7), testing::Each(0));
+  EXPECT_THAT(row_at({.width = 9, .scale = 0}, 7), ::testing::Each(0));
 }
 
 TEST(Sinusoidal, PositionZeroIsExactlyZeroAndOne) {
@@ -138,14 +138,14 @@ TEST(Sinusoidal, SaysWhatEachColumnShows) {
 TEST(Sinusoidal, FrequenciesAreTheNearestDoubles) {
   const Tensor<double> f = sinusoidal_frequencies({.width = 8});
   EXPECT_THAT(std::vector<double>(f.span().begin(), f.span().end()),
-              testing::ElementsAre(1, 0.1, 0.01, 0.001));
+              ::testing::ElementsAre(1, 0.1, 0.01, 0.001));
   const Tensor<double> last =
       sinusoidal_frequencies({.width = 10, .ladder = Ladder::d_half_minus_1});
   EXPECT_EQ(last(4), 1e-4);
   const Tensor<double> unpaired = sinusoidal_frequencies(
       {.width = 4, .base = 16, .exponent = Exponent::doubled_unpaired}, true);
   EXPECT_THAT(std::vector<double>(unpaired.span().begin(), unpaired.span().end()),
-              testing::ElementsAre(0.25, 0x1p-6));
+              ::testing::ElementsAre(0.25, 0x1p-6));
 }
 
 TEST(Sinusoidal, NamesTheArgumentAtFault) {
