@@ -49,7 +49,7 @@ def models(folders: list[dict[str, bytes]], sentences: Any) -> Any:
     """A model of the files of its folder, or an ensemble of several folders."""
     with tempfile.TemporaryDirectory(prefix="sextant-") as top:
         paths = [write_files(files, os.path.join(top, str(number))) for number, files in enumerate(folders)]
-        core: Any = _core.load_model(paths, None, None, "")
+        core: Any = _core.load_model(paths, None, None, "", "float32")
     return core if sentences is None else core.with_sentences(*sentences)
 
 

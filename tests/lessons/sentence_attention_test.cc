@@ -41,7 +41,7 @@ std::vector<std::string> ready_schemes() {
   std::vector<std::string> names;
   for (const Scheme* scheme : schemes()) {
     // Masks say what is seen and not where it stands.
-    if (scheme->name.ends_with("_mask") || scheme->name == "window") continue;
+    if (scheme->name.ends_with("_mask") || scheme->name.ends_with("window")) continue;
     if (std::ranges::none_of(scheme->parameters(),
                              [](const Option& p) { return p.default_text.empty(); })) {
       names.emplace_back(scheme->name);
@@ -97,7 +97,8 @@ TEST(AttendSentences, LetsASecondSentenceAnswer) {
       const SentenceAttention result = attend_sentences(kSentence, answer, options);
       EXPECT_EQ(result.weights.shape(), Shape({4, 7, 3}));
       EXPECT_EQ(result.keys, answer);
-      EXPECT_EQ(result.weights(0, 0, 1) == 0, causal);
+      const bool looks_back = causal || scheme == "retnet";  // which hides later keys itself
+      EXPECT_EQ(result.weights(0, 0, 1) == 0, looks_back) << scheme;
       EXPECT_EQ(attend_sentences(answer, kSentence, options).weights.shape(), Shape({4, 3, 7}));
     }
   }

@@ -114,7 +114,8 @@ TEST_F(LoadedModel, TakesTheMemoryOfItsWeights) {
   EXPECT_LT(tests::peak_growth([&] { (void)TextModel::load(big); }), most);
   ModelFolder narrow = open_model_folder(big);
   narrow.dtype = WeightType::bfloat16;
-  EXPECT_LT(tests::peak_growth([&] { (void)TextModel::load(narrow); }), most / 2);
+  // Half the matrices, and one piece of the file, which is rounded while it is read.
+  EXPECT_LT(tests::peak_growth([&] { (void)TextModel::load(narrow); }), most / 2 + (1 << 20));
   EXPECT_LT(tests::peak_growth([&] { (void)open_model_folder(big); }), 4 << 20);
   EXPECT_LT(tests::peak_growth([&] {
               const std::vector<ModelFolder> three(3, open_model_folder(big));
