@@ -208,9 +208,9 @@ TEST_F(Extrapolate, TrainsAModelFurtherWithOtherPositions) {
   EXPECT_EQ(json["rows"][3]["stage"], "after");
   EXPECT_EQ(json["rows"][3]["label"], "none");
   const std::string picture = contents(folder_ / "further/extrapolation.svg");
-  EXPECT_THAT(picture, HasSubstr("Rotary, its own, before"));
+  EXPECT_THAT(picture, HasSubstr("rotary, its own, before"));
   EXPECT_THAT(picture, HasSubstr(", after"));
-  EXPECT_EQ(sextant("info " + folder_ / "further/none").code, 0);
+  EXPECT_EQ(sextant("info --model " + folder_ / "further/none").code, 0);
 }
 
 TEST_F(Extrapolate, RefusesWrongCommandLines) {
