@@ -141,9 +141,16 @@ void add_attend(CLI::App& program, Job& job) {
   add_integer(command, "--layer", attend->layer, 0, kMaxInteger,
               "layer of a trained model, from 0 (default: the last)");
   command
-      .add_option("--rows", attend->rows,
-                  "for a language model: only these queries, FIRST:END from 0, without END; with "
-                  "--layer and --head maps of thousands of tokens have at most 2^25 weights")
+      .add_option_function<std::string>(
+          "--rows",
+          [attend](const std::string& text) {
+            if (text.find(':') == std::string::npos) {
+              throw Error("attend.rows", "must be FIRST:END, got '" + text + "'");
+            }
+            attend->rows = text;
+          },
+          "for a language model: only these queries, FIRST:END from 0, without END; with "
+          "--layer and --head maps of thousands of tokens have at most 2^25 weights")
       ->type_name("FIRST:END");
   attend->splitting.add_to(command);
   add_fields(command, attend->options, "", kSentenceWords);

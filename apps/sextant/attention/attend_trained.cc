@@ -15,12 +15,11 @@ figures::MapChoice choice_of(const Attend& attend, const TransformerConfig& conf
   figures::MapChoice chosen;
   if (!attend.rows.empty()) {
     const std::size_t colon = attend.rows.find(':');
-    const bool is_range = colon != std::string::npos;
-    if (!is_range || attend.overview || config.kind == ModelKind::translator) {
+    if (attend.overview || config.kind == ModelKind::translator) {
       throw Error("attend.rows",
-                  attend.overview ? "must not be given with --overview, which needs all rows"
-                  : is_range ? "must be given with a language model, got " + described(config.kind)
-                             : "must be FIRST:END, got '" + attend.rows + "'");
+                  attend.overview
+                      ? "must not be given with --overview, which needs all rows"
+                      : "must be given with a language model, got " + described(config.kind));
     }
     chosen.first_row = parse_int64(attend.rows.substr(0, colon), "attend.rows");
     chosen.end_row = parse_int64(attend.rows.substr(colon + 1), "attend.rows");

@@ -22,7 +22,7 @@ ScoreTask::ScoreTask(const AttentionCall& a, const Sequence& sequence, std::int6
   kernels::AttentionBlock& b = block_.scores;
   describe_rows(a, sequence, head, 0, factor, b);
   if (stage == Stage::scores) b.numbers = b.numbers.without_steps();
-  b.v = {nullptr, 0, 1, kernels::Storage::float32};
+  b.v = {{nullptr, 0, 1, kernels::Storage::float32}};
   b.queries = static_cast<std::int64_t>(queries.size());
   b.key_begin = key_begin_;
   b.key_end = key_end_;

@@ -37,8 +37,8 @@ struct Problem {
 
   DecodeBlock decode(View<T> out, View<float> log_sum) {
     DecodeBlock b;
-    b.k = {k.data(), dim, 1, storage_of<T>};
-    b.v = {v.data(), dim, 1, storage_of<T>};
+    b.k = {{k.data(), dim, 1, storage_of<T>}};
+    b.v = {{v.data(), dim, 1, storage_of<T>}};
     b.q_storage = b.out_storage = storage_of<T>;
     b.head_dim = b.v_dim = dim;
     b.numbers.scale = 0.3F;
@@ -67,8 +67,8 @@ struct Problem {
       int head;
     } context{this, h};
     AttentionBlock b{.q = {&q(h, 0, 0), dim, 1, storage_of<T>},
-                     .k = {k.data(), dim, 1, storage_of<T>},
-                     .v = {v.data(), dim, 1, storage_of<T>},
+                     .k = {{k.data(), dim, 1, storage_of<T>}},
+                     .v = {{v.data(), dim, 1, storage_of<T>}},
                      .out = {&out(h, 0, 0), dim, 1, storage_of<T>},
                      .queries = kQueries,
                      .head_dim = dim,
