@@ -21,6 +21,7 @@ struct MatrixOf {
   std::ptrdiff_t row_stride, column_stride;
 
   MatrixOf from(std::int64_t row, std::int64_t column) const {
+    if (data == nullptr) return *this;  // it has no elements
     return {data + row * row_stride + column * column_stride, row_stride, column_stride};
   }
 };
