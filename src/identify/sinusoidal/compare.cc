@@ -7,6 +7,7 @@
 
 #include "core/threads/interruption.h"
 #include "identify/numbers.h"
+#include "schemes/added/sinusoidal_columns.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant::identify {
@@ -19,7 +20,7 @@ std::vector<double> column_frequencies(const Sinusoidal& options, std::int64_t w
   std::vector<double> frequencies;
   in_parts(width, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t column = begin; column < end; ++column) {
-      const auto [pair, cosine] = sinusoidal_column(options, column);
+      const auto [pair, cosine] = column_of(options, column);  // the frequencies were checked
       frequencies.push_back(pair < 0 ? 0 : (cosine ? cosines : sines).data()[pair]);
     }
   });

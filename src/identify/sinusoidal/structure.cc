@@ -5,6 +5,7 @@
 
 #include "core/threads/interruption.h"
 #include "identify/sinusoidal/search.h"
+#include "schemes/added/sinusoidal_columns.h"
 
 namespace sextant::identify {
 namespace {
@@ -14,7 +15,7 @@ std::vector<Step> steps_of(const Sinusoidal& options, bool unpaired) {
   std::vector<Step> all(static_cast<std::size_t>(options.width + 3));
   in_parts(options.width, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t column = begin; column < end; ++column) {
-      const SinusoidalColumn shown = sinusoidal_column(options, column);
+      const SinusoidalColumn shown = column_of(options, column);
       if (shown.pair < 0) continue;
       const std::int64_t index = unpaired ? 2 * shown.pair + (shown.cosine ? 1 : 0) : shown.pair;
       Step& step = all[static_cast<std::size_t>(index)];

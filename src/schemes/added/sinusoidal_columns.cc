@@ -58,6 +58,10 @@ SinusoidalColumn sinusoidal_column(const Sinusoidal& options, std::int64_t colum
     throw Error("sinusoidal_column.column", "must be 0 .. " + std::to_string(options.width - 1) +
                                                 ", got " + std::to_string(column));
   }
+  return column_of(options, column);
+}
+
+SinusoidalColumn column_of(const Sinusoidal& options, std::int64_t column) noexcept {
   const Counts counts = counts_of(options);
   if (column >= counts.sines + counts.cosines) return {-1, false};
   switch (options.layout) {
@@ -85,7 +89,7 @@ SinusoidalColumns sinusoidal_columns(const Sinusoidal& options) {
   }
   result.columns.reserve(static_cast<std::size_t>(options.width));
   for (std::int64_t i = 0; i < options.width; ++i) {
-    const SinusoidalColumn column = sinusoidal_column(options, i);
+    const SinusoidalColumn column = column_of(options, i);
     const std::int64_t frequency = column.pair + (column.cosine ? first_cosine : 0);
     result.columns.push_back({static_cast<std::int32_t>(frequency), column.cosine});
   }

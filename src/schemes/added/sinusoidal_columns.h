@@ -20,6 +20,9 @@ OddWidth odd_width_rule(const Sinusoidal& options) noexcept;
 // Radians per position of every sine, or every cosine, of checked options.
 std::vector<WideFloat> sinusoidal_ladder(const Sinusoidal& options, bool cosine);
 
+// sinusoidal_column() of checked options and a column below their width.
+SinusoidalColumn column_of(const Sinusoidal& options, std::int64_t column) noexcept;
+
 // Frequencies and columns of checked options. Sines and cosines share their frequencies unless they
 // are unpaired, where those of the cosines follow the sines'.
 struct SinusoidalColumns {
