@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -159,7 +160,10 @@ std::int64_t bytes_read() {
 }
 
 TEST_F(TextTokens, OfAResumedRunNeedTheTextOnceForItsChecksum) {
-  if (bytes_read() == 0) GTEST_SKIP() << "this system does not count what a process reads";
+  if (bytes_read() == 0 && std::getenv("CI") == nullptr) {
+    GTEST_SKIP() << "this system does not count what a process reads";
+  }
+  ASSERT_GT(bytes_read(), 0);
   std::string text;
   for (int i = 0; i < 100'000; ++i) text += "abcdefghij\n";
   write_file(path("text"), text);
