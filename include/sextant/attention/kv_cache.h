@@ -31,7 +31,7 @@ struct KvCacheSizes {
   std::int64_t kv_heads = 1;   // >= 1
   std::int64_t head_dim = 64;  // channels of a key, >= 1
   std::int64_t v_dim = 64;     // channels of a value, >= 0
-  // Positions of a page, a multiple of 128: the kernels read keys in blocks of 128.
+  // Positions of a page, a multiple of 128 up to 2^20: the kernels read keys in blocks of 128.
   std::int64_t page_size = kPageSize;
 };
 

@@ -31,9 +31,9 @@ PageLayout layout_of(const KvCacheSizes& sizes, std::int64_t element) {
                           .v_dim = checked_size("v_dim", sizes.v_dim, 0),
                           .page_size = sizes.page_size,
                           .element = element};
-  constexpr std::int64_t kBlock = KvCacheSizes::kPageSize;
-  if (sizes.page_size < kBlock || sizes.page_size > kMaxSize || sizes.page_size % kBlock != 0) {
-    refuse_in_cache("page_size", "must be a multiple of 128 in 128 .. 2^40, got " +
+  constexpr std::int64_t kBlock = KvCacheSizes::kPageSize, kMaxPage = std::int64_t{1} << 20;
+  if (sizes.page_size < kBlock || sizes.page_size > kMaxPage || sizes.page_size % kBlock != 0) {
+    refuse_in_cache("page_size", "must be a multiple of 128 in 128 .. 2^20, got " +
                                      std::to_string(sizes.page_size));
   }
   const double bytes = static_cast<double>(sizes.kv_heads) * static_cast<double>(sizes.page_size) *

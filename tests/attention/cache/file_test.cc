@@ -79,7 +79,7 @@ TEST(KvCacheFileErrors, NameWhatIsWrong) {
   EXPECT_THAT(error([](auto& file) { file.metadata["page_size"] = "128x"; }),
               HasSubstr("must have a number as page_size, got '128x'"));
   EXPECT_THAT(error([](auto& file) { file.metadata["page_size"] = "1099511627776"; }),
-              HasSubstr("page"));
+              HasSubstr("[kv_cache.page_size] must be a multiple of 128 in 128 .. 2^20"));
   EXPECT_THAT(error([](auto& file) { file.metadata["checksum"] = ""; }),
               HasSubstr("must have the checksum that its metadata says"));
   EXPECT_THAT(error([](auto& file) { file.tensors.erase("values"); }), HasSubstr("values"));

@@ -288,7 +288,7 @@ TEST(KvCache, ErrorsNameTheArgument) {
   EXPECT_THAT(error_of([] {
                 KvCache<float>({1, 1, 1, 1, 64});
               }),
-              HasSubstr("[kv_cache.page_size] must be a multiple of 128 in 128 .. 2^40, got 64"));
+              HasSubstr("[kv_cache.page_size] must be a multiple of 128 in 128 .. 2^20, got 64"));
   EXPECT_THAT(error_of([] { KvCache<float>({1, 1, 1, 1, 192}); }), HasSubstr("kv_cache.page_size"));
   KvCache<float> cache({2, 1, 4, 3});
   const Tensor<float> k(Shape{2, 1, 2, 4}), v(Shape{2, 1, 2, 3}), q(Shape{2, 1, 1, 4});
