@@ -220,7 +220,8 @@ LossSum translation_loss(const TranslatorEnsemble& ensemble,
         std::min(sources.size() - first, static_cast<std::size_t>(options.batch_size));
     const auto read = sources.subspan(first, count), wanted = targets.subspan(first, count);
     std::int64_t longest = 0;  // with <bos>
-    for (const Tokens& target : wanted) longest = std::max<std::int64_t>(longest, std::ssize(target) + 1);
+    for (const Tokens& target : wanted)
+      longest = std::max<std::int64_t>(longest, std::ssize(target) + 1);
     if (has_one_table(ensemble, longest + std::ssize(before))) {
       sum.add(score_at_once(*ensemble.models[0], read, wanted, before, search, options.threads));
     } else {

@@ -44,7 +44,8 @@ std::vector<NewRows> rows_of(const AppendedRows& rows, std::int64_t batch, std::
     const auto segments = rows.segments;
     if (!rows.counts.empty()) refuse_in_cache("counts", "must not be given with segments");
     check_entries("segments", segments, batch + 1);
-    if (segments.front() != 0 || segments.back() != count || !std::is_sorted(segments.begin(), segments.end())) {
+    if (segments.front() != 0 || segments.back() != count ||
+        !std::is_sorted(segments.begin(), segments.end())) {
       refuse_in_cache("segments", "must ascend from 0 to the number of rows " +
                                       std::to_string(count) + ", got " +
                                       std::to_string(segments.front()) + " .. " +
