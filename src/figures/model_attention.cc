@@ -58,9 +58,9 @@ std::vector<std::int64_t> one_or_all(std::optional<std::int64_t> chosen, std::in
 std::vector<std::int64_t> rows_of(const MapChoice& chosen, std::int64_t tokens) {
   const std::int64_t first = chosen.first_row, end = chosen.end_row.value_or(tokens);
   if (first < 0 || first >= end || end > tokens) {
-    throw Error("figure.rows", "must be FIRST:END with 0 <= FIRST < END <= " +
+    throw Error("figure.rows", "must be BEGIN,END with 0 <= BEGIN < END <= " +
                                    std::to_string(tokens) + ", the number of tokens, got " +
-                                   std::to_string(first) + ":" + std::to_string(end));
+                                   std::to_string(first) + "," + std::to_string(end));
   }
   std::vector<std::int64_t> rows;
   for (std::int64_t row = first; row < end; ++row) rows.push_back(row);

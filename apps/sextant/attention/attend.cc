@@ -143,15 +143,10 @@ void add_attend(CLI::App& program, Job& job) {
   command
       .add_option_function<std::string>(
           "--rows",
-          [attend](const std::string& text) {
-            if (text.find(':') == std::string::npos) {
-              throw Error("attend.rows", "must be FIRST:END, got '" + text + "'");
-            }
-            attend->rows = text;
-          },
-          "for a language model: only these queries, FIRST:END from 0, without END; with "
-          "--layer and --head maps of thousands of tokens have at most 2^25 weights")
-      ->type_name("FIRST:END");
+          [attend](const std::string& text) { attend->rows = parse_pair(text, "attend.rows", 0); },
+          "for a language model: only queries BEGIN to END - 1, from 0; with --layer and --head "
+          "maps of thousands of tokens have at most 2^25 weights")
+      ->type_name("BEGIN,END");
   attend->splitting.add_to(command);
   add_fields(command, attend->options, "", kSentenceWords);
   add_integer(command, "--head", attend->head, 0, kMaxInteger, "only this head, 0 .. heads - 1");
@@ -180,7 +175,7 @@ void add_attend(CLI::App& program, Job& job) {
       "  sextant attend \"the cat sat\" --scheme rotary --step rotated_q -o q.svg\n"
       "  sextant attend \"the king and the queen\" --vectors wiki.vec\n"
       "  sextant attend --model runs/dates \"the third of March 2021\" -o cross.svg\n"
-      "  sextant attend --model gpt2 --file long.txt --layer 5 --head 1 --rows 900:1000 -o "
+      "  sextant attend --model gpt2 --file long.txt --layer 5 --head 1 --rows 900,1000 -o "
       "map.npy\n"
       "Without -o and --format: colour blocks in a terminal, numbers in a pipe.");
   command.callback([attend, model, &command, &job] {

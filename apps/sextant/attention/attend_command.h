@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "calls/printed_call.h"
@@ -51,8 +52,8 @@ struct Attend {
   ModelOption model;
   std::string part;
   std::optional<std::int64_t> layer;
-  std::string rows;       // FIRST:END of the queries; empty: all
-  bool overview = false;  // all heads by their roles
+  std::optional<std::pair<std::int64_t, std::int64_t>> rows;  // queries [begin, end), from 0
+  bool overview = false;                                      // all heads by their roles
 
   bool has_second() const { return second_option->count() + target_option->count() > 0; }
 };

@@ -1,7 +1,8 @@
 // `sextant attend --model`: where a trained model looks.
+#include <tuple>
+
 #include "attention/attend_command.h"
 #include "sextant/core/error.h"
-#include "sextant/core/numbers.h"
 #include "sextant/figures/head_roles.h"
 #include "sextant/figures/model_attention.h"
 #include "streams/console.h"
@@ -13,16 +14,14 @@ namespace {
 // --layer, --head and --rows of a language model; a page and the overview have all layers.
 figures::MapChoice choice_of(const Attend& attend, const TransformerConfig& config) {
   figures::MapChoice chosen;
-  if (!attend.rows.empty()) {
-    const std::size_t colon = attend.rows.find(':');
+  if (attend.rows) {
     if (attend.overview || config.kind == ModelKind::translator) {
       throw Error("attend.rows",
                   attend.overview
                       ? "must not be given with --overview, which needs all rows"
                       : "must be given with a language model, got " + described(config.kind));
     }
-    chosen.first_row = parse_int64(attend.rows.substr(0, colon), "attend.rows");
-    chosen.end_row = parse_int64(attend.rows.substr(colon + 1), "attend.rows");
+    std::tie(chosen.first_row, chosen.end_row) = *attend.rows;
   }
   if (config.kind == ModelKind::translator || attend.overview) return chosen;
   const bool is_page =

@@ -166,7 +166,7 @@ TEST(AttendTrained, RefusesWhatItCannotUse) {
            {attend("''"), "[attend.text] "},
            {attend("'a b' ''"), "[attend.target] "},
            {"attend 'a b' --model nowhere", "[nowhere] must be a model's folder"},
-           {attend("'a b' --rows 0:1"), "[attend.rows] must be given with a language model, got "},
+           {attend("'a b' --rows 0,1"), "[attend.rows] must be given with a language model, got "},
            {attend("\"$(for i in {1..9000}; do printf 'a '; done)\""),
             "[attend.text] must have at most 2^25 attention weights in the maps, got "}}) {
     const Outcome outcome = sextant(wrong);

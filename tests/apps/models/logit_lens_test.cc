@@ -121,14 +121,15 @@ TEST(WithoutPositions, EveryCommandReadsTheSameModel) {
 TEST(AttendRows, AreThoseOfTheWholeMap) {
   const std::string command = "attend abcabc --json --model " + alphabet_model();
   const Json all = sextant(command).json();
-  const Json some = sextant(command + " --head 1 --rows 2:4").json();
+  const Json some = sextant(command + " --head 1 --rows 2,4").json();
   ASSERT_EQ(some["queries"].size(), 2u);
   EXPECT_EQ(some["first_query"], 2);
   EXPECT_EQ(some["weights"][0][0], all["weights"][1][2]);
   EXPECT_EQ(some["weights"][0][1], all["weights"][1][3]);
-  for (const char* rows : {"4:4", "0:99", "2", "a:b"}) {
-    const Outcome refused = sextant(command + " --rows " + rows);
-    EXPECT_EQ(refused.code, 1) << rows;
+  for (const auto& [rows, code] :
+       {std::pair{"4,4", 1}, {"0,99", 1}, {"2", 2}, {"a,b", 2}, {"-1,2", 2}}) {
+    const Outcome refused = sextant(command + " --rows=" + rows);
+    EXPECT_EQ(refused.code, code) << rows;
     EXPECT_THAT(refused.err, HasSubstr("[attend.rows] ")) << rows;
   }
 }
@@ -145,7 +146,7 @@ TEST(AttendCommand, ShowsAllHeadsByWhatTheyLookAt) {
   EXPECT_THAT(sextant(command + " --layer 0").err, HasSubstr("[attend.layer]"));
   EXPECT_THAT(sextant(command + " --format npy").err, HasSubstr("[attend.overview]"));
   EXPECT_THAT(sextant("attend abc --overview").err, HasSubstr("[attend.model]"));
-  EXPECT_THAT(sextant(command + " --rows 0:2").err, HasSubstr("[attend.rows]"));
+  EXPECT_THAT(sextant(command + " --rows 0,2").err, HasSubstr("[attend.rows]"));
 }
 
 TEST(InfoCommand, DescribesAModel) {
