@@ -7,8 +7,11 @@ from typing import Any, NoReturn
 
 from ._errors import ArgumentTypeError
 
-ALIGNMENTS = "causal=True where q_len is k_len, else 'top_left' (torch's and JAX's is_causal) or 'bottom_right' (flash-attention's and MLX's)"
-LOG_SUM_EXP = "return_log_sum_exp=True gives (out, log_sum_exp)"
+ALIGNMENTS = (
+    "use causal=True where q_len equals k_len, otherwise causal='top_left' (torch's and JAX's is_causal) or 'bottom_right' (flash-attention's"
+    " and MLX's)"
+)
+LOG_SUM_EXP = "use return_log_sum_exp=True, which returns (out, log_sum_exp)"
 # What torch, flex_attention, flash-attention, JAX, MLX, xformers and ONNX Runtime call an option, and what it is here. docs/python.md
 # has the whole table.
 HINTS = {
@@ -16,37 +19,39 @@ HINTS = {
     "unidirectional": ALIGNMENTS,
     "return_lse": LOG_SUM_EXP,
     "return_softmax_lse": LOG_SUM_EXP,
-    "return_attn_probs": "attention_weights() gives the weights, return_log_sum_exp=True the log-sum-exp",
-    "need_weights": "attention_weights() gives the weights",
-    "attn_mask": "mask=",
-    "attn_bias": "mask= for an array [..., heads, q_len, k_len], bias= for one by distance",
-    "score_mod": "bias=sextant.bias(function, length=...)",
-    "mask_mod": "bias=sextant.mask(function, length=...)",
-    "block_mask": "bias=sextant.mask(function, length=...)",
-    "dropout_p": "dropout= and dropout_seed=",
-    "p": "dropout= and dropout_seed=",
-    "sm_scale": "scale=",
-    "softmax_scale": "scale=",
-    "query_scale": "scale=",
-    "logits_soft_cap": "softcap=",
-    "attn_logits_soft_cap": "softcap=",
-    "window_size": "window=(left, right)",
-    "sliding_window": "window=(left, right): (n - 1, 0) for n tokens",
-    "local_window_size": "window=(left, right)",
-    "alibi_slopes": "slopes=, positive: what is added is -slope * |distance|",
-    "cu_seqlens": "segments=",
-    "cu_seqlens_q": "segments=",
-    "cu_seqlens_k": "key_segments=",
-    "cache_seqlens": "key_lengths= and causal='at_lengths'",
-    "seqused_k": "key_lengths=",
-    "key_value_seq_lengths": "key_lengths=",
-    "query_seq_lengths": "queries of padding may be computed: their rows do not change others",
-    "s_aux": "sinks=",
-    "learnable_sink": "sinks=",
-    "enable_gqa": "heads of q that are a multiple of those of k need no option",
-    "position_ids": "positions=",
-    "output": "out=",
-    "lse": "log_sum_exp=",
+    "return_attn_probs": "use attention_weights() for the weights, return_log_sum_exp=True for the log-sum-exp",
+    "need_weights": "use attention_weights() for the weights",
+    "attn_mask": "use mask=",
+    "attn_bias": "use mask= for an array [..., heads, q_len, k_len], bias= for one by distance",
+    "key_padding_mask": "use key_lengths= for padding at the end, mask= for any other",
+    "score_mod": "use bias=sextant.bias(function, length=...)",
+    "mask_mod": "use bias=sextant.mask(function, length=...)",
+    "block_mask": "use bias=sextant.mask(function, length=...)",
+    "dropout_p": "use dropout= and dropout_seed=",
+    "p": "use dropout= and dropout_seed=",
+    "sm_scale": "use scale=",
+    "softmax_scale": "use scale=",
+    "query_scale": "use scale=",
+    "logits_soft_cap": "use softcap=",
+    "attn_logits_soft_cap": "use softcap=",
+    "window_size": "use window=(left, right)",
+    "sliding_window": "use window=(left, right): (n - 1, 0) for n tokens",
+    "local_window_size": "use window=(left, right)",
+    "alibi_slopes": "use slopes=, positive numbers: -slope * |distance| is added",
+    "cu_seqlens": "use segments=",
+    "cu_seqlens_q": "use segments=",
+    "cu_seqlens_k": "use key_segments=",
+    "cache_seqlens": "use key_lengths= and causal='at_lengths'",
+    "seqused_k": "use key_lengths=",
+    "key_value_seq_lengths": "use key_lengths=",
+    "query_seq_lengths": "leave it out: rows of padding do not change other rows",
+    "s_aux": "use sinks=",
+    "learnable_sink": "use sinks=",
+    "enable_gqa": "leave it out: q may have a multiple of the heads of k and v",
+    "num_heads": "leave it out: heads are an axis of q, k and v",
+    "position_ids": "use positions=",
+    "output": "use out=",
+    "lse": "use log_sum_exp=",
 }
 
 
@@ -61,5 +66,5 @@ def refuse(function: str, unknown: dict[str, Any]) -> NoReturn:
         caller = sys._getframe(1)
         known = inspect.getargs(caller.f_code).args
         near = difflib.get_close_matches(name, known, 1)
-        hint = f"{near[0]}=" if near else None
-    raise ArgumentTypeError(f"{function}() got an unexpected keyword argument '{name}'" + (f": here it is {hint}" if hint else ""))
+        hint = f"use {near[0]}=" if near else None
+    raise ArgumentTypeError(f"{function}() got an unexpected keyword argument '{name}'" + (f"; {hint}" if hint else ""))

@@ -42,11 +42,11 @@ def test_a_cache_takes_true_as_its_own_alignment():
 
 
 @pytest.mark.parametrize(("given", "kind", "words"), [
-    (dict(is_causal=True), TypeError, r"attention\(\) got an unexpected keyword argument 'is_causal': .*causal=True.*'top_left' \(torch's"),
+    (dict(is_causal=True), TypeError, r"attention\(\) got an unexpected keyword argument 'is_causal'; .*causal=True.*'top_left' \(torch's"),
     (dict(return_lse=True), TypeError, "'return_lse'.*return_log_sum_exp=True"),
     (dict(score_mod=None), TypeError, r"'score_mod'.*sextant.bias\(function"),
     (dict(window_size=(3, 0)), TypeError, "'window_size'.*window="),
-    (dict(segmens=[0, 5]), TypeError, "'segmens': here it is segments="),
+    (dict(segmens=[0, 5]), TypeError, "'segmens'; use segments="),
     (dict(zebra=1), TypeError, "got an unexpected keyword argument 'zebra'$"),
     (dict(window=4), TypeError, r"\[attention.window\] must be \(left, right\).*\(4, 0\) or \(4, 4\)"),
     (dict(mask="causal"), TypeError, r"\[attention.mask\] must be an array.*causal='bottom_right'"),
@@ -69,7 +69,7 @@ def test_every_function_of_the_operator_gives_hints():
         "KvCache.attend": lambda **more: cache.attend(Q, **more),
     }
     for name, call in calls.items():
-        with pytest.raises(TypeError, match=rf"^{re.escape(name)}\(\) got an unexpected keyword argument 'softmax_scale': here it is scale="):
+        with pytest.raises(TypeError, match=rf"^{re.escape(name)}\(\) got an unexpected keyword argument 'softmax_scale'; use scale="):
             call(softmax_scale=1.0)
 
 
