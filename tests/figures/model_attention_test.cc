@@ -113,9 +113,9 @@ TEST(ModelAttention, RefusesMapsThatAreNotThereOrTooMany) {
   EXPECT_EQ(refused({.layer = 3}), "[figure.layer] must be 0 .. 2, got 3");
   EXPECT_EQ(refused({.head = 2}), "[figure.head] must be 0 .. 1, got 2");
   EXPECT_EQ(refused({.first_row = 2, .end_row = 2}),
-            "[figure.rows] must be FIRST:END with 0 <= FIRST < END <= 4, the number of tokens, "
-            "got 2:2");
-  EXPECT_THAT(refused({.end_row = 5}), HasSubstr("got 0:5"));
+            "[figure.rows] must be BEGIN,END with 0 <= BEGIN < END <= 4, the number of tokens, "
+            "got 2,2");
+  EXPECT_THAT(refused({.end_row = 5}), HasSubstr("got 0,5"));
   std::string text;
   for (int i = 0; i < 2400; ++i) text += "a ";
   EXPECT_EQ(refused({}, text),
