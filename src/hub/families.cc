@@ -11,12 +11,12 @@ namespace sextant::hub {
 namespace {
 
 constexpr const Family* kFamilies[] = {
-    &kBart,      &kBert,       &kBloom,      &kCamembert, &kCodegen,   &kCohere, &kCohere2,
-    &kDebertaV2, &kDistilbert, &kFalcon,     &kGemma,     &kGemma2,    &kGemma3, &kGlm,
-    &kGlm4,      &kGpt2,       &kGptj,       &kGptNeox,   &kGranite,   &kLlama,  &kMarian,
-    &kMbart,     &kMistral,    &kModernbert, &kMpt,       &kMt5,       &kOlmo,   &kOlmo2,
-    &kOpt,       &kPegasus,    &kPhi,        &kPhi3,      &kQwen2,     &kQwen3,  &kRoberta,
-    &kSmollm3,   &kStablelm,   &kStarcoder2, &kT5,        &kXlmRoberta};
+    &kBart,      &kBert,       &kBloom,      &kCamembert,  &kCodegen, &kCohere,    &kCohere2,
+    &kDebertaV2, &kDistilbert, &kFalcon,     &kGemma,      &kGemma2,  &kGemma3,    &kGlm,
+    &kGlm4,      &kGpt2,       &kGptj,       &kGptNeox,    &kGranite, &kLlama,     &kMarian,
+    &kMbart,     &kMistral,    &kModernbert, &kMpt,        &kMt5,     &kOlmo,      &kOlmo2,
+    &kOlmo3,     &kOpt,        &kPegasus,    &kPhi,        &kPhi3,    &kQwen2,     &kQwen3,
+    &kRoberta,   &kSmollm3,    &kStablelm,   &kStarcoder2, &kT5,      &kXlmRoberta};
 
 // Types that others ask for, and why they are not there.
 struct Refused {

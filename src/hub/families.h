@@ -29,8 +29,9 @@ struct Family {
 
 extern const Family kBart, kBert, kBloom, kCamembert, kCodegen, kCohere, kCohere2, kDebertaV2,
     kDistilbert, kFalcon, kGemma, kGemma2, kGemma3, kGlm, kGlm4, kGpt2, kGptNeox, kGptj, kGranite,
-    kLlama, kMarian, kMbart, kMistral, kModernbert, kMpt, kMt5, kOlmo, kOlmo2, kOpt, kPegasus, kPhi,
-    kPhi3, kQwen2, kQwen3, kRoberta, kSmollm3, kStablelm, kStarcoder2, kT5, kXlmRoberta;
+    kLlama, kMarian, kMbart, kMistral, kModernbert, kMpt, kMt5, kOlmo, kOlmo2, kOlmo3, kOpt,
+    kPegasus, kPhi, kPhi3, kQwen2, kQwen3, kRoberta, kSmollm3, kStablelm, kStarcoder2, kT5,
+    kXlmRoberta;
 
 std::span<const Family* const> families() noexcept;
 // Throws Error for a model type that is not one of these.

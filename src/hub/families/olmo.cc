@@ -1,5 +1,6 @@
-// Reads OLMo (Groeneveld et al. 2024, 2402.00838), Llama with layer norms that have no weights, and
-// OLMo 2 (2501.00656), with norms only of the blocks' results, and of all of q and of k.
+// Reads OLMo (Groeneveld et al. 2024, 2402.00838), Llama with layer norms that have no weights;
+// OLMo 2 (2501.00656), with norms only of the blocks' results, and of all of q and of k; and OLMo
+// 3, the same with a window in three layers of four.
 #include "hub/families.h"
 
 namespace sextant::hub {
@@ -41,5 +42,6 @@ constexpr DecoderNames kOlmo2Names = {.self_norm = "post_attention_layernorm",
 
 const Family kOlmo = {"olmo", kModelRules, olmo, add_decoder_of<kOlmoNames>};
 const Family kOlmo2 = {"olmo2", kModelRules, olmo2, add_decoder_of<kOlmo2Names>};
+const Family kOlmo3 = {"olmo3", kModelRules, olmo2, add_decoder_of<kOlmo2Names>};
 
 }  // namespace sextant::hub

@@ -43,6 +43,7 @@ constexpr RotaryFamily kFamilies[] = {
     {.name = "starcoder2", .window = LayerWindow::always},
     {.name = "olmo"},
     {.name = "olmo2"},
+    {.name = "olmo3", .window = LayerWindow::by_pattern, .nested_rope = true},
     {.name = "granite", .scale = ScoreScale::attention_multiplier},
     {.name = "stablelm", .partial = true},
     {.name = "falcon"},

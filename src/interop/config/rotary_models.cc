@@ -119,7 +119,8 @@ class FamilyReader {
         settings_[type] = interop::read_rope(object_, entry ? &*entry : nullptr, context);
         continue;
       }
-      const bool scaled = !is_local || is("modernbert");  // Gemma 3 scales the global layers only
+      const bool scaled =
+          !is_local || is("modernbert");  // Gemma 3 and OLMo 3 scale global layers only
       const ConfigObject* rope = parameters ? &*parameters : scaling ? &*scaling : nullptr;
       settings_[type] = interop::read_rope(object_, scaled ? rope : nullptr, context);
     }
@@ -153,6 +154,7 @@ class FamilyReader {
   }
 
   void read_local_base(RopeContext& local) {
+    if (is("olmo3")) return;  // both kinds of layers have rope_theta
     local.base_key = is("modernbert") ? "local_rope_theta" : "rope_local_base_freq";
     local.base = object_.positive(local.base_key);
     local.default_base = defaults_.positions.local_base;

@@ -109,6 +109,10 @@ MODELS = {
         vocab_size=48, d_model=16, n_layers=2, n_heads=4, max_seq_len=128), torch.float32, "1MB"),
     "olmo": ("OlmoForCausalLM", transformers.OlmoConfig(**LLAMA_LIKE), torch.float32, "1MB"),
     "olmo2": ("Olmo2ForCausalLM", transformers.Olmo2Config(**LLAMA_LIKE), torch.float32, "1MB"),
+    "olmo3": ("Olmo3ForCausalLM", transformers.Olmo3Config(
+        **dict(LLAMA_LIKE, num_hidden_layers=3), sliding_window=5, layer_types=["sliding_attention", "sliding_attention", "full_attention"],
+        rope_parameters={"sliding_attention": {"rope_type": "default", "rope_theta": 1000.0}, "full_attention": {
+            "rope_type": "yarn", "rope_theta": 1000.0, "factor": 8.0, "original_max_position_embeddings": 16}}), torch.float32, "1MB"),
     "opt": ("OPTForCausalLM", transformers.OPTConfig(**OPT_LIKE), torch.float32, "1MB"),
     "opt_post": ("OPTForCausalLM", transformers.OPTConfig(
         **OPT_LIKE, do_layer_norm_before=False, enable_bias=False, layer_norm_elementwise_affine=False), torch.float32, "1MB"),

@@ -84,7 +84,7 @@ void for_each_type(const Test& test) {
     ++count;
     test(type, with(object_of(type), entry["config"]), entry);
   }
-  EXPECT_EQ(count, 57);
+  EXPECT_EQ(count, 58);
 }
 
 TEST(ConfigDefaults, AreComparedForEveryModelTypeThatIsRead) {

@@ -204,8 +204,21 @@ TEST(OtherKeys, ReadsEntriesByLayerTypeOnlyWhereTheModelTypeDoes) {
   const std::string entries = R"("rope_parameters":{"full_attention":{"rope_theta":1e6},
                                   "sliding_attention":{"rope_theta":1e4}})";
   EXPECT_EQ(layer_of("gemma3_text", entries, 5).parameters.at("base"), "1000000");
+  EXPECT_EQ(layer_of("olmo3", entries, 3).parameters.at("base"), "1000000");
+  EXPECT_EQ(layer_of("olmo3", entries, 0).parameters.at("base"), "10000");
   expect_refused("llama", entries, "rope_parameters.full_attention", "is not known here");
   expect_refused("qwen2", entries, "rope_parameters.full_attention", "is not known here");
+}
+
+// As files of the hub are: the scaling is for layers that see everything.
+TEST(OtherKeys, ScalesGlobalLayersOfOlmo3Alone) {
+  const std::string scaled = R"("rope_theta":7e5,"rope_scaling":{"rope_type":"yarn","factor":8,
+                                 "original_max_position_embeddings":8192})";
+  EXPECT_EQ(layer_of("olmo3", scaled, 2).scheme, "rotary");
+  EXPECT_EQ(layer_of("olmo3", scaled, 3).scheme, "rotary_yarn");
+  for (const int layer : {2, 3}) {
+    EXPECT_EQ(layer_of("olmo3", scaled, layer).parameters.at("base"), "700000");
+  }
 }
 
 TEST(OtherKeys, ReadsUseSlidingWindowOnlyWhereTheModelTypeDoes) {

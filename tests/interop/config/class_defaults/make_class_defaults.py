@@ -19,7 +19,7 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 HERE = pathlib.Path(__file__).parent
 TYPES = """bart bert bloom camembert codegen cohere cohere2 deberta deberta-v2 deepseek_v2 deepseek_v3 distilbert falcon gemma gemma2
 gemma3_text glm glm4 gpt2 gpt_neox gpt_oss gptj granite llama llama4_text marian mbart ministral3 mistral mixtral modernbert mpt mt5 olmo olmo2
-opt pegasus phi phi3 qwen2 qwen2_5_vl qwen2_5_vl_text qwen2_moe qwen2_vl qwen2_vl_text qwen3 qwen3_moe qwen3_vl
+olmo3 opt pegasus phi phi3 qwen2 qwen2_5_vl qwen2_5_vl_text qwen2_moe qwen2_vl qwen2_vl_text qwen3 qwen3_moe qwen3_vl
 qwen3_vl_moe_text qwen3_vl_text roberta smollm3 stablelm starcoder2 t5 umt5 xlm-roberta""".split()
 # Of every type, as far as its class has them.
 KEYS = """hidden_size n_embd d_model dim num_hidden_layers n_layer n_layers num_layers num_decoder_layers num_attention_heads
