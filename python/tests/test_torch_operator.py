@@ -188,6 +188,23 @@ def test_a_decoder_is_exported_and_opened_again():
     assert torch.equal(torch.export.load(file).module()(more), model(more))
 
 
+@pytest.mark.filterwarnings("ignore::torch.jit.TracerWarning")  # shapes are compared
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_a_traced_call_is_saved_and_opened_again(options):
+    call = lambda q: sdpa(q, q, q, **options)  # noqa: E731
+    if "rotation" in options:
+        for name in ("rotation", "bias"):
+            with pytest.raises(NotImplementedError, match=rf"{name}\] must not be a table inside torch.jit.trace"):
+                torch.jit.trace(lambda q: sdpa(q, q, q, **{name: options[name]}), Q, check_trace=False)
+        return
+    file = io.BytesIO()
+    torch.jit.save(torch.jit.trace(call, Q), file)
+    file.seek(0)
+    opened, more = torch.jit.load(file), random(2, 4, 6, 8, seed=1)
+    assert torch.equal(opened(more), call(more))
+    assert torch.equal(derive(opened, more)[0], derive(call, more)[0])
+
+
 @pytest.mark.parametrize("scheme", ["rotary", "rotary_mixed"])
 def test_a_decoder_has_gradients_of_each_text(scheme):
     model, x = decoder(scheme), random(2, 6, 16)

@@ -165,7 +165,6 @@ def test_what_would_record_a_graph_without_numbers_is_refused(gradients):
     sinusoidal = nn.SinusoidalPositionalEmbedding(4, 8)
     q = Q.clone().requires_grad_(gradients)
     for call, name in (
-        (lambda x: sdpa(x, x, x), "scaled_dot_product_attention"),
         (lambda x: rotary.rotate(x, x)[0], "PositionalLayer"),
         (lambda x: x + learned(6), "PositionalLayer"),
         (lambda x: x + nn.PositionalLayer("sinusoidal", width=8)(6), "PositionalLayer"),

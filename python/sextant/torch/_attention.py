@@ -10,7 +10,7 @@ from .._errors import ArgumentError, ArgumentTypeError, Error
 from .._hints import refuse
 from . import _operator
 from ._function import attention
-from ._tensors import has_own_meaning, in_memory, refuse_tracing
+from ._tensors import has_own_meaning, in_memory
 from ._words import NAME, renamed
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def scaled_dot_product_attention(
     Raises:
         ValueError: shapes or values that do not fit, tensors that are not on the CPU; the message names the argument
         TypeError: an argument of another type or dtype, or a tensor that is nested, sparse, fake or of a class that changes the meaning of its values
-        NotImplementedError: a second derivative, torch.func, gradients of a batch, a call that is traced
+        NotImplementedError: a second derivative; a bias with weights inside torch.compile, torch.export or torch.func; a table inside torch.jit.trace
     """
     if unknown:
         refuse(NAME, unknown)
@@ -116,9 +116,7 @@ def computed(
 ) -> tuple[Any, Any]:
     """The output of scaled_dot_product_attention() with these options; where `sums_too` asks for it, the log-sum-exp of each row,
     [..., heads, q_len] of float32, -inf where a row sees no key."""
-    seen = _operator.is_seen(query, key, value)
-    if not seen:
-        refuse_tracing(NAME)
+    seen = torch.jit.is_tracing() or _operator.is_seen(query, key, value)
     if "dropout" in given:
         seed = torch.randint(2**63 - 1, ())
         given["dropout_seed"] = seed if seen else int(seed)

@@ -1,8 +1,8 @@
 """The operator as torch.ops.sextant.attention, where something else than eager torch looks at the call.
 
-torch.compile, torch.export, torch.func, gradients of a batch, FakeTensorMode, FLOP counters and tensors on the meta device see one
-operator of torch, with shapes, derivatives, rules for vmap and a number of products. A plain call does not go this way: torch's
-dispatcher of Python operators costs more than a small call of attention.
+torch.compile, torch.export, torch.func, torch.jit.trace, gradients of a batch, FakeTensorMode, FLOP counters and tensors on the meta
+device see one operator of torch, with shapes, derivatives, rules for vmap and a number of products. A plain call does not go this
+way: torch's dispatcher of Python operators costs more than a small call of attention.
 """
 
 from __future__ import annotations
@@ -62,6 +62,8 @@ def is_transformed() -> bool:
 def attention(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, options: dict[str, Any]) -> tuple[torch.Tensor, torch.Tensor]:
     """The operator on tensors [batch, heads, length, head_dim], by torch's dispatcher; and the log-sum-exp of each row."""
     arguments = (query, key, value, *in_words_of_operator(options))
+    if torch.jit.is_tracing():
+        refuse_tables(options)
     if not torch.compiler.is_compiling() and is_transformed():
         from ._transforms import Transformed
 
@@ -92,6 +94,15 @@ def in_words_of_operator(options: dict[str, Any]) -> list[Any]:
         else:
             given[name] = option
     return list(given.values())
+
+
+def refuse_tables(options: dict[str, Any]) -> None:
+    """Graphs of torch.jit.trace have numbers, texts and tensors."""
+    bias = options.get("bias")
+    tables = {"rotation": options.get("rotation"), "bias": None if isinstance(bias, torch.Tensor) else bias}
+    for name, table in tables.items():
+        if table is not None:
+            raise UnsupportedError(f"[{NAME}.{name}] must not be a table inside torch.jit.trace; torch.export and torch.compile take tables")
 
 
 def add_biases(bias: Any, given: dict[str, Any]) -> None:
