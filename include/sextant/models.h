@@ -1,4 +1,5 @@
-// Models: language models and translators, their configuration, sampling and beam search.
+// Models: language models, translators and image models, their configuration, sampling and beam
+// search.
 #pragma once
 
 #include "sextant/models/average.h"
@@ -6,6 +7,7 @@
 #include "sextant/models/fill_masks.h"
 #include "sextant/models/generate.h"
 #include "sextant/models/generate_batch.h"
+#include "sextant/models/image_model.h"
 #include "sextant/models/language_model.h"
 #include "sextant/models/logit_lens.h"
 #include "sextant/models/model_folder.h"

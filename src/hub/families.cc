@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "core/text/quoted_text.h"
+#include "hub/image_families.h"
 
 namespace sextant::hub {
 
@@ -64,15 +65,6 @@ SchemeSpecs schemes_of(const LayerPositions& layer) {
     list.back().parameters["right"] = std::to_string(layer.window_right);
   }
   return list;
-}
-
-void refuse_changes(const ConfigObject& object) {
-  if (object.has("quantization_config")) {
-    object.fail("quantization_config", "must be absent: quantised weights are not read");
-  }
-  if (object.has("pruned_heads") && !object.json()["pruned_heads"].empty()) {
-    object.fail("pruned_heads", "must be empty: all layers have the same heads");
-  }
 }
 
 // Returns the sizes of a stack from a layer.
@@ -144,6 +136,12 @@ const Family& find_family(const ConfigObject& object) {
   for (const Family* family : kFamilies) {
     if (family->model_type == type) return *family;
   }
+  if (find_image_family(type) != nullptr) {
+    object.fail("model_type",
+                "must be of a model of text, got " + quoted_text(type) +
+                    ", a model of images: `info`, `attend --image`, "
+                    "ImageModel.load() of Python and load_image_model() of C++ read it");
+  }
   const auto* refused = std::ranges::find(kRefused, type, &Refused::model_type);
   const std::string why =
       refused == std::end(kRefused) ? "" : ", which has " + std::string(refused->why);
@@ -207,6 +205,15 @@ void read_encoder(const ConfigObject& object, TransformerConfig& config, bool ha
   config.embedding_norm = true;
   config.logits = config.logits_bias = config.logits_transform = has_head;
   if (has_head) config.tied = object.flag_or("tie_word_embeddings", true);
+}
+
+void refuse_changes(const ConfigObject& object) {
+  if (object.has("quantization_config")) {
+    object.fail("quantization_config", "must be absent: quantised weights are not read");
+  }
+  if (object.has("pruned_heads") && !object.json()["pruned_heads"].empty()) {
+    object.fail("pruned_heads", "must be empty: all layers have the same heads");
+  }
 }
 
 void refuse_flag(const ConfigObject& object, std::string_view key) {

@@ -58,6 +58,8 @@ void read_ends(const ConfigObject& object, TransformerConfig& config, std::int64
 // The norms of BERT and its kin, and the head of masked words where the class has it.
 void read_encoder(const ConfigObject& object, TransformerConfig& config, bool has_head);
 
+// Throws Error for weights that are quantised or lack heads.
+void refuse_changes(const ConfigObject& object);
 // Throws Error where the flag is set, or the key is not null.
 void refuse_flag(const ConfigObject& object, std::string_view key);
 void refuse_key(const ConfigObject& object, std::string_view key, const std::string& why);

@@ -7,6 +7,7 @@
 
 #include "core/files/exists.h"
 #include "hub/families.h"
+#include "hub/pretrained_folder.h"
 #include "interop/config/models.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
@@ -14,31 +15,6 @@
 
 namespace sextant {
 namespace {
-
-// Returns the folder with the files: for a model in the cache of huggingface_hub,
-// models--ORG--NAME, the snapshot of its main revision; any other folder itself.
-std::string folder_of_files(const std::string& folder) {
-  const std::string revision = folder + "/refs/main";
-  if (exists(folder + "/config.json") || !exists(revision)) return folder;
-  const std::string name = read_file(revision, 100);
-  const bool is_name = !name.empty() && name.find_first_not_of("0123456789abcdef") == name.npos;
-  return is_name ? folder + "/snapshots/" + name : folder;
-}
-
-// Throws for weights that only a program that trusts the file can read.
-void refuse_pickle(const std::string& folder) {
-  if (exists(folder + "/model.safetensors") || exists(folder + "/model.safetensors.index.json")) {
-    return;
-  }
-  for (const char* name : {"/pytorch_model.bin", "/pytorch_model.bin.index.json"}) {
-    if (!exists(folder + name)) continue;
-    throw Error(folder + name,
-                "must be model.safetensors: a pickle may run any code and is not read; in Python, "
-                "transformers.AutoModelForCausalLM (bert: AutoModel, t5: AutoModelForSeq2SeqLM)"
-                ".from_pretrained(folder).save_pretrained(folder) writes one");
-  }
-  throw Error(folder, "must have model.safetensors or model.safetensors.index.json");
-}
 
 void check_ranges(const TransformerConfig& config, const std::string& where) {
   try {
@@ -64,10 +40,7 @@ struct Pretrained {
 
 Pretrained open(const std::string& folder, std::string_view read_as) {  // of folder_of_files()
   const std::string path = folder + "/config.json";
-  if (!exists(path)) {
-    throw Error(folder, "must be a Hugging Face model's folder, with config.json");
-  }
-  const std::string text = read_file(path, 1 << 24);
+  const std::string text = hub::read_config_file(folder);
   const Json json = interop::parse_config_json(text, path, read_as);
   if (json.contains("kind") && !json.contains("model_type")) {
     throw Error(path,
@@ -80,7 +53,7 @@ Pretrained open(const std::string& folder, std::string_view read_as) {  // of fo
       family.config(object, interop::read_model_config(json, path, !read_as.empty()));
   if (config.kind == ModelKind::translator) read_generation(folder, config);
   check_ranges(config, path);
-  refuse_pickle(folder);
+  hub::refuse_pickle(folder);
   const auto file = std::make_shared<const TensorFile>(TensorFile::open(folder));
   const auto table = std::make_shared<hub::WeightTable>(*file, family.names);
   if (family.settle != nullptr) family.settle(*table, config);
@@ -109,7 +82,7 @@ bool is_published(const std::string& folder) {
 
 LanguageModel<float> load_pretrained(const std::string& given, std::string_view read_as,
                                      WeightType dtype) {
-  const std::string folder = folder_of_files(given);
+  const std::string folder = hub::folder_of_files(given);
   const Pretrained found = open(folder, read_as);
   check_kind(folder, found.config, false);
   return make_filled([&](UnsetWeights unset) { return LanguageModel<float>(found.config, unset); },
@@ -118,7 +91,7 @@ LanguageModel<float> load_pretrained(const std::string& given, std::string_view 
 
 Translator<float> load_pretrained_translator(const std::string& given, std::string_view read_as,
                                              WeightType dtype) {
-  const std::string folder = folder_of_files(given);
+  const std::string folder = hub::folder_of_files(given);
   const Pretrained found = open(folder, read_as);
   check_kind(folder, found.config, true);
   return make_filled([&](UnsetWeights unset) { return Translator<float>(found.config, unset); },
@@ -126,7 +99,7 @@ Translator<float> load_pretrained_translator(const std::string& given, std::stri
 }
 
 ModelFolder open_model(const std::string& given, std::string_view read_as) {
-  const std::string folder = folder_of_files(given);
+  const std::string folder = hub::folder_of_files(given);
   if (!is_published(folder)) {
     if (!read_as.empty()) {
       throw Error(

@@ -1,17 +1,15 @@
 // Writes a model into a folder: the config first, then its weights.
 #include "sextant/hub/save_pretrained.h"
 
-#include <map>
 #include <optional>
 #include <utility>
 
-#include "core/arrays/converted.h"
 #include "core/files/new_folder.h"
 #include "hub/equivalent.h"
 #include "hub/written_config.h"
+#include "hub/written_weights.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
-#include "sextant/core/safetensors.h"
 
 namespace sextant {
 namespace {
@@ -30,36 +28,9 @@ hub::WrittenConfig config_of(const TransformerConfig& config, const PretrainedFo
   return hub::match_config(config, read_file(path, 1 << 24), path, where);
 }
 
-template <class T>
-void save_rounded(const std::string& path, std::map<std::string, Tensor<float>>& tensors) {
-  std::map<std::string, Tensor<T>> rounded;
-  std::map<std::string, TensorBytes> bytes;
-  for (auto& [name, values] : tensors) {
-    const auto& kept = rounded.emplace(name, converted<T>(values)).first->second;
-    values = {};
-    bytes[name] = {dtype_of<T>, kept.shape(), std::as_bytes(kept.span())};
-  }
-  save_safetensors(path, bytes, {{"format", "pt"}});
-}
-
-void save_weights(const std::string& path, std::map<std::string, Tensor<float>> tensors,
-                  DType dtype) {
-  if (dtype == DType::float16) return save_rounded<float16>(path, tensors);
-  if (dtype == DType::bfloat16) return save_rounded<bfloat16>(path, tensors);
-  std::map<std::string, TensorBytes> bytes;
-  for (const auto& [name, values] : tensors) {
-    bytes[name] = {DType::float32, values.shape(), std::as_bytes(values.span())};
-  }
-  save_safetensors(path, bytes, {{"format", "pt"}});
-}
-
 SavedPretrained save(const LanguageModel<float>& model, const Tokenizer* tokenizer,
                      const std::string& folder, const PretrainedForm& form) {
-  if (form.dtype != DType::float32 && form.dtype != DType::float16 &&
-      form.dtype != DType::bfloat16) {
-    throw Error("save_pretrained.dtype",
-                "must be float32, float16 or bfloat16, got " + std::string(dtype_name(form.dtype)));
-  }
+  hub::check_written_dtype("save_pretrained.dtype", form.dtype);
   const hub::WrittenConfig config = config_of(model.config, form);
   const Json json = Json::parse_object(config.text, "config.json");
   hub::WeightTable table(config.family->names);
@@ -74,7 +45,7 @@ SavedPretrained save(const LanguageModel<float>& model, const Tokenizer* tokeniz
   SavedPretrained saved{std::string(config.family->model_type)};
   make_new_folder(folder, [&](const std::string& path) {
     write_file(path + "/config.json", config.text);
-    save_weights(path + "/model.safetensors", std::move(tensors), form.dtype);
+    hub::save_weights(path + "/model.safetensors", std::move(tensors), form.dtype);
     if (tokenizer == nullptr) return;
     const std::optional<Tokenizer> published = tokenizer->as_pretrained();
     saved.tokenizer = published && (tokenizer->kind() == TokenizerKind::pretrained ||

@@ -22,8 +22,8 @@ inline double largest(std::span<const double> values) {
 }
 
 // As many roundings as the longest chain has, each of half a unit of the largest number.
-inline double bound_of(const TransformerConfig& c, double most) {
-  const std::int64_t attention = c.width + c.head_dim + 2 * 12 + c.heads * c.head_dim;
+inline double bound_of(const TransformerConfig& c, double most, std::int64_t tokens = 12) {
+  const std::int64_t attention = c.width + c.head_dim + 2 * tokens + c.heads * c.head_dim;
   const std::int64_t cross = c.encoder_layers > 0 ? attention + 2 * c.width : 0;
   const std::int64_t roundings =
       (c.layers + c.encoder_layers) * (attention + c.width + c.ffn_width + 4 * c.width) +

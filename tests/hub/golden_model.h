@@ -1,4 +1,4 @@
-// The tiny models of tests/hub/golden, changed as a test wants them.
+// The tiny models of tests/hub/golden and golden_images, changed as a test wants them.
 #pragma once
 
 #include <filesystem>
@@ -13,7 +13,8 @@
 namespace sextant {
 
 inline std::string golden_folder(const std::string& name) {
-  return tests::data_folder() + "/hub/golden/" + name;
+  const bool of_images = name.starts_with("vit") || name.starts_with("deit");
+  return tests::data_folder() + (of_images ? "/hub/golden_images/" : "/hub/golden/") + name;
 }
 
 // A copy of one of them: change `config` and `tensors`, then write().

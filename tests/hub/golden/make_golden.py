@@ -4,9 +4,11 @@
     python3 -m venv venv && venv/bin/pip install torch==2.13.0 transformers==5.24.0 safetensors
     venv/bin/python tests/hub/golden/make_golden.py
 
-A folder per model; its expected.safetensors has `ids` [tokens], `hidden` [layers + 1, tokens, width] and, of models with a head,
+A folder per model, of image models in ../golden_images; its expected.safetensors has `ids` [tokens], `hidden` [layers + 1, tokens, width] and, of models with a head,
 `logits` [tokens, vocabulary], of causal ones `greedy` [64], the tokens that follow. Of an encoder and a decoder `ids` are the source, `target` is
-what the decoder reads, `encoder` and `decoder` are hidden states, and `greedy` what generate() writes without the end.
+what the decoder reads, `encoder` and `decoder` are hidden states, and `greedy` what generate() writes without the end. Of an image model
+`images` are [images, channels, height, width], `hidden` [layers + 1, images, tokens, width], `last` those after the final norm, `attention`
+[layers, images, heads, tokens, tokens], `pooled` and `logits` [images, numbers]; `wide_` are those of images of another size.
 Names after the script make or check these alone.
 `--check` writes nothing and compares with what is there instead; without transformers it ends with 77.
 """
@@ -45,6 +47,7 @@ BART_LIKE = dict(vocab_size=48, d_model=16, encoder_layers=2, decoder_layers=3, 
                  decoder_attention_heads=4, max_position_embeddings=80, forced_eos_token_id=None)
 T5_LIKE = dict(vocab_size=48, d_model=16, d_kv=3, d_ff=24, num_layers=2, num_decoder_layers=3, num_heads=4, relative_attention_num_buckets=8,
                relative_attention_max_distance=20, decoder_start_token_id=0)
+VIT_LIKE = dict(hidden_size=16, num_hidden_layers=2, num_attention_heads=4, intermediate_size=24)
 
 # name: (class, config, dtype of the file, largest file)
 MODELS = {
@@ -141,9 +144,21 @@ MODELS = {
     "t5_gated": ("T5ForConditionalGeneration", transformers.T5Config(
         **T5_LIKE, feed_forward_proj="gated-gelu", tie_word_embeddings=False), torch.float16, "1MB"),
     "mt5": ("MT5ForConditionalGeneration", transformers.MT5Config(**T5_LIKE), torch.bfloat16, "1MB"),
+    "vit": ("ViTModel", transformers.ViTConfig(
+        **VIT_LIKE, image_size=12, patch_size=4, num_channels=3, pooler_output_size=10), torch.float32, "1MB"),
+    "vit_bare": ("ViTModel", transformers.ViTConfig(
+        **VIT_LIKE, image_size=[6, 12], patch_size=[2, 3], num_channels=5, hidden_act="gelu_new", qkv_bias=False), torch.float16, "1MB"),
+    "vit_classes": ("ViTForImageClassification", transformers.ViTConfig(
+        **VIT_LIKE, image_size=9, patch_size=3, num_channels=1, id2label={0: "cat", 1: "dog", 2: "zebra"}), torch.float32, "1MB"),
+    "deit": ("DeiTForImageClassification", transformers.DeiTConfig(
+        **VIT_LIKE, image_size=6, patch_size=2, num_channels=1, num_labels=3), torch.float32, "1MB"),
+    "deit_teacher": ("DeiTForImageClassificationWithTeacher", transformers.DeiTConfig(
+        **VIT_LIKE, image_size=15, patch_size=5, num_channels=3, num_labels=4), torch.bfloat16, "5KB"),
     "starcoder2": ("Starcoder2ForCausalLM", transformers.Starcoder2Config(**LLAMA_LIKE, sliding_window=6), torch.float32, "1MB"),
 }
 TRANSLATORS = ("marian", "bart", "mbart", "pegasus", "t5", "t5_gated", "mt5")
+# The rows and columns of patches of the images of another size; none: transformers resizes positions of square images alone.
+IMAGES = {"vit": (2, 5), "vit_bare": None, "vit_classes": (4, 4), "deit": (3, 2), "deit_teacher": (2, 4)}
 # Their norms multiply by 1 + weight.
 LESS_ONE = ("gemma", "gemma2", "gemma3")
 
@@ -154,14 +169,22 @@ def make(name: str) -> None:
         write(name, seed)
         tensors, gap = expected(name)
         if gap > 1e-2:
-            return save_file(tensors, HERE / name / "expected.safetensors")
+            return save_file(tensors, folder_of(name) / "expected.safetensors")
     sys.exit(f"{name}: no seed will do")
+
+
+def folder_of(name: str) -> pathlib.Path:
+    return (HERE.parent / "golden_images" if name in IMAGES else HERE) / name
+
+
+def arguments_of(name: str) -> "dict[str, bool]":
+    return {"add_pooling_layer": False} if name == "vit_bare" else {}
 
 
 def write(name: str, seed: int) -> None:
     kind, config, dtype, largest = MODELS[name]
     torch.manual_seed(seed)
-    model = getattr(transformers, kind)(config)
+    model = getattr(transformers, kind)(config, **arguments_of(name))
     if name == "bart":
         model.generation_config.forced_bos_token_id = 5
     if name == "t5_gated":  # as files of FLAN-T5 are
@@ -173,19 +196,21 @@ def write(name: str, seed: int) -> None:
                 continue
             is_gain = values.dim() == 1 and parameter.endswith("weight")
             values.copy_((1 if is_gain and name not in LESS_ONE else 0) + torch.randn(values.shape) * (0.2 if values.dim() == 1 else 0.5))
-    model.to(dtype).save_pretrained(HERE / name, max_shard_size=largest)
+    model.to(dtype).save_pretrained(folder_of(name), max_shard_size=largest)
     if name == "pegasus":  # sines in float16
-        file = HERE / name / "model.safetensors"
+        file = folder_of(name) / "model.safetensors"
         save_file({key: value for key, value in load_file(file).items() if "embed_positions" not in key}, file, {"format": "pt"})
     if name not in TRANSLATORS:
-        (HERE / name / "generation_config.json").unlink(missing_ok=True)
+        (folder_of(name) / "generation_config.json").unlink(missing_ok=True)
 
 
 def expected(name: str) -> "tuple[dict[str, np.ndarray], float]":
     """The arrays, and the smallest distance between the two most probable tokens."""
     gap = float("inf")
+    if name in IMAGES:
+        return expected_of_images(name), gap
     kind = MODELS[name][0]
-    model = getattr(transformers, kind).from_pretrained(HERE / name, dtype=torch.float64, attn_implementation="eager").eval()
+    model = getattr(transformers, kind).from_pretrained(folder_of(name), dtype=torch.float64, attn_implementation="eager").eval()
     ids = torch.randint(0, 48, (1, TOKENS), generator=torch.Generator().manual_seed(1))
     if name in TRANSLATORS:
         return expected_pair(model, ids)
@@ -219,8 +244,40 @@ def expected_pair(model, ids) -> "tuple[dict[str, np.ndarray], float]":
     return {key: np.ascontiguousarray(value.numpy()) for key, value in result.items()}, gap
 
 
+def expected_of_images(name: str) -> "dict[str, np.ndarray]":
+    """Hidden states and logits with the softmax in float64; the weights of eager attention come from one in float32."""
+    def load(attention: str):
+        kind = getattr(transformers, MODELS[name][0])
+        return kind.from_pretrained(folder_of(name), dtype=torch.float64, attn_implementation=attention, **arguments_of(name)).eval()
+
+    model, eager = load("sdpa"), load("eager")
+    patch = model.config.patch_size
+    patch = (patch, patch) if isinstance(patch, int) else patch
+    size = model.config.image_size
+    size = (size, size) if isinstance(size, int) else size
+    random = torch.Generator().manual_seed(1)
+
+    def images_of(height: int, width: int) -> torch.Tensor:
+        return torch.randn((2, model.config.num_channels, height, width), generator=random)
+
+    images = images_of(*size)
+    with torch.inference_mode():
+        said = model(images.double(), output_hidden_states=True)
+        bare = getattr(model, model.base_model_prefix, model)
+        result = {"images": images, "hidden": torch.stack(said.hidden_states), "last": bare(images.double()).last_hidden_state,
+                  "attention": torch.stack(eager(images.double(), output_attentions=True).attentions)}
+        if getattr(said, "pooler_output", None) is not None:
+            result["pooled"] = said.pooler_output
+        if hasattr(said, "logits"):
+            result["logits"] = said.logits
+        if IMAGES[name]:
+            wide = images_of(*(count * side for count, side in zip(IMAGES[name], patch)))[:1]
+            result |= {"wide_images": wide, "wide_last": bare(wide.double(), interpolate_pos_encoding=True).last_hidden_state}
+    return {key: np.ascontiguousarray(value.numpy()) for key, value in result.items()}
+
+
 def check(name: str) -> None:
-    kept, now = load_file(HERE / name / "expected.safetensors"), expected(name)[0]
+    kept, now = load_file(folder_of(name) / "expected.safetensors"), expected(name)[0]
     assert kept.keys() == now.keys(), name
     for key, value in now.items():
         np.testing.assert_allclose(kept[key], value, rtol=0, atol=1e-9, err_msg=f"{name}: {key}")
