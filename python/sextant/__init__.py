@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from ._calls import extrapolate
     from ._extrapolate import exchange_positions
     from ._functions import bias, mask
+    from ._image_model import ImageModel
     from ._interop import LayerPositions, convert_rotary, from_config, identify
     from ._load_models import load, load_pretrained, shipped
     from ._models import Model
@@ -60,6 +61,7 @@ _LATER = {
     "_calls": ("extrapolate",),
     "_extrapolate": ("exchange_positions",),
     "_functions": ("bias", "mask"),
+    "_image_model": ("ImageModel",),
     "_interop": ("LayerPositions", "convert_rotary", "from_config", "identify"),
     "_load_models": ("load", "load_pretrained", "shipped"),
     "_models": ("Model",),
@@ -97,6 +99,7 @@ __all__ = [
     "DistanceBias",
     "Error",
     "Identification",
+    "ImageModel",
     "KvCache",
     "LanguageModel",
     "LayerPositions",

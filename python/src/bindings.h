@@ -23,6 +23,7 @@ void bind_models(nanobind::module_& module);
 void bind_text_model(nanobind::module_& module);  // part of bind_models()
 void bind_translator(nanobind::module_& module);  // the same
 void bind_new_models(nanobind::module_& module);  // the same
+void bind_image_model(nanobind::module_& module);
 void bind_losses(nanobind::module_& module);      // the same
 void bind_optimisers(nanobind::module_& module);  // the same
 void bind_pretrained_tokenizer(nanobind::module_& module);

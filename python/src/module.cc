@@ -24,6 +24,7 @@ NB_MODULE(_core, module) {
   py::bind_interop(module);
   py::bind_call_list(module);
   py::bind_models(module);
+  py::bind_image_model(module);
   py::bind_pretrained_tokenizer(module);
   py::bind_tensor_file(module);
   py::bind_training(module);

@@ -7,6 +7,7 @@
 
 #include "core/json/json_text.h"
 #include "core/text/strings.h"
+#include "figures/map_choice.h"
 #include "lessons/views.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/figure.h"
@@ -33,38 +34,6 @@ Labelled labelled(TokenizedText read, const std::string& where) {
   check_tokens(result.labels, where);
   for (std::string& label : result.labels) label = token_label(label);
   return result;
-}
-
-void check_weights(const std::string& where, std::int64_t maps, std::int64_t rows,
-                   std::int64_t columns, const std::string& choose) {
-  const double weights =
-      static_cast<double>(maps) * static_cast<double>(rows) * static_cast<double>(columns);
-  if (weights <= static_cast<double>(kMaxMapWeights)) return;
-  throw Error(where, "must have at most 2^25 attention weights in the maps, got " +
-                         std::to_string(maps) + " maps of " + std::to_string(rows) + " x " +
-                         std::to_string(columns) + "; choose " + choose);
-}
-
-// The numbers first, first + 1, ... that are chosen; empty: all.
-std::vector<std::int64_t> one_or_all(std::optional<std::int64_t> chosen, std::int64_t count,
-                                     const std::string& where) {
-  if (!chosen) return {};
-  if (*chosen >= 0 && *chosen < count) return {*chosen};
-  throw Error(where,
-              "must be 0 .. " + std::to_string(count - 1) + ", got " + std::to_string(*chosen));
-}
-
-// Queries [first, end), of all.
-std::vector<std::int64_t> rows_of(const MapChoice& chosen, std::int64_t tokens) {
-  const std::int64_t first = chosen.first_row, end = chosen.end_row.value_or(tokens);
-  if (first < 0 || first >= end || end > tokens) {
-    throw Error("figure.rows", "must be BEGIN,END with 0 <= BEGIN < END <= " +
-                                   std::to_string(tokens) + ", the number of tokens, got " +
-                                   std::to_string(first) + "," + std::to_string(end));
-  }
-  std::vector<std::int64_t> rows;
-  for (std::int64_t row = first; row < end; ++row) rows.push_back(row);
-  return rows;
 }
 
 // A contiguous array in another shape and in float64.
@@ -211,29 +180,39 @@ std::vector<ModelAttention> attend_model(const TextModel& model, const std::stri
                                          int threads, const MapChoice& chosen) {
   const Labelled read = labelled(model.tokenizer.model_input(text), "figure.text");
   const TransformerConfig& config = model.config;
-  const auto layers = one_or_all(chosen.layer, config.layers, "figure.layer");
-  const WeightsOptions some{.heads = one_or_all(chosen.head, config.heads, "figure.head"),
-                            .rows = rows_of(chosen, std::ssize(read.ids))};
-  check_weights("figure.text",
-                (layers.empty() ? config.layers : 1) * (some.heads.empty() ? config.heads : 1),
-                std::ssize(some.rows), std::ssize(read.ids), "a layer, a head or fewer rows");
+  const ChosenMaps maps =
+      choose_maps(chosen, config.layers, config.heads, std::ssize(read.ids), "figure.text");
   std::vector<std::size_t> kinds = model.stack.options.kinds;
   if (chosen.layer && !kinds.empty()) kinds = {kinds[static_cast<std::size_t>(*chosen.layer)]};
   Workspace memory;
   Pass pass{.memory = memory, .threads = threads};
   std::vector<ModelAttention> parts;
-  parts.push_back(self_attention(
-      "self", "Self attention",
-      model.attention_maps(read.ids, pass,
-                           {.layers = layers, .heads = some.heads, .rows = some.rows}),
-      read.labels, model.positions, config.kind == ModelKind::causal,
-      "Row: the query. Column: the key.", kinds, some));
-  ModelAttention& part = parts.back();
-  part.queries.assign(read.labels.begin() + some.rows.front(),
-                      read.labels.begin() + some.rows.back() + 1);
-  part.first_layer = chosen.layer.value_or(0);
-  part.first_head = chosen.head.value_or(0);
-  part.first_query = some.rows.front();
+  parts.push_back(self_attention("self", "Self attention",
+                                 model.attention_maps(read.ids, pass, maps.selection()),
+                                 read.labels, model.positions, config.kind == ModelKind::causal,
+                                 "Row: the query. Column: the key.", kinds, maps.parts));
+  name_chosen(maps, parts.back());
+  return parts;
+}
+
+std::vector<ModelAttention> attend_model(const ImageModel& model, View<const float> image,
+                                         int threads, const MapChoice& chosen) {
+  const std::string where = "figure.image";
+  if (image.rank() != 3) {
+    throw Error(where, "must be [channels, height, width], got " + image.shape().to_string());
+  }
+  const ImageConfig& config = model.config;
+  const std::vector<std::string> names =
+      model.token_names(config.grid_of(image.size(1), image.size(2), where));
+  const ChosenMaps maps =
+      choose_maps(chosen, config.layers, config.heads, std::ssize(names), where);
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = threads};
+  std::vector<ModelAttention> parts;
+  parts.push_back({"self", "Self attention",
+                   widened(model.attention_maps(image, pass, maps.selection())), names, names,
+                   "Row: the query. Column: the key. Patches are named row,column."});
+  name_chosen(maps, parts.back());
   return parts;
 }
 
@@ -308,9 +287,14 @@ std::string attention_json(const ModelAttention& part, std::size_t layer, std::i
 
 std::string attention_page(const TransformerConfig& config, std::span<const ModelAttention> parts,
                            std::int64_t head) {
+  return attention_page(capital(described(config.kind).substr(2)) + ", " + title_of(config.schemes),
+                        parts, head);
+}
+
+std::string attention_page(const std::string& model, std::span<const ModelAttention> parts,
+                           std::int64_t head) {
   Page page("Attention of a trained model",
-            capital(described(config.kind).substr(2)) + ", " + title_of(config.schemes) +
-                ". Rows ask, columns answer; rows of attention sum to one.");
+            model + ". Rows ask, columns answer; rows of attention sum to one.");
   Json data = Json::array();
   for (const ModelAttention& part : parts) {
     page.section(part.title);

@@ -137,8 +137,10 @@ const Family& find_family(const ConfigObject& object) {
     if (family->model_type == type) return *family;
   }
   if (find_image_family(type) != nullptr) {
-    object.fail("model_type", "must be of a model of text, got " + quoted_text(type) +
-                                  ", a model of images: load_image_model() of C++ reads it");
+    object.fail("model_type",
+                "must be of a model of text, got " + quoted_text(type) +
+                    ", a model of images: `info`, `attend --image`, "
+                    "ImageModel.load() of Python and load_image_model() of C++ read it");
   }
   const auto* refused = std::ranges::find(kRefused, type, &Refused::model_type);
   const std::string why =

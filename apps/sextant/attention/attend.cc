@@ -1,6 +1,7 @@
 // `sextant attend`: a text looks at itself, or at another one.
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include "attention/attend_command.h"
@@ -19,8 +20,9 @@ namespace {
 
 // The options of trained models, and those of both kinds; the rest are of random weights.
 constexpr std::string_view kOfTrained[] = {
-    "TARGET",       "--part",    "--layer",   "--without-positions", "--replace-scheme",
-    "--replace-in", "--read-as", "--threads", "--overview",          "--rows"};
+    "TARGET",           "--part",       "--layer",   "--without-positions",
+    "--replace-scheme", "--replace-in", "--read-as", "--threads",
+    "--overview",       "--rows",       "--image"};
 constexpr std::string_view kOfBoth[] = {"TEXT",     "--file",      "--second",    "--head",
                                         "--lines",  "--max-width", "--json",      "--output",
                                         "--format", "--model",     "--print-call"};
@@ -29,15 +31,19 @@ constexpr std::string_view kOfVectors[] = {"TEXT",         "--file",  "--vectors
                                            "--lower-case", "--lines", "--max-width", "--json",
                                            "--output",     "--format"};
 
+// Options for an image model.
+constexpr std::string_view kOfImages[] = {"--image",  "--model",    "--layer", "--head",
+                                          "--rows",   "--overview", "--lines", "--max-width",
+                                          "--output", "--format",   "--json",  "--threads"};
+
 // Throws Error for an option that would be ignored.
-void check_vectors(const CLI::App& command) {
+void check_only(const CLI::App& command, std::span<const std::string_view> allowed,
+                const char* where, const std::string& why) {
   for (const CLI::Option* option : command.get_options()) {
     const std::string name =
         option->get_positional() ? option->get_name() : "--" + option->get_lnames()[0];
-    if (option->count() == 0 || std::ranges::find(kOfVectors, name) != std::end(kOfVectors))
-      continue;
-    throw Error("attend.vectors",
-                "must not be combined with " + name + ": no weights and no positions");
+    if (option->count() == 0 || std::ranges::find(allowed, name) != allowed.end()) continue;
+    throw Error(where, "must not be combined with " + name + ": " + why);
   }
 }
 void check_kind(const CLI::App& command, bool is_trained) {
@@ -54,11 +60,14 @@ void check_kind(const CLI::App& command, bool is_trained) {
 }
 
 void check(const CLI::App& command, const Attend& attend, bool is_trained) {
-  attend.text.check("attend.text");
-  if (attend.vectors.empty()) {
-    check_kind(command, is_trained);
+  const bool is_image = is_trained && !attend.image.empty();
+  if (!is_image) attend.text.check("attend.text");
+  if (!attend.vectors.empty()) {
+    check_only(command, kOfVectors, "attend.vectors", "no weights and no positions");
+  } else if (is_image) {
+    check_only(command, kOfImages, "attend.image", "an image has no text");
   } else {
-    check_vectors(command);
+    check_kind(command, is_trained);
   }
   attend.choice.check();
   if (!is_trained) figures::check_head(attend.head, attend.options.heads);
@@ -138,6 +147,11 @@ void add_attend(CLI::App& program, Job& job) {
                                 "self-attention of the words' vectors without learned weights and "
                                 "positions, y = W x; lists the words nearest to each y"),
              "FILE.vec");
+  input_file(command.add_option("--image", attend->image,
+                                "for an image model (ViT, DeiT): the image, [channels, height, "
+                                "width], normalised; shows the attention of its patches, "
+                                "\"row,column\""),
+             "FILE.npy");
   add_integer(command, "--layer", attend->layer, 0, kMaxInteger,
               "layer of a trained model, from 0 (default: the last)");
   command
@@ -177,6 +191,7 @@ void add_attend(CLI::App& program, Job& job) {
       "  sextant attend --model runs/dates \"the third of March 2021\" -o cross.svg\n"
       "  sextant attend --model gpt2 --file long.txt --layer 5 --head 1 --rows 900,1000 -o "
       "map.npy\n"
+      "  sextant attend --model vit-base-patch16-224 --image image.npy --head 3 -o map.svg\n"
       "Without -o and --format: colour blocks in a terminal, numbers in a pipe.");
   command.callback([attend, model, &command, &job] {
     const bool is_trained = model->count() > 0;
@@ -186,6 +201,7 @@ void add_attend(CLI::App& program, Job& job) {
         return attend->call.print(call_of(*attend, {}, {}));
       }
       if (!attend->vectors.empty()) return attend_with_vectors(*attend);
+      if (!attend->image.empty()) return attend_image(*attend);
       is_trained ? attend_trained(*attend) : run(*attend);
     };
   });

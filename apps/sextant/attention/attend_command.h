@@ -53,6 +53,7 @@ struct Attend {
   std::string part;
   std::optional<std::int64_t> layer;
   std::optional<std::pair<std::int64_t, std::int64_t>> rows;  // queries [begin, end), from 0
+  std::string image;                                          // a .npy file, of an image model
   bool overview = false;                                      // all heads by their roles
 
   bool has_second() const { return second_option->count() + target_option->count() > 0; }
@@ -80,8 +81,9 @@ void add_steps(CLI::App& command, Attend& attend);
 void attend_step(const Attend& attend, const std::vector<std::string>& first,
                  const std::vector<std::string>& second);
 
-// The maps of a trained model, and those of word vectors.
+// The maps of a trained model, of an image model, and those of word vectors.
 void attend_trained(const Attend& attend);
+void attend_image(const Attend& attend);
 void attend_with_vectors(const Attend& attend);
 
 }  // namespace sextant::app

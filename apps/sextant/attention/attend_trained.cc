@@ -1,7 +1,8 @@
-// `sextant attend --model`: where a trained model looks.
+// `sextant attend --model`: where a trained model looks, in a text or an image.
 #include <tuple>
 
 #include "attention/attend_command.h"
+#include "models/image_option.h"
 #include "sextant/core/error.h"
 #include "sextant/figures/head_roles.h"
 #include "sextant/figures/model_attention.h"
@@ -66,6 +67,23 @@ void show_overview(const Attend& attend, const figures::ModelAttention& part) {
   }
 }
 
+void show_parts(const Attend& attend, std::span<const figures::ModelAttention> parts,
+                const std::function<std::string()>& page) {
+  const figures::ModelAttention& part = figures::find_part(parts, attend.part);
+  if (attend.overview) return show_overview(attend, part);
+  const std::size_t layer = chosen_layer(attend, part);
+  const HeadMaps maps = maps_of(part, layer, attend.head);
+  double weights = 0;  // of a page, which has all layers of all parts
+  for (const auto& each : parts) {
+    for (const Tensor<double>& map : each.layers) weights += static_cast<double>(map.count());
+  }
+  const bool is_page =
+      attend.output.format(kAttendFormats, "attend").value_or(Format::text) == Format::html;
+  check_written(attend, is_page ? weights : static_cast<double>(maps.weights.count()));
+  write_maps(
+      attend, maps, [&] { return attention_json(part, layer, attend.head); }, page);
+}
+
 }  // namespace
 
 void attend_trained(const Attend& attend) {
@@ -79,20 +97,21 @@ void attend_trained(const Attend& attend) {
   if (const auto& other = folder.other_schemes; !other.empty()) {
     folder.config = with_schemes(folder.config, other, folder.replaced_layers);
   }
-  const figures::ModelAttention& part = figures::find_part(parts, attend.part);
-  if (attend.overview) return show_overview(attend, part);
-  const std::size_t layer = chosen_layer(attend, part);
-  const HeadMaps maps = maps_of(part, layer, attend.head);
-  double weights = 0;  // of a page, which has all layers of all parts
-  for (const auto& each : parts) {
-    for (const Tensor<double>& map : each.layers) weights += static_cast<double>(map.count());
+  show_parts(attend, parts, [&] { return attention_page(folder.config, parts, attend.head); });
+}
+
+void attend_image(const Attend& attend) {
+  const ImageModel model = open_image_model(attend.model, "attend.model");
+  const Tensor<float> image = read_images(attend.image, "attend.image");
+  if (image.size(0) != 1) {
+    throw Error("attend.image", "must be one image, got " + std::to_string(image.size(0)));
   }
-  const bool is_page =
-      attend.output.format(kAttendFormats, "attend").value_or(Format::text) == Format::html;
-  check_written(attend, is_page ? weights : static_cast<double>(maps.weights.count()));
-  write_maps(
-      attend, maps, [&] { return attention_json(part, layer, attend.head); },
-      [&] { return attention_page(folder.config, parts, attend.head); });
+  const auto parts =
+      figures::attend_model(model, std::as_const(image).view().select(0, 0), attend.model.threads,
+                            choice_of(attend, model.config.transformer()));
+  show_parts(attend, parts, [&] {
+    return attention_page("Image model, learned positions of patches", parts, attend.head);
+  });
 }
 
 }  // namespace sextant::app

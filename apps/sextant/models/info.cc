@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands.h"
+#include "models/image_option.h"
 #include "models/model_option.h"
 #include "options/options.h"
 #include "sextant/core/numbers.h"
@@ -103,7 +104,37 @@ std::string text_of(const ModelFolder& folder, std::int64_t parameters) {
   return aligned(rows, false);
 }
 
+void describe_image_model(const Info& info) {
+  const ImageModel model = open_image_model(info.model, "info.model");
+  const std::string& folder = info.model.folders.front();
+  const ImageConfig& c = model.config;
+  const std::int64_t parameters = count_of(model.parameters());
+  if (info.output.format(kTextOrJson, "info").value_or(Format::text) == Format::json) {
+    Json json{{"model", folder}, {"parameters", parameters}};
+    json["config"] = Json::parse(format_image_config(c));
+    return write_result(info.output, Format::json, to_text(json) + "\n");
+  }
+  const auto number = [](std::int64_t value) { return std::to_string(value); };
+  const GridSize grid = c.grid();
+  write_result(
+      info.output, Format::text,
+      aligned({{"model", "image model in " + folder},
+               {"parameters", number(parameters)},
+               {"images", number(c.channels) + " channels of " + number(c.image_height) + " x " +
+                              number(c.image_width) + " pixels"},
+               {"patches", number(grid.rows) + " x " + number(grid.columns) + " of " +
+                               number(c.patch_height) + " x " + number(c.patch_width) + " pixels"},
+               {"layers", number(c.layers)},
+               {"width", number(c.width) + ", heads " + number(c.heads)},
+               {"positions", "learned; resized for images of another size"},
+               {"classes", c.classes == 0 ? "none" : number(c.classes)}},
+              false));
+}
+
 void describe_model(const Info& info) {
+  if (info.model.folders.size() == 1 && is_image_model(info.model.folders.front())) {
+    return describe_image_model(info);
+  }
   const ModelFolder folder =
       info.model.open({ModelKind::causal, ModelKind::masked, ModelKind::translator});
   const std::int64_t parameters = folder.config.kind == ModelKind::translator

@@ -12,6 +12,7 @@
 #include "sextant/attention/attention.h"
 #include "sextant/core/tensor.h"
 #include "sextant/figures/attention_maps.h"
+#include "sextant/models/image_model.h"
 #include "sextant/models/text_model.h"
 
 namespace sextant::figures {
@@ -56,6 +57,11 @@ std::vector<ModelAttention> attend_model(const TextTranslator& model, const std:
                                          int threads = 0);
 std::vector<ModelAttention> attend_model(const TextModel& model, const std::string& text,
                                          int threads = 0, const MapChoice& chosen = {});
+// Returns "self" of an image [channels, height, width], whose tokens are those of token_names().
+// Throws an Error with figure.image for one of another shape or of more than kMaxMapWeights
+// weights.
+std::vector<ModelAttention> attend_model(const ImageModel& model, View<const float> image,
+                                         int threads = 0, const MapChoice& chosen = {});
 
 // Returns the pairs that a causal mask and the positions of a kind of layers hide in the attention
 // of `length` tokens to themselves: -infinity, else 0; [heads, rows, length], all or the
@@ -79,6 +85,9 @@ std::string attention_json(const ModelAttention& part, std::size_t layer, std::i
 
 // Returns one HTML page with all layers of all parts and their numbers.
 std::string attention_page(const TransformerConfig& config, std::span<const ModelAttention> parts,
+                           std::int64_t head = -1);
+// The same of a model that these words describe.
+std::string attention_page(const std::string& model, std::span<const ModelAttention> parts,
                            std::int64_t head = -1);
 
 }  // namespace sextant::figures
