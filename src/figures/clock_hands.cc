@@ -1,6 +1,7 @@
 // One dial per word and pair: how fast each pair's hand goes round.
 #include "sextant/figures/clock_hands.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -16,6 +17,7 @@ using pictures::number;
 constexpr std::int64_t kMaxWords = 64;
 constexpr double kDial = 44;  // from one dial to the next
 constexpr double kRadius = 17;
+constexpr double kBetweenRows = 14;  // of words
 
 void check(const Sinusoidal& options, const std::vector<std::int64_t>& pairs,
            const std::vector<std::string>& words) {
@@ -41,48 +43,63 @@ std::string period_of(const Sinusoidal& options, std::int64_t pair) {
   return significant(period, 3) + " words";
 }
 
+// The dials of a row, of `count` words from `first` on, with the hand of one pair.
+void draw_dials(pictures::Drawing& drawing, const Tensor<double>& table, std::size_t row,
+                std::int64_t pair, std::size_t first, std::size_t count, double left, double y) {
+  std::string circles, hands;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double x = left + (static_cast<double>(i) + 0.5) * kDial;
+    const auto position = static_cast<std::int64_t>(first + i);
+    const double sine = table(position, 2 * pair), cosine = table(position, 2 * pair + 1);
+    circles += "M" + number(x - kRadius) + " " + number(y) + "a" + number(kRadius) + " " +
+               number(kRadius) + " 0 1 0 " + number(2 * kRadius) + " 0a" + number(kRadius) + " " +
+               number(kRadius) + " 0 1 0 " + number(-2 * kRadius) + " 0";
+    hands += "M" + number(x) + " " + number(y) + "l" + number(kRadius * sine) + " " +
+             number(-kRadius * cosine);
+  }
+  drawing.path(circles, pictures::kAxis, 1);
+  drawing.path(hands, pictures::series_color(row), 2.5, "stroke-linecap=\"round\"");
+}
+
 }  // namespace
 
 Picture plot_clock_hands(const Sinusoidal& given, const std::vector<std::int64_t>& pairs,
-                         const std::vector<std::string>& words) {
+                         const std::vector<std::string>& words, double max_width) {
   check(given, pairs, words);
+  pictures::check_max_width("figure", max_width);
   Sinusoidal options = given;
   options.layout = SinusoidalLayout::interleaved;
   options.length = static_cast<std::int64_t>(words.size());
   const Tensor<double> table = sinusoidal<double>(options);
 
   pictures::Drawing drawing;
-  const pictures::Words below = pictures::words_below(words, kDial);
   std::vector<std::string> names;
   for (const std::int64_t pair : pairs) names.push_back("once in " + period_of(options, pair));
   const double left = pictures::kMargin + pictures::widest(names, pictures::kTickSize) + 10;
   const std::string title = "Each pair of columns is a hand that turns at its own speed";
-  const double dials = static_cast<double>(words.size()) * kDial;
-  const double right =
-      std::max(left + dials, pictures::kMargin + pictures::title_width(title)) + pictures::kMargin;
+  const auto fit = static_cast<std::size_t>((max_width - left - pictures::kMargin) / kDial);
+  const std::size_t across = std::clamp<std::size_t>(fit, 1, words.size());
+  const double dials = static_cast<double>(across) * kDial;
+  const double title_room =
+      std::min(pictures::title_width(title), max_width - 2 * pictures::kMargin);
+  const double right = std::max(left + dials, pictures::kMargin + title_room) + pictures::kMargin;
   double top = pictures::draw_title(drawing, title, pictures::kMargin, pictures::kMargin,
                                     right - 2 * pictures::kMargin);
-  for (std::size_t row = 0; row < pairs.size(); ++row) {
-    const double y = top + (static_cast<double>(row) + 0.5) * kDial;
-    drawing.text(left - 10, y, names[row], {.anchor = pictures::Anchor::end});
-    std::string circles, hands;
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      const double x = left + (static_cast<double>(i) + 0.5) * kDial;
-      const auto position = static_cast<std::int64_t>(i);
-      const double sine = table(position, 2 * pairs[row]);
-      const double cosine = table(position, 2 * pairs[row] + 1);
-      circles += "M" + number(x - kRadius) + " " + number(y) + "a" + number(kRadius) + " " +
-                 number(kRadius) + " 0 1 0 " + number(2 * kRadius) + " 0a" + number(kRadius) + " " +
-                 number(kRadius) + " 0 1 0 " + number(-2 * kRadius) + " 0";
-      hands += "M" + number(x) + " " + number(y) + "l" + number(kRadius * sine) + " " +
-               number(-kRadius * cosine);
+  for (std::size_t first = 0; first < words.size(); first += across) {
+    const std::size_t count = std::min(across, words.size() - first);
+    for (std::size_t row = 0; row < pairs.size(); ++row) {
+      const double y = top + (static_cast<double>(row) + 0.5) * kDial;
+      drawing.text(left - 10, y, names[row], {.anchor = pictures::Anchor::end});
+      draw_dials(drawing, table, row, pairs[row], first, count, left, y);
     }
-    drawing.path(circles, pictures::kAxis, 1);
-    drawing.path(hands, pictures::series_color(row), 2.5, "stroke-linecap=\"round\"");
+    top += static_cast<double>(pairs.size()) * kDial + 6;
+    const auto begin = words.begin() + static_cast<std::ptrdiff_t>(first);
+    const std::vector<std::string> named(begin, begin + static_cast<std::ptrdiff_t>(count));
+    const pictures::Words below = pictures::words_below(named, kDial);
+    pictures::draw_words_below(drawing, below, left, top);
+    top += below.room + (first + count < words.size() ? kBetweenRows : 0);
   }
-  top += static_cast<double>(pairs.size()) * kDial + 6;
-  pictures::draw_words_below(drawing, below, left, top);
-  return drawing.finish(right, top + below.room + pictures::kMargin, title,
+  return drawing.finish(right, top + pictures::kMargin, title,
                         "Dials for " + std::to_string(words.size()) + " words in " +
                             std::to_string(pairs.size()) +
                             " rows, each hand at the angle of its pair at that position; the hands "

@@ -8,7 +8,7 @@
 namespace sextant::figures {
 
 Picture table_map(View<const double> table, const TableLabels& labels,
-                  std::vector<std::string> titles) {
+                  std::vector<std::string> titles, std::optional<double> max_width) {
   HeatmapPanels map;
   map.values = table;
   map.titles = std::move(titles);
@@ -23,6 +23,7 @@ Picture table_map(View<const double> table, const TableLabels& labels,
   map.first_row = static_cast<double>(labels.first_row);
   map.first_column = static_cast<double>(labels.first_column);
   map.column_groups = labels.column_groups;
+  map.max_width = max_width.value_or(map.max_width);
   return draw(map);
 }
 

@@ -148,7 +148,7 @@ Series column_curve(const PositionTable& source, std::int64_t column, std::int64
 }
 
 Figure plot_sinusoids(const PositionTable& source, const std::vector<std::int64_t>& columns,
-                      const std::vector<std::string>& words) {
+                      const std::vector<std::string>& words, std::optional<double> max_width) {
   check_indices(columns, source.values.view().size(1), "figure.columns");
   if (static_cast<std::int64_t>(words.size()) > source.values.size(0)) {
     throw Error("figure.words", "must be at most one per position (" +
@@ -163,6 +163,7 @@ Figure plot_sinusoids(const PositionTable& source, const std::vector<std::int64_
   chart.point_labels = words;
   chart.panel_width = 300;
   chart.panel_height = 170;
+  chart.max_width = max_width.value_or(chart.max_width);
   // About one in a CSS pixel; a panel grows for words.
   constexpr double kMostSamples = 8;
   const double apart = chart.panel_width / static_cast<double>(source.values.size(0));
@@ -183,7 +184,8 @@ Figure plot_sinusoids(const PositionTable& source, const std::vector<std::int64_
   return plot;
 }
 
-Figure plot_rows(const PositionTable& source, const std::vector<std::int64_t>& rows) {
+Figure plot_rows(const PositionTable& source, const std::vector<std::int64_t>& rows,
+                 std::optional<double> max_width) {
   check_indices(rows, source.values.view().size(0), "figure.rows");
   const auto position = [rows, first = source.first](std::int64_t row) {
     return std::to_string(first + rows[static_cast<std::size_t>(row)]);
@@ -198,6 +200,7 @@ Figure plot_rows(const PositionTable& source, const std::vector<std::int64_t>& r
   chart.points = true;
   chart.panel_width = 310;
   chart.panel_height = 210;
+  chart.max_width = max_width.value_or(chart.max_width);
   chart.title = "Rows of " + source.name + ", " + sizes(source.values);
   plot.picture = draw(chart);
   plot.labels.title = "Rows of " + source.name;
@@ -205,12 +208,12 @@ Figure plot_rows(const PositionTable& source, const std::vector<std::int64_t>& r
   return plot;
 }
 
-Figure plot_heatmap(const PositionTable& source) {
+Figure plot_heatmap(const PositionTable& source, std::optional<double> max_width) {
   Figure plot{{}, source.values.clone(), {}, {}};
   plot.labels.title = capital(source.name) + ", " + sizes(source.values);
   plot.labels.first_row = source.first;
   plot.labels.column_groups = halves_of(source);
-  plot.picture = table_map(source.values.view(), plot.labels);
+  plot.picture = table_map(source.values.view(), plot.labels, {}, max_width);
   return plot;
 }
 
@@ -231,7 +234,7 @@ Figure plot_offset_matrix(const Sinusoidal& options, std::int64_t offset) {
   return plot;
 }
 
-Figure plot_similarity(const PositionTable& source) {
+Figure plot_similarity(const PositionTable& source, std::optional<double> max_width) {
   check_pairs(source.values.view());
   Figure plot{{}, cosine_similarities(source.values.view()), {}, {}};
   plot.labels.title = "Cosine similarity of " + source.name + ", width " +
@@ -242,7 +245,7 @@ Figure plot_similarity(const PositionTable& source) {
   plot.labels.first_row = source.first;
   TableLabels drawn = plot.labels;
   drawn.first_column = source.first;
-  plot.picture = table_map(std::as_const(plot.values).view(), drawn);
+  plot.picture = table_map(std::as_const(plot.values).view(), drawn, {}, max_width);
   return plot;
 }
 
@@ -269,7 +272,8 @@ std::vector<double> similarity_by_distance(View<const double> table, Measure mea
   return means;
 }
 
-Figure plot_distance(const PositionTable& source, Measure measure) {
+Figure plot_distance(const PositionTable& source, Measure measure,
+                     std::optional<double> max_width) {
   check_pairs(source.values.view());
   const std::int64_t length = source.values.view().size(0);
   if (length < 2) throw Error("figure.length", "must be at least 2 to have a distance, got 1");
@@ -277,11 +281,13 @@ Figure plot_distance(const PositionTable& source, Measure measure) {
   const Series curve = counted(name, similarity_by_distance(source.values.view(), measure));
   Figure plot = curve_figure({curve});
   plot.labels.title = "Similarity of " + source.name + " by distance";
-  plot.picture = draw(LinePanels{
+  LinePanels chart{
       .title = plot.labels.title + ", width " + std::to_string(source.values.view().size(1)),
       .x_label = "Distance in positions",
       .y_label = "Mean " + name + " of all pairs",
-      .panels = {{"", {curve}}}});
+      .panels = {{"", {curve}}}};
+  chart.max_width = max_width.value_or(chart.max_width);
+  plot.picture = draw(chart);
   return plot;
 }
 

@@ -152,6 +152,7 @@ Figure plot_profiles(const std::vector<NamedScheme>& schemes, const ProfileOptio
                      .x_label = "Distance in positions",
                      .y_label = text.y_label,
                      .panels = {{}}};
+    chart.max_width = options.max_width.value_or(chart.max_width);
     if (schemes.size() == 1) {
       const std::string label = schemes[0].name();
       chart.title = capital(label) + ", by distance";

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string_view>
 
 #include "core/files/embedded_text.h"
@@ -16,8 +17,8 @@
 namespace sextant {
 namespace {
 
-// No window is narrower, in CSS pixels.
-constexpr int kNarrowest = 280;
+// A picture of this width, in CSS pixels, is made for a phone: it shrinks on a narrower one.
+constexpr int kPhone = 360;
 
 // Something a column of numbers may hold: digits with signs, points, exponents, per cent; or a
 // dash.
@@ -38,7 +39,7 @@ bool is_number_column(const std::vector<std::vector<std::string>>& rows, std::si
 }
 
 // The width in CSS pixels at which the smallest text of `picture` is 10 pixels high, rounded up;
-// 0 for a picture without text.
+// 0 for a picture without text, and for one that suits a phone.
 int readable_width(const Picture& picture) {
   constexpr std::string_view kSize = " font-size=\"";
   double smallest = 0;
@@ -48,9 +49,24 @@ int readable_width(const Picture& picture) {
     const double size = parse_double(svg.substr(at, svg.find('"', at) - at), "svg.font-size");
     smallest = smallest == 0 ? size : std::min(smallest, size);
   }
-  return smallest > 0
-             ? static_cast<int>(std::ceil(picture.width * pictures::kSmallestText / smallest))
-             : 0;
+  const double width =
+      smallest > 0 ? std::ceil(picture.width * pictures::kSmallestText / smallest) : 0;
+  return width > kPhone ? static_cast<int>(width) : 0;
+}
+
+// Columns of pages from which a wide picture is shown differ by this, in CSS pixels.
+constexpr int kStep = 50;
+constexpr int kBorders = 2;
+
+// The rules that show narrow pictures in a narrower column.
+std::string rules_of(const std::set<int>& from) {
+  std::string rules;
+  for (const int width : from) {
+    const std::string at = ".from-" + std::to_string(width) + " > .on-";
+    rules += "@media screen { @container (width < " + std::to_string(width) + "px) { " + at +
+             "wide { display: none; } " + at + "narrow { display: block; } } }\n";
+  }
+  return rules;
 }
 
 std::string size_text(std::size_t bytes) {
@@ -116,7 +132,9 @@ void Page::picture(const Picture& picture, std::string_view caption) {
 }
 
 void Page::picture(const Picture& picture, const Picture& narrow, std::string_view caption) {
-  body_ += "<figure>";
+  const int from = (readable_width(picture) + kBorders + kStep - 1) / kStep * kStep;
+  from_.insert(from);
+  body_ += "<figure class=\"from-" + std::to_string(from) + "\">";
   add_picture(picture, "picture on-wide");
   add_picture(narrow, "picture on-narrow");
   add_caption(caption);
@@ -131,7 +149,7 @@ void Page::add_picture(const Picture& picture, std::string_view classes) {
   body_ += "<div class=\"" + std::string(classes) +
            "\" style=\"--readable:" + std::to_string(width) + "px\"><div class=\"wide\"><svg ";
   body_ += pictures::with_own_ids(picture.svg, body_).substr(kOpening.size()) + "</div>";
-  if (width > kNarrowest) body_ += "<p class=\"scrolls\">The picture scrolls sideways.</p>";
+  if (width > 0) body_ += "<p class=\"scrolls\">The picture scrolls sideways.</p>";
   body_ += "</div>";
 }
 
@@ -157,8 +175,9 @@ std::string Page::html() const {
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-      escape_html(title_) + "</title>\n<style>\n" + embedded_text(kPageCss) + "</style>\n" + head_ +
-      "</head>\n<body>\n<main>\n<header>\n<h1>" + escape_html(title_) + "</h1>\n";
+      escape_html(title_) + "</title>\n<style>\n" + embedded_text(kPageCss) + rules_of(from_) +
+      "</style>\n" + head_ + "</head>\n<body>\n<main>\n<header>\n<h1>" + escape_html(title_) +
+      "</h1>\n";
   if (!subtitle_.empty()) page += "<p class=\"subtitle\">" + escape_html(subtitle_) + "</p>\n";
   page += "</header>\n" + body_.substr(0, contents_at_);
   if (sections_.size() > 2) {

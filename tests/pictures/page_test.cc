@@ -86,6 +86,9 @@ TEST(Page, HasPicturesForNarrowScreensBesideThoseForWideOnes) {
   Page page("T");
   page.picture(wide, draw(maps), "C");
   const std::string html = page.html();
+  EXPECT_THAT(html, HasSubstr("@media screen { @container (width < "));
+  EXPECT_THAT(html, HasSubstr("px) { .from-"));
+  EXPECT_THAT(html, HasSubstr("<figure class=\"from-"));
   EXPECT_THAT(html, HasSubstr("<div class=\"picture on-wide\""));
   EXPECT_THAT(html, HasSubstr("<div class=\"picture on-narrow\""));
   EXPECT_THAT(html, HasSubstr("<figcaption>C</figcaption></figure>"));

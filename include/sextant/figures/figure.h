@@ -38,9 +38,9 @@ struct Figure {
 };
 
 // Draws a table [rows, columns] as a heatmap, or tables [panels, rows, columns] side by side with
-// one title each. Throws Error as draw(HeatmapPanels).
+// one title each, at most `max_width` CSS pixels wide. Throws Error as draw(HeatmapPanels).
 Picture table_map(View<const double> table, const TableLabels& labels,
-                  std::vector<std::string> titles = {});
+                  std::vector<std::string> titles = {}, std::optional<double> max_width = {});
 
 // Capitalises the first letter if it is ASCII: "rotary positions" -> "Rotary positions".
 std::string capital(std::string text);

@@ -19,6 +19,7 @@ struct ProfileOptions {
   std::optional<std::int64_t> head;  // unset: the middle one
   bool all_heads = false;            // a curve for each head of a bias
   Measure measure = Measure::cosine;
+  std::optional<double> max_width = {};  // of the picture, in CSS pixels, as LinePanels
 };
 
 // Draws one panel per kind of scheme. For query - key = 0 .. length - 1, the distance:

@@ -34,9 +34,11 @@ struct LinePanel {
   std::vector<Series> behind = {};  // grey lines without names and bands, for comparison
 };
 
-// Panels of series with the same axes, up to three side by side. Series that are equal to the pixel
-// are one line, "rotary = YaRN". In a single panel, names are at the ends of the lines if they have
-// room, and more than five lines get a panel each; otherwise a legend names them.
+// Panels of series with the same axes, up to three side by side if `max_width` has room, where
+// they become narrower, by a quarter at most; labelled points need their width. Series that are
+// equal to the pixel are one line, "rotary = YaRN". In a single panel, names are at the ends of the
+// lines if they have room, and more than five lines get a panel each; otherwise a legend names
+// them.
 struct LinePanels {
   std::string title, x_label, y_label;
   std::vector<LinePanel> panels;
@@ -53,6 +55,7 @@ struct LinePanels {
   std::vector<std::string> point_labels = {};
   // CSS pixels of a panel, 50 .. 2400; it is wider if labelled points need it.
   double panel_width = 640, panel_height = 300;
+  double max_width = 3000;       // CSS pixels of the picture, 280 or more: 350 suits a phone
   std::string description = {};  // the name of a picture without a title, for screen readers
 };
 // Throws Error, naming line_panels.<member>, for no panel, panels that differ in their number of

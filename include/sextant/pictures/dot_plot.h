@@ -23,9 +23,13 @@ struct DotPlot {
   // 0.
   double least = 1e-12;
   std::string nothing = "0";
+  // CSS pixels of the picture, 280 or more: 350 suits a phone. Names that leave no room for dots
+  // are above them.
+  double max_width = 950;
 };
 // Draws the plot; the axis is logarithmic from `least`. Throws Error, naming dot_plot.<member>, for
-// no dot, a number that is negative or not finite, and a `least` that is not positive.
+// no dot, a number that is negative or not finite, and a `least` that is not positive, and a
+// narrower max_width.
 Picture draw(const DotPlot& plot);
 
 }  // namespace sextant

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,8 +30,8 @@ class Page {
   void table(const std::vector<std::vector<std::string>>& rows);
   // Adds a picture. Throws Error for a picture whose text is no <svg> element.
   void picture(const Picture& picture, std::string_view caption);
-  // Adds a picture with `narrow`, the same drawn for a phone (max_width of 350), which narrow
-  // screens show.
+  // Adds a picture with `narrow`, the same drawn for a phone (max_width of 350), which a column
+  // shows in which the text of `picture` would be too small.
   void picture(const Picture& picture, const Picture& narrow, std::string_view caption);
   void verdict(bool good, std::string_view text);  // adds a highlighted line
   void data(std::string_view name,
@@ -47,6 +48,7 @@ class Page {
 
   std::string title_, subtitle_, head_, body_;
   std::size_t contents_at_ = 0;        // place of the table of contents in the body
+  std::set<int> from_;                 // widths of the column from which wide pictures are shown
   std::vector<std::string> sections_;  // headings, for the table of contents
 };
 

@@ -115,7 +115,7 @@ void report_addresses(ReportPage& page, const ReportText& text, Json& numbers) {
                             .color_label = "Value",
                             .map = ColorMap::diverging,
                             .row_labels = text.tokens};
-  page.picture(draw(chart), caption_of(text, made));
+  page.chart(chart, caption_of(text, made));
   token_table(page, text, numbers);
 }
 

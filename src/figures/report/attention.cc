@@ -69,9 +69,9 @@ void weight_maps(ReportPage& page, const ReportText& text,
   HeatmapPanels chart = chart_of(panels, text);
   chart.title = "Attention weights of head 0, the same words and the same head";
   chart.high = scale_end(largest_of(panels));
-  page.picture(draw(chart),
-               "Each row is the word of a query, each column the word of a key; every row sums to "
-               "one. All maps share one colour scale.");
+  page.chart(chart,
+             "Each row is the word of a query, each column the word of a key; every row sums to "
+             "one. All maps share one colour scale.");
   const std::int64_t count = panels.size(1) * panels.size(2);
   Tensor<double> differences({panels.size(0) - 1, panels.size(1), panels.size(2)});
   for (std::int64_t i = 0; i < differences.count(); ++i) {
@@ -83,10 +83,9 @@ void weight_maps(ReportPage& page, const ReportText& text,
   change.color_label = "Difference";
   change.map = ColorMap::diverging;
   change.low.reset();
-  page.picture(
-      draw(change),
-      "Blue is less than without positions, red is more. Without positions a score depends "
-      "only on the two words; a weight depends on all scores of its row.");
+  page.chart(change,
+             "Blue is less than without positions, red is more. Without positions a score depends "
+             "only on the two words; a weight depends on all scores of its row.");
 }
 
 void causal_maps(ReportPage& page, const ReportText& text,
@@ -97,17 +96,16 @@ void causal_maps(ReportPage& page, const ReportText& text,
   chart.high = 1;
   page.fold("With a causal mask and as lines");
   page.paragraph(lesson_text("masks_and_heads", "says"));
-  page.picture(draw(chart),
-               "No word attends to a later one, as in a model that generates text. Hidden weights "
-               "are grey, and every row still sums to one.");
+  page.chart(chart,
+             "No word attends to a later one, as in a model that generates text. Hidden weights "
+             "are grey, and every row still sums to one.");
   AttentionLines lines;
   lines.weights = causal[1].weights.view();
   lines.queries = lines.keys = text.tokens;
   lines.title = "Causal attention as lines, sinusoidal positions";
   // Weights near the average carry no information: only larger ones are drawn.
   lines.threshold = 2.0 / static_cast<double>(std::max<std::size_t>(text.tokens.size(), 8));
-  page.picture(draw(lines),
-               "Lines lead from each word to the words before it, in one colour per head.");
+  page.chart(lines, "Lines lead from each word to the words before it, in one colour per head.");
   page.unfold();
 }
 

@@ -60,13 +60,21 @@ void offset_matrices(ReportPage& page, Json& numbers) {
   for (std::int64_t row = 0; row < 6; ++row) {
     rows.push_back({std::to_string(row)});
     for (std::int64_t column = 0; column < 6; ++column) {
-      rows.back().push_back(fixed(matrix(row, column), 6));
+      rows.back().push_back(fixed(matrix(row, column), 3));
     }
   }
   page.table(rows);
   page.paragraph("These are the largest errors at width 128, for positions 0 to 99:");
   page.table(errors);
   page.unfold();
+}
+
+// The positions to draw as curves: beyond the words, as many as the words leave room for.
+std::int64_t positions_within(double max_width, std::int64_t words) {
+  constexpr double kPosition = 13, kSides = 84, kTwoColumns = 700;  // pixels
+  const auto fit = static_cast<std::int64_t>((max_width - kSides) / kPosition);
+  const std::int64_t half = max_width < kTwoColumns ? fit : fit / 2 - 1;
+  return std::min(words + kBeyondWords, std::max(words, words <= half ? half : fit));
 }
 
 }  // namespace
@@ -83,28 +91,40 @@ void report_clock_hands(ReportPage& page, const ReportText& text, Json& numbers)
   const std::vector<std::string> first(text.tokens.begin(),
                                        text.tokens.begin() + static_cast<std::ptrdiff_t>(dials));
   page.picture(
-      plot_clock_hands({.width = 64}, {0, 4, 8, 16}, first),
+      [&first](double max_width) {
+        return plot_clock_hands({.width = 64}, {0, 4, 8, 16}, first, max_width);
+      },
       "Each word" +
           (dials < text.tokens.size() ? " of the first " + std::to_string(dials) : std::string()) +
           " has a dial for four of the 32 pairs of an address of width 64.");
   const auto words = static_cast<std::int64_t>(text.tokens.size());
   const PositionTable narrow = position_table({.length = words + kBeyondWords, .width = 100});
   page.picture(
-      plot_sinusoids(narrow, {0, 1, 20, 40}, text.tokens).picture,
+      [&](double max_width) {
+        const std::int64_t length = positions_within(max_width, words);
+        const PositionTable table = position_table({.length = length, .width = 100});
+        return plot_sinusoids(table, {0, 1, 20, 40}, text.tokens, max_width).picture;
+      },
       "The same addresses as curves: four of 100 columns, with the words as points on them.");
   offset_matrices(page, numbers);
   const PositionTable wide = position_table({.length = 100, .width = 512});
-  page.picture(plot_similarity(wide).picture,
+  page.picture([&wide](double max_width) { return plot_similarity(wide, max_width).picture; },
                "The similarity of two addresses therefore depends only on their distance: the "
                "picture consists of diagonal stripes. Whether a score shows this distance depends "
                "on the matrices of query and key, see \u201cRotation turns order into "
                "distance\u201d.");
   page.fold("The whole table, three of its rows, and the similarity by distance");
-  page.picture(plot_heatmap(wide).picture, "100 positions, 512 columns.");
-  page.picture(plot_rows(narrow, {0, 4, 10}).picture,
-               "The vectors of positions 0, 4 and 10. Near positions differ in the fast columns on "
-               "the left, far ones also in the slow columns on the right.");
-  page.picture(plot_distance(wide).picture, "Near positions are more similar than distant ones.");
+  page.picture([&wide](double max_width) { return plot_heatmap(wide, max_width).picture; },
+               "100 positions, 512 columns.");
+  page.picture(
+      [&narrow](double max_width) {
+        return plot_rows(narrow, {0, 4, 10}, max_width).picture;
+      },
+      "The vectors of positions 0, 4 and 10. Near positions differ in the fast columns on "
+      "the left, far ones also in the slow columns on the right.");
+  page.picture(
+      [&wide](double max_width) { return plot_distance(wide, Measure::cosine, max_width).picture; },
+      "Near positions are more similar than distant ones.");
   page.unfold();
 }
 

@@ -82,14 +82,41 @@ class ReportPage : public Page {
     heading_ = heading;
     Page::section(heading);
   }
-  void picture(const Picture& picture, std::string_view caption) {
-    if (take_) take_({number_, heading_, picture});
-    Page::picture(picture, caption);
+  void fold(std::string_view summary) {
+    folded_ = true;
+    Page::fold(summary);
+  }
+  void unfold() {
+    folded_ = false;
+    Page::unfold();
+  }
+  // Adds the picture that `draw_within` makes within a width in CSS pixels: one for the page's
+  // column and one for a phone's. Folded parts have only that of the phone, because of the size of
+  // the file.
+  void picture(const std::function<Picture(double)>& draw_within, std::string_view caption) {
+    constexpr double kColumn = 950, kPhone = 350;
+    const Picture wide = draw_within(folded_ ? kPhone : kColumn);
+    if (take_) take_({number_, heading_, folded_ ? draw_within(kColumn) : wide});
+    if (wide.width <= kPhone) {
+      Page::picture(wide, caption);
+    } else {
+      Page::picture(wide, draw_within(kPhone), caption);
+    }
+  }
+  // Adds a chart that has a max_width.
+  template <class Chart>
+  void chart(Chart chart, std::string_view caption) {
+    const auto draw_within = [&chart](double max_width) {
+      chart.max_width = max_width;
+      return draw(chart);
+    };
+    picture(draw_within, caption);
   }
 
  private:
   std::function<void(const ReportPicture&)> take_;
   int number_ = 0;
+  bool folded_ = false;
   std::string heading_;
 };
 

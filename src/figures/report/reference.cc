@@ -42,12 +42,12 @@ void report_doubled_exponent(ReportPage& page, Json& numbers) {
       .panels = {{"",
                   {profile("the formula", 100, width, Exponent::standard),
                    profile("doubled exponent", 100, width, Exponent::doubled)}}}};
-  page.picture(draw(chart), "With the mistake, far positions stay similar.");
+  page.chart(chart, "With the mistake, far positions stay similar.");
   std::vector<std::vector<std::string>> rows = {{"exponent", "similarity of positions 2 and 10"}};
   for (const Exponent exponent : {Exponent::standard, Exponent::doubled}) {
     const Tensor<double> table = make(11, width, exponent);
     const double alike = cosine_similarity(table.view().select(0, 2), table.view().select(0, 10));
-    rows.push_back({std::string(name_of(exponent)), shortest(alike)});
+    rows.push_back({std::string(name_of(exponent)), significant(alike, 6)});
     numbers["positions_2_and_10"][std::string(name_of(exponent))] = alike;
   }
   page.table(rows);
@@ -93,9 +93,9 @@ void report_exactness(ReportPage& page, Json& numbers) {
                 std::move(powers)));
   }
   numbers["largest_error"]["positions"] = positions;
-  page.picture(draw(chart),
-               "Half a unit in the last place of float32 is 3e-8. An error of 1 is as large as the "
-               "values themselves.");
+  page.chart(chart,
+             "Half a unit in the last place of float32 is 3e-8. An error of 1 is as large as the "
+             "values themselves.");
   for (const std::size_t power : {10, 17, 20, 24, 31}) {
     rows.push_back({std::to_string(positions[power]), significant(errors[0][power], 3),
                     significant(errors[1][power], 3)});

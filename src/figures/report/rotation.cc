@@ -106,7 +106,10 @@ void report_rotation(ReportPage& page, const ReportText& text, Json& numbers) {
                    " with rotary positions; with added positions a weight changes by up to " +
                    significant(added, 2) + ".");
   page.picture(
-      plot_profiles({{"rotary"}, {"sinusoidal"}, {"alibi"}}).picture,
+      [](double max_width) {
+        return plot_profiles({{"rotary"}, {"sinusoidal"}, {"alibi"}}, {.max_width = max_width})
+            .picture;
+      },
       "By distance: the similarity of two sinusoidal addresses; the score of a query and an equal "
       "key, both rotated; the number that ALiBi adds to a score.");
   matrices_between(page, numbers);

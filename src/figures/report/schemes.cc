@@ -95,15 +95,19 @@ std::vector<Kind> kinds_of(const ReportText& text, std::string& idle, Json& numb
   return list;
 }
 
-Picture maps_of(const Kind& kind, std::int64_t length) {
+Tensor<double> maps_of(const Kind& kind, std::int64_t length) {
   Tensor<double> values({static_cast<std::int64_t>(kind.maps.size()), length, length});
-  HeatmapPanels panels;
   for (std::size_t i = 0; i < kind.maps.size(); ++i) {
     std::copy_n(kind.maps[i].data(), kind.maps[i].count(),
                 values.data() + static_cast<std::int64_t>(i) * length * length);
-    panels.titles.push_back(kind.schemes[i].name());
   }
-  panels.values = std::as_const(values).view();
+  return values;
+}
+
+HeatmapPanels chart_of_kind(const Kind& kind, const Tensor<double>& maps) {
+  HeatmapPanels panels;
+  for (const NamedScheme& scheme : kind.schemes) panels.titles.push_back(scheme.name());
+  panels.values = maps.view();
   panels.title = "Causal attention, head 0: " + kind.title;
   panels.x_label = "Key";
   panels.y_label = "Query";
@@ -112,7 +116,7 @@ Picture maps_of(const Kind& kind, std::int64_t length) {
   panels.map = ColorMap::sequential;
   panels.low = 0;
   panels.high = 1;
-  return draw(panels);
+  return panels;
 }
 
 }  // namespace
@@ -138,14 +142,22 @@ void report_schemes(ReportPage& page, const ReportText& text, Json& numbers) {
   for (const Kind& kind : kinds) {
     if (!kind.dots.empty()) dots.groups.push_back({kind.title, kind.dots});
   }
-  page.picture(draw(dots), "`sextant list` describes each of them.");
+  page.chart(dots, "`sextant list` describes each of them.");
   page.unfold();
   page.fold("One head with every scheme, and the scores by distance");
+  page.insert("<div class=\"narrow\">\n");
   for (const Kind& kind : kinds) {
-    page.picture(maps_of(kind, static_cast<std::int64_t>(text.tokens.size())), "");
-    if (kind.profiles)
-      page.picture(plot_profiles(kind.schemes, {.length = kDistances}).picture, "");
+    const Tensor<double> maps = maps_of(kind, static_cast<std::int64_t>(text.tokens.size()));
+    page.chart(chart_of_kind(kind, maps), "");
+    if (!kind.profiles) continue;
+    page.picture(
+        [&kind](double max_width) {
+          return plot_profiles(kind.schemes, {.length = kDistances, .max_width = max_width})
+              .picture;
+        },
+        "");
   }
+  page.insert("</div>\n");
   page.unfold();
 }
 

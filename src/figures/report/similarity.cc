@@ -36,7 +36,7 @@ void plain_attention(ReportPage& page, const ReportText& text) {
   const Tensor<double> weights = plain_self_attention(std::as_const(rows).view());
   const AttentionMaps map{weights.view(), text.tokens, text.tokens,
                           "Attention without learned weights"};
-  page.picture(draw(map), caption_of(text));
+  page.chart(map, caption_of(text));
 }
 
 }  // namespace
@@ -72,8 +72,8 @@ void report_similarity(ReportPage& page, const ReportText& text, Json& numbers) 
   for (const Exponent exponent : {Exponent::standard, Exponent::doubled}) {
     options.exponent = exponent;
     const auto alike = mixed_similarity(vectors, first, second, at_first, at_second, options);
-    rows.push_back({std::string(name_of(exponent)), shortest(alike.word), shortest(alike.position),
-                    shortest(alike.both)});
+    rows.push_back({std::string(name_of(exponent)), significant(alike.word, 6),
+                    significant(alike.position, 6), significant(alike.both, 6)});
     numbers["similarity"][std::string(name_of(exponent))] = {
         {"word", alike.word}, {"position", alike.position}, {"both", alike.both}};
   }

@@ -130,10 +130,10 @@ void report_trained(ReportPage& page, Json& numbers) {
                           .title = "Attention for each written character, mean of four heads",
                           .row_name = "Written",
                           .column_name = "Read"};
-  page.picture(draw(map),
-               "Each row is a character that it wrote, each column one that it read. It does not "
-               "read from left to right: it takes the year from the end, the month from the middle "
-               "and the day from the start.");
+  page.chart(map,
+             "Each row is a character that it wrote, each column one that it read. It does not "
+             "read from left to right: it takes the year from the end, the month from the middle "
+             "and the day from the start.");
   const TextTranslator blind = without_positions();
   const std::string broken = translate(blind, kDate);
   const std::string right = share_right(model), still_right = share_right(blind);

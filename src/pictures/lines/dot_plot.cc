@@ -18,10 +18,12 @@ using namespace pictures;
 
 constexpr double kRow = 20;
 constexpr double kGroupGap = 14;
-constexpr double kAcross = 420;  // CSS pixels
+constexpr double kAcross = 420, kLeastAcross = 200;  // CSS pixels
+constexpr double kNameAbove = 14;
 constexpr double kNothing = 60;  // left of it, for numbers that are nothing
 
 void check(const DotPlot& plot) {
+  check_max_width("dot_plot", plot.max_width);
   if (!(plot.least > 0) || !std::isfinite(plot.least)) {
     throw Error("dot_plot.least", "must be positive and finite, got " + shortest(plot.least));
   }
@@ -43,7 +45,7 @@ struct Axis {
   double place(double value) const { return panel.across(std::log10(value)); }
 };
 
-Axis axis_of(const DotPlot& plot, double left, double top, double height) {
+Axis axis_of(const DotPlot& plot, double left, double top, double width, double height) {
   double low = std::numeric_limits<double>::infinity(), high = 0;
   for (const auto& group : plot.groups) {
     for (const auto& dot : group.dots) {
@@ -54,9 +56,9 @@ Axis axis_of(const DotPlot& plot, double left, double top, double height) {
   }
   if (high == 0) low = high = plot.least;  // nothing but rounding
   Axis axis;
-  axis.panel = {.left = left, .top = top, .width = kAcross, .height = height};
+  axis.panel = {.left = left, .top = top, .width = width, .height = height};
   axis.panel.x = range_of(std::log10(std::min(low, high / 10)), std::log10(high), 0.05);
-  axis.ticks = fitting_log_ticks(axis.panel.x.low, axis.panel.x.high, kAcross, false);
+  axis.ticks = fitting_log_ticks(axis.panel.x.low, axis.panel.x.high, width, false);
   return axis;
 }
 
@@ -86,20 +88,26 @@ std::string describe(const DotPlot& plot) {
 Picture draw(const DotPlot& plot) {
   check(plot);
   std::vector<std::string> names;
-  double height = 0;
   for (const auto& group : plot.groups) {
     for (const auto& dot : group.dots) names.push_back(dot.name);
-    height += kRow * static_cast<double>(group.dots.size() + 1) + kGroupGap;
   }
   double named = widest(names, kTickSize);
   for (const auto& group : plot.groups) {
     named = std::max(named, text_width(group.title, kTickSize, true) - kNothing);
   }
-  const double left = kMargin + named + 12;
-  const double right = left + kNothing + kAcross + kMargin;
+  const double room = plot.max_width - 2 * kMargin - kNothing;
+  const bool above = named + 12 + kLeastAcross > room;  // a name is above its dot
+  const double left = kMargin + (above ? 0 : named + 12);
+  const double width = std::min(kAcross, room + kMargin - left);
+  const double right = left + kNothing + width + kMargin;
+  const double pitch = kRow + (above ? kNameAbove : 0);
+  double height = 0;
+  for (const auto& group : plot.groups) {
+    height += kRow + pitch * static_cast<double>(group.dots.size()) + kGroupGap;
+  }
   Drawing drawing;
   const double top = draw_title(drawing, plot.title, kMargin, kMargin, right - 2 * kMargin);
-  const Axis axis = axis_of(plot, left + kNothing, top, height);
+  const Axis axis = axis_of(plot, left + kNothing, top, width, height);
   for (std::size_t i = 0; i < axis.ticks.at.size(); ++i) {
     const double x = axis.panel.across(axis.ticks.at[i]);
     drawing.line(x, top, x, top + height, kGrid);
@@ -117,8 +125,13 @@ Picture draw(const DotPlot& plot) {
     drawing.text(kMargin, y + kRow / 2, plot.groups[g].title, {.bold = true});
     y += kRow;
     for (const auto& dot : dots) {
-      const double middle = y + kRow / 2;
-      drawing.text(left - 8, middle, dot.name, {.anchor = Anchor::end});
+      const double middle = y + pitch - kRow / 2;
+      if (above) {
+        drawing.text(left, y + kNameAbove / 2 + 2,
+                     shorten(dot.name, kTickSize, right - 2 * kMargin));
+      } else {
+        drawing.text(left - 8, middle, dot.name, {.anchor = Anchor::end});
+      }
       const std::string says = dot.name + ": " + significant(dot.value, 3);
       if (dot.value < plot.least) {
         drawing.circle(nothing, middle, 4.5, series_color(g), says);
@@ -126,7 +139,7 @@ Picture draw(const DotPlot& plot) {
       } else {
         drawing.circle(axis.place(dot.value), middle, 4.5, series_color(g), says);
       }
-      y += kRow;
+      y += pitch;
     }
     y += kGroupGap;
   }

@@ -24,9 +24,11 @@ constexpr double kTitleRoom = 22, kPanelsAcross = 26,
 constexpr double kGridWidth = 1140;    // where a grid's next row begins
 constexpr double kWidestPanel = 2400;  // beyond it not every labelled point has a number
 constexpr double kNarrowestPanel = 50;
-constexpr double kPointMargin = 0.02;    // of the x axis, at both ends: markers are not cut
-constexpr double kCurveTolerance = 0.1;  // pixels
-constexpr double kWordMargin = 0.04;     // the same for words
+constexpr double kPointMargin = 0.02;   // of the x axis, at both ends: markers are not cut
+constexpr double kLineTolerance = 0.1;  // pixels
+constexpr double kLeastOfPanel = 0.75;  // of panel_width, beside others
+constexpr double kLeastNamed = 220;     // pixels of a panel with names at the ends of its lines
+constexpr double kWordMargin = 0.04;    // the same for words
 
 void check_series(const LinePanels& chart, const Series& series) {
   const auto positive = [](const std::vector<double>& values, const char* name) {
@@ -64,6 +66,7 @@ void check(const LinePanels& chart) {
     throw Error("line_panels.panel_width",
                 "and panel_height must be 50 .. 2400 pixels, got " + shortest(side));
   }
+  check_max_width("line_panels", chart.max_width);
   const std::size_t count = chart.panels[0].series.size(), labels = chart.point_labels.size();
   for (const LinePanel& panel : chart.panels) {
     if (panel.series.empty() || panel.series.size() != count) {
@@ -216,14 +219,14 @@ bool has_words(const LinePanels& chart, const Panel& panel) {
 
 void draw_data(Drawing& drawing, const LinePanels& chart, const Panel& panel,
                const LinePanel& data) {
-  for (const Series& series : data.behind) draw_trace_behind(drawing, panel, series);
+  draw_traces_behind(drawing, panel, data.behind);
   for (std::size_t i = 0; i < data.series.size(); ++i) {
     draw_band(drawing, panel, data.series[i], i);
   }
   for (std::size_t i = 0; i < data.series.size(); ++i) {
     const bool curved = i == 0 && !data.curve.x.empty();
     const Series& line = curved ? data.curve : data.series[i];
-    if (!chart.points) draw_trace(drawing, panel, line, i, curved ? kCurveTolerance : 0);
+    if (!chart.points) draw_trace(drawing, panel, line, i, kLineTolerance);
     const bool single = data.series[i].x.size() == 1;  // no line, which would not be seen
     if (chart.points || chart.markers || single) draw_points(drawing, panel, data.series[i], i);
   }
@@ -233,6 +236,20 @@ void draw_data(Drawing& drawing, const LinePanels& chart, const Panel& panel,
   } else {
     draw_numbered_points(drawing, panel, data.series[0], chart.point_labels);
   }
+}
+
+// Makes the panel as wide as `room` allows and returns the number of panels side by side. Panels
+// with labelled points keep their width.
+std::size_t fit_columns(const LinePanels& chart, std::size_t panels, double room, Panel& panel) {
+  const auto fit = static_cast<std::size_t>(kGridWidth / (panel.width + kPanelsAcross));
+  const double least = panel.width * (chart.point_labels.empty() ? kLeastOfPanel : 1);
+  std::size_t columns = std::clamp<std::size_t>(fit, 1, std::min<std::size_t>(3, panels));
+  const auto width = [&] {
+    return (room + kPanelsAcross) / static_cast<double>(columns) - kPanelsAcross;
+  };
+  while (columns > 1 && width() < least) --columns;
+  panel.width = std::min(panel.width, std::floor(width()));
+  return columns;
 }
 
 }  // namespace
@@ -259,15 +276,10 @@ Picture draw(const LinePanels& chart) {
     }
     keep(distinct, panels);
   }
-  const Ticks x = x_ticks_of(chart, panel);
   const Ticks y = chart.log_y ? fitting_log_ticks(panel.y.low, panel.y.high, panel.height, true)
                               : fitting_ticks(panel.y.low, panel.y.high, panel.height, true);
-  const auto fit = static_cast<std::size_t>(kGridWidth / (panel.width + kPanelsAcross));
-  const std::size_t columns =
-      std::clamp<std::size_t>(fit, 1, std::min<std::size_t>(3, panels.size()));
   const double left =
       kMargin + (chart.y_label.empty() ? 0 : kAxisRoom) + widest(y.labels, kTickSize) + kTickGap;
-  const double width = static_cast<double>(columns) * (panel.width + kPanelsAcross) - kPanelsAcross;
   const bool titled =
       std::ranges::any_of(panels, [](const auto& one) { return !one.title.empty(); });
   const double above = titled ? kTitleRoom : 4;
@@ -275,9 +287,18 @@ Picture draw(const LinePanels& chart) {
 
   std::vector<EndName> names;
   if (alone && panels[0].series.size() > 1) names = end_names(panel, panels[0].series);
+  double beside = names_width(names, panels[0].series);
+  if (chart.max_width - left - beside - kMargin < std::min(kLeastNamed, panel.width)) {
+    names.clear();
+    beside = 0;
+  }
   // The last number of the x axis may be centred on the very corner.
-  const double right = std::max({kMargin, widest(x.labels, kTickSize) / 2 + 4,
-                                 names_width(names, panels[0].series) + kMargin / 2});
+  const double right = std::max(
+      {kMargin, widest(x_ticks_of(chart, panel).labels, kTickSize) / 2 + 4, beside + kMargin / 2});
+  const std::size_t columns =
+      fit_columns(chart, panels.size(), chart.max_width - left - right, panel);
+  const double width = static_cast<double>(columns) * (panel.width + kPanelsAcross) - kPanelsAcross;
+  const Ticks x = x_ticks_of(chart, panel);
 
   Drawing drawing;
   double top = draw_title(drawing, chart.title, left, kMargin, width);

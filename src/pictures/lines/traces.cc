@@ -151,9 +151,10 @@ void draw_trace(Drawing& drawing, const Panel& panel, const Series& series, std:
                dash_attribute(index) + " stroke-linecap=\"round\"");
 }
 
-void draw_trace_behind(Drawing& drawing, const Panel& panel, const Series& series) {
+void draw_traces_behind(Drawing& drawing, const Panel& panel, const std::vector<Series>& all) {
   constexpr double kTolerance = 1;
-  const std::string d = path_of(panel, series, kTolerance);
+  std::string d;
+  for (const Series& series : all) d += path_of(panel, series, kTolerance);
   if (!d.empty()) drawing.path(d, kAxis, 1, "stroke-opacity=\"0.8\"");
 }
 
@@ -166,10 +167,11 @@ void draw_points(Drawing& drawing, const Panel& panel, const Series& series, std
   const std::size_t count = series.x.size();
   const double spacing = panel.width / static_cast<double>(std::max<std::size_t>(1, count));
   const double radius = std::clamp(spacing * 0.9, 1.3, 3.2);
-  drawing.open("fill-opacity=\"0.85\"");
+  drawing.open("fill=\"" + std::string(series_color(index)) + "\" fill-opacity=\"0.85\"");
   for (std::size_t i = 0; i < count; ++i) {
     if (!is_finite(series, i)) continue;
-    drawing.circle(panel.across(series.x[i]), panel.down(series.y[i]), radius, series_color(index));
+    drawing.raw("<circle cx=\"" + number(panel.across(series.x[i])) + "\" cy=\"" +
+                number(panel.down(series.y[i])) + "\" r=\"" + number(radius) + "\"/>");
   }
   drawing.close();
 }

@@ -32,8 +32,8 @@ struct Bounds {
 // points within `tolerance` pixels of a straight line are omitted. `index` chooses the colour.
 void draw_trace(Drawing& drawing, const Panel& panel, const Series& series, std::size_t index,
                 double tolerance = 0);
-// Grey, and a pixel off at most: there are many of them.
-void draw_trace_behind(Drawing& drawing, const Panel& panel, const Series& series);
+// Grey, one path, and a pixel off at most: there are many of them.
+void draw_traces_behind(Drawing& drawing, const Panel& panel, const std::vector<Series>& all);
 void draw_trace_sample(Drawing& drawing, double x, double y, std::size_t index);  // for legends
 
 // Markers; their size follows the room there is.
