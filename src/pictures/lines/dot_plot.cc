@@ -108,13 +108,15 @@ Picture draw(const DotPlot& plot) {
   Drawing drawing;
   const double top = draw_title(drawing, plot.title, kMargin, kMargin, right - 2 * kMargin);
   const Axis axis = axis_of(plot, left + kNothing, top, width, height);
+  const double nothing = left + kNothing / 2;
+  const double free = nothing + text_width(plot.nothing, kTickSize) / 2 + 4;  // beside its name
   for (std::size_t i = 0; i < axis.ticks.at.size(); ++i) {
     const double x = axis.panel.across(axis.ticks.at[i]);
     drawing.line(x, top, x, top + height, kGrid);
+    if (x - text_width(axis.ticks.labels[i], kTickSize) / 2 < free) continue;
     drawing.text(x, top + height + kTickGap + kTickSize / 2, axis.ticks.labels[i],
                  {.anchor = Anchor::middle, .color = kMuted});
   }
-  const double nothing = left + kNothing / 2;
   drawing.line(nothing, top, nothing, top + height, kGrid);
   drawing.text(nothing, top + height + kTickGap + kTickSize / 2, plot.nothing,
                {.anchor = Anchor::middle, .color = kMuted});
