@@ -26,7 +26,7 @@ TEST(Report, TheDemosPageHasAllItsParts) {
   ASSERT_EQ(made.code, 0) << made.err;
   const std::string page = contents(folder / "report.html");
   EXPECT_GE(count(page, "<svg"), 15U);
-  for (const char* part : {"couch", "rotary", "M_1", "0.72252008324682", "0.86000133313923",
+  for (const char* part : {"couch", "rotary", "M_1", "0.72252", "0.860001",
                            "shows the order only with positions.", "report.json"}) {
     EXPECT_THAT(page, HasSubstr(part));
   }
@@ -114,7 +114,7 @@ TEST(Report, SavesItsPicturesForSlides) {
     const auto width = [&png](std::size_t at) { return static_cast<unsigned char>(png[at]); };
     EXPECT_EQ(width(18) * 256 + width(19), 1920) << entry.path();
   }
-  EXPECT_EQ(svg, count(contents(folder / "page.html"), "<figure>"));
+  EXPECT_EQ(svg, count(contents(folder / "page.html"), "<figure"));
   EXPECT_TRUE(
       std::filesystem::exists(folder / "a/slides/6-rotation-turns-order-into-distance.svg"));
   put(folder / "file", "");
