@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Opens reports in headless Chromium in narrow and wide windows: nothing scrolls sideways, and the text of pictures can be read.
 
-    tests/pages/check_widths.py build/release/bin/sextant            a few widths, for every run of the tests
+    tests/pages/check_widths.py build/release/bin/sextant            a few widths, for `make pages`
     tests/pages/check_widths.py build/release/bin/sextant --sweep    every 40 pixels from 320 to 1400
 
 Text of pictures is at least 9 pixels high from 390 pixels on, and 8 below. Ends with 77 where there is no Chromium.
