@@ -2,7 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "apps/run_program.h"
 #include "sextant/core/npy.h"
@@ -63,8 +65,10 @@ TEST(AttendImage, RefusesWhatDoesNotFit) {
   EXPECT_THAT(sextant("attend --image " + (folder / "two.npy") + " 'a text'").err,
               HasSubstr("[attend.model] must be given with --image"));
   EXPECT_THAT(sextant(model + " 'a text'").err, HasSubstr("a model of images: `info`, `attend"));
-  for (const std::string command : {"generate --prompt a", "evaluate --file " + folder / "two.npy",
-                                    "embed a", "logit-lens a", "tokenize a"}) {
+  const std::vector<std::string> commands = {"generate --prompt a",
+                                             "evaluate --file " + folder / "two.npy", "embed a",
+                                             "logit-lens a", "tokenize a"};
+  for (const std::string& command : commands) {
     SCOPED_TRACE(command);
     EXPECT_THAT(sextant(command + " --model " + vit()).err, HasSubstr("vit"));
   }
