@@ -16,7 +16,7 @@ void save_rounded(const std::string& path, std::map<std::string, Tensor<float>>&
   std::map<std::string, TensorBytes> bytes;
   for (auto& [name, values] : tensors) {
     const auto& kept = rounded.emplace(name, converted<T>(values)).first->second;
-    values = {};
+    values = Tensor<float>();
     bytes[name] = {dtype_of<T>, kept.shape(), std::as_bytes(kept.span())};
   }
   save_safetensors(path, bytes, {{"format", "pt"}});
