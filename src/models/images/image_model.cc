@@ -103,7 +103,8 @@ PatchTokens embed_patches(const ImageModel& model, View<const float> given, Pass
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t first = i * tokens;
     take_patches(c, images.grid, images.pixels.data() + i * pixels, rows.data());
-    float* const to = std::ranges::copy(model.tokens.span(), x.data() + first * c.width).out;
+    float* const to =
+        std::copy_n(model.tokens.data(), model.tokens.count(), x.data() + first * c.width);
     model.patches.forward(rows, View<float>(to, Shape{patches, c.width}), pass);
     float* const from = x.data() + first * c.width;
     for (std::int64_t k = 0; k < tokens * c.width; ++k) from[k] += positions[k];
