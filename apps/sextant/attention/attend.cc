@@ -22,7 +22,7 @@ namespace {
 constexpr std::string_view kOfTrained[] = {
     "TARGET",           "--part",       "--layer",   "--without-positions",
     "--replace-scheme", "--replace-in", "--read-as", "--threads",
-    "--overview",       "--rows",       "--image"};
+    "--overview",       "--rows",       "--image",   "--dtype"};
 constexpr std::string_view kOfBoth[] = {"TEXT",     "--file",      "--second",    "--head",
                                         "--lines",  "--max-width", "--json",      "--output",
                                         "--format", "--model",     "--print-call"};
@@ -32,9 +32,9 @@ constexpr std::string_view kOfVectors[] = {"TEXT",         "--file",  "--vectors
                                            "--output",     "--format"};
 
 // Options for an image model.
-constexpr std::string_view kOfImages[] = {"--image",  "--model",    "--layer", "--head",
-                                          "--rows",   "--overview", "--lines", "--max-width",
-                                          "--output", "--format",   "--json",  "--threads"};
+constexpr std::string_view kOfImages[] = {
+    "--image",     "--model",  "--layer",  "--head", "--rows",    "--overview", "--lines",
+    "--max-width", "--output", "--format", "--json", "--threads", "--dtype"};
 
 // Throws Error for an option that would be ignored.
 void check_only(const CLI::App& command, std::span<const std::string_view> allowed,
@@ -158,7 +158,8 @@ void add_attend(CLI::App& program, Job& job) {
       .add_option_function<std::string>(
           "--rows",
           [attend](const std::string& text) { attend->rows = parse_pair(text, "attend.rows", 0); },
-          "for a language model: only queries BEGIN to END - 1, from 0; with --layer and --head "
+          "for a language or image model: only queries BEGIN to END - 1, from 0; with --layer and "
+          "--head "
           "maps of thousands of tokens have at most 2^25 weights")
       ->type_name("BEGIN,END");
   attend->splitting.add_to(command);

@@ -1,6 +1,8 @@
 // Opens image models, and reads images.
 #include "models/image_option.h"
 
+#include <utility>
+
 #include "sextant/core/error.h"
 #include "sextant/core/npy.h"
 
@@ -24,9 +26,8 @@ Tensor<float> read_images(const std::string& path, const std::string& where) {
                 "width], got " +
                     std::string(dtype_name(array.dtype)) + " " + array.shape.to_string());
   }
-  const Tensor<float> images = array.to<float>();
-  if (array.shape.rank() == 4) return copy_of(images.view());
-  return copy_of(images.view().split(0, 1));
+  Tensor<float> images = array.to<float>();
+  return array.shape.rank() == 4 ? std::move(images) : copy_of(images.view().split(0, 1));
 }
 
 }  // namespace sextant::app

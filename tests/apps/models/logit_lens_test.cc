@@ -121,6 +121,7 @@ TEST(WithoutPositions, EveryCommandReadsTheSameModel) {
 TEST(AttendRows, AreThoseOfTheWholeMap) {
   const std::string command = "attend abcabc --json --model " + alphabet_model();
   const Json all = sextant(command).json();
+  EXPECT_NE(sextant(command + " --dtype bfloat16").json()["weights"], all["weights"]);
   const Json some = sextant(command + " --head 1 --rows 2,4").json();
   ASSERT_EQ(some["queries"].size(), 2u);
   EXPECT_EQ(some["first_query"], 2);
