@@ -95,13 +95,12 @@ class ReportPage : public Page {
   // the file.
   void picture(const std::function<Picture(double)>& draw_within, std::string_view caption) {
     constexpr double kColumn = 950, kPhone = 350;
-    const Picture wide = draw_within(folded_ ? kPhone : kColumn);
-    if (take_) take_({number_, heading_, folded_ ? draw_within(kColumn) : wide});
-    if (wide.width <= kPhone) {
-      Page::picture(wide, caption);
-    } else {
-      Page::picture(wide, draw_within(kPhone), caption);
-    }
+    const Picture narrow = draw_within(kPhone);
+    if (folded_ && !take_) return Page::picture(narrow, caption);
+    const Picture wide = draw_within(kColumn);
+    if (take_) take_({number_, heading_, wide});
+    if (folded_ || wide.width <= kPhone) return Page::picture(narrow, caption);
+    Page::picture(wide, narrow, caption);
   }
   // Adds a chart that has a max_width.
   template <class Chart>
