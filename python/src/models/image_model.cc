@@ -61,6 +61,15 @@ nb::object image_hidden_states(const ImageModel& self, nb::handle images, nb::ha
   return to_python(std::move(all));
 }
 
+// A method of Python that computes one array.
+auto with_each(Tensor<float> (ImageModel::*compute)(View<const float>, Pass&) const,
+               const char* call) {
+  return [=](const ImageModel& self, nb::handle images, nb::handle threads) {
+    return to_python(with_images(
+        images, call, threads, [&](auto view, Pass& pass) { return (self.*compute)(view, pass); }));
+  };
+}
+
 nb::object image_attention_maps(const ImageModel& self, nb::handle given, nb::handle layers,
                                 nb::handle heads, nb::handle rows, nb::handle threads) {
   const char* const call = "attention_maps";
@@ -83,33 +92,15 @@ void bind_image_model(nb::module_& module) {
       .def("hidden_states", &image_hidden_states, nb::arg("images").none(),
            nb::arg("threads").none(),
            nb::sig("def hidden_states(self, images: object, threads: int) -> typing.Any"))
-      .def(
-          "last_hidden_states",
-          [](const ImageModel& self, nb::handle images, nb::handle threads) {
-            return to_python(with_images(
-                images, "last_hidden_states", threads,
-                [&](auto view, Pass& pass) { return self.last_hidden_states(view, pass); }));
-          },
-          nb::arg("images").none(), nb::arg("threads").none(),
-          nb::sig("def last_hidden_states(self, images: object, threads: int) -> typing.Any"))
-      .def(
-          "vectors",
-          [](const ImageModel& self, nb::handle images, nb::handle threads) {
-            return to_python(with_images(images, "vectors", threads, [&](auto view, Pass& pass) {
-              return self.vectors(view, pass);
-            }));
-          },
-          nb::arg("images").none(), nb::arg("threads").none(),
-          nb::sig("def vectors(self, images: object, threads: int) -> typing.Any"))
-      .def(
-          "logits",
-          [](const ImageModel& self, nb::handle images, nb::handle threads) {
-            return to_python(with_images(images, "logits", threads, [&](auto view, Pass& pass) {
-              return self.logits(view, pass);
-            }));
-          },
-          nb::arg("images").none(), nb::arg("threads").none(),
-          nb::sig("def logits(self, images: object, threads: int) -> typing.Any"))
+      .def("last_hidden_states", with_each(&ImageModel::last_hidden_states, "last_hidden_states"),
+           nb::arg("images").none(), nb::arg("threads").none(),
+           nb::sig("def last_hidden_states(self, images: object, threads: int) -> typing.Any"))
+      .def("vectors", with_each(&ImageModel::vectors, "vectors"), nb::arg("images").none(),
+           nb::arg("threads").none(),
+           nb::sig("def vectors(self, images: object, threads: int) -> typing.Any"))
+      .def("logits", with_each(&ImageModel::logits, "logits"), nb::arg("images").none(),
+           nb::arg("threads").none(),
+           nb::sig("def logits(self, images: object, threads: int) -> typing.Any"))
       .def("attention_maps", &image_attention_maps, nb::arg("image").none(),
            nb::arg("layers").none(), nb::arg("heads").none(), nb::arg("rows").none(),
            nb::arg("threads").none(),
