@@ -99,7 +99,7 @@ void draw_disc(Drawing& drawing, double x, double y, std::size_t index, bool num
   drawing.circle(x, y, kDisc, series_color(0), tooltip);
   const std::string digits = std::to_string(index);
   // Three digits or more have to be set smaller to stay on the disc.
-  const double size = std::min(kSmallestText, 2 * kDisc * 0.94 / text_width(digits, 1, true));
+  const double size = std::min(kSmallestText, 2 * kDisc * 0.96 / text_width(digits, 1, true));
   drawing.text(x, y, digits,
                {.size = size, .anchor = Anchor::middle, .color = "#fff", .bold = true});
 }
