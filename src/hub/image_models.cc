@@ -7,7 +7,6 @@
 #include "hub/image_families.h"
 #include "hub/pretrained_folder.h"
 #include "hub/written_weights.h"
-#include "sextant/core/error.h"
 #include "sextant/core/files.h"
 
 namespace sextant {
@@ -32,11 +31,7 @@ ImageModel load_image_model(const std::string& given, WeightType dtype) {
                 "must be vit or deit for a model of images, got " + quoted_text(type));
   }
   ImageConfig config = hub::read_image_config(object);
-  try {
-    check_image_config(config);
-  } catch (const Error& error) {
-    throw Error(path, std::string("must be of a model that can be held: ") + error.what());
-  }
+  hub::check_ranges(path, [&] { check_image_config(config); });
   hub::refuse_pickle(folder);
   const TensorFile file = TensorFile::open(folder);
   hub::WeightTable table(file, family->names);

@@ -16,14 +16,6 @@
 namespace sextant {
 namespace {
 
-void check_ranges(const TransformerConfig& config, const std::string& where) {
-  try {
-    check_config(config);
-  } catch (const Error& error) {
-    throw Error(where, std::string("must be of a model that can be held: ") + error.what());
-  }
-}
-
 // Reads the part of generation_config.json that belongs to a model: the tokens around targets.
 void read_generation(const std::string& folder, TransformerConfig& config) {
   const std::string path = folder + "/generation_config.json";
@@ -52,7 +44,7 @@ Pretrained open(const std::string& folder, std::string_view read_as) {  // of fo
   TransformerConfig config =
       family.config(object, interop::read_model_config(json, path, !read_as.empty()));
   if (config.kind == ModelKind::translator) read_generation(folder, config);
-  check_ranges(config, path);
+  hub::check_ranges(path, [&] { check_config(config); });
   hub::refuse_pickle(folder);
   const auto file = std::make_shared<const TensorFile>(TensorFile::open(folder));
   const auto table = std::make_shared<hub::WeightTable>(*file, family.names);

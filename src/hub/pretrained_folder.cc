@@ -23,6 +23,14 @@ std::string read_config_file(const std::string& folder) {
   return read_file(path, 1 << 24);
 }
 
+void check_ranges(const std::string& path, const std::function<void()>& check) {
+  try {
+    check();
+  } catch (const Error& error) {
+    throw Error(path, std::string("must be of a model that can be held: ") + error.what());
+  }
+}
+
 void refuse_pickle(const std::string& folder) {
   if (exists(folder + "/model.safetensors") || exists(folder + "/model.safetensors.index.json")) {
     return;

@@ -1,6 +1,7 @@
 // What the readers of Hugging Face folders share.
 #pragma once
 
+#include <functional>
 #include <string>
 
 namespace sextant::hub {
@@ -11,6 +12,9 @@ std::string folder_of_files(const std::string& folder);
 
 // Returns the text of config.json. Throws Error for a folder without it.
 std::string read_config_file(const std::string& folder);
+
+// Runs the check of a configuration that was read from `path`, which its error then names.
+void check_ranges(const std::string& path, const std::function<void()>& check);
 
 // Throws for weights that only a program that trusts the file can read.
 void refuse_pickle(const std::string& folder);
