@@ -52,11 +52,13 @@ template <class Array>
 bool import_array(const Argument& argument, Array& array, Elements& elements,
                   Gradients gradients = Gradients::kept) {
   const nb::handle value = argument.value;
-  if (is_masked(value)) {
-    throw_type_error(argument, "an array without a mask, as filled() gives");
+  if (!PyCapsule_CheckExact(value.ptr())) {  // DLPack's own has nothing else to check
+    if (is_masked(value)) {
+      throw_type_error(argument, "an array without a mask, as filled() gives");
+    }
+    refuse_unresolved(argument, gradients);
+    if (!has_sound_buffer(value)) return false;
   }
-  refuse_unresolved(argument, gradients);
-  if (!has_sound_buffer(value)) return false;
   nb::object seen = nb::borrow(value);
   bool is_bfloat16 = false;
   if (!nb::try_cast(seen, array, false)) {

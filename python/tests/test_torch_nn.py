@@ -116,8 +116,8 @@ def test_gradcheck_through_attention(scheme):
     2^-24 of numbers up to 4, becomes 2^-14 for each of 21 keys that are seen, and a third derivative of up to 1000 adds h^2 / 6 of it."""
     layer = layer_of(scheme, torch.float64)
     keys = [name for name, _ in layer.named_parameters()]
-    # Away from kinks, which are at weights and hidden units of 0.
-    weights = [(0.5 + 0.1 * random(*p.shape, seed=7)).requires_grad_() for p in layer.parameters()]
+    # Away from kinks, which are at weights and hidden units of 0, and with scores for which the softmax has a slope.
+    weights = [((0.5 + 0.1 * random(*p.shape, seed=7)) / p.shape[-1] ** 0.5).requires_grad_() for p in layer.parameters()]
     q, k, v = (random(1, 2, LENGTH, 8, seed=seed) for seed in (1, 2, 3))
 
     def call(*weights):

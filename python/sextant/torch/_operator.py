@@ -16,7 +16,7 @@ from torch.autograd import forward_ad
 
 from .. import _core
 from .._errors import ArgumentError, UnsupportedError
-from ._function import FIRST_ONLY, LEARNED, LearnedTerm, new_output, plain, with_sums, without_sums
+from ._function import FIRST_ONLY, LEARNED, LearnedTerm, attend_into, new_output, plain, with_sums, without_sums
 from ._tensors import functorch, in_memory
 from ._words import NAME, in_words_of_torch
 
@@ -174,7 +174,8 @@ def forward(query: Any, key: Any, value: Any, *options: Any) -> Any:
     query, key, value = readable((query, key, value), "query", "key", "value")
     sums = torch.empty(query.shape[:3], dtype=torch.float32)
     with in_words_of_torch():
-        out = _core.attention(query, key, value, new_output(query, value), sums, in_words_of_core(options))
+        out = new_output(query, value)
+        attend_into(out, sums, query, key, value, in_words_of_core(options))
     return out, sums
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import torch
+from torch.utils.dlpack import to_dlpack
 
 from ... import _core
 from .._tensors import in_memory
@@ -17,7 +18,9 @@ class Rotate(torch.autograd.Function):
     def forward(ctx: Any, x: Any, table: _core.RotationTable, inverse: bool) -> Any:
         ctx.table, ctx.inverse = table, inverse
         x = in_memory("rotate.x", x).detach()  # the gradient of another rotation too
-        return _core.rotate(x, table, inverse, torch.empty_like(x), 0)
+        out = torch.empty_like(x)
+        _core.rotate(to_dlpack(x), table, inverse, to_dlpack(out), 0)
+        return out
 
     @staticmethod
     def backward(ctx: Any, gradient: Any) -> Any:
