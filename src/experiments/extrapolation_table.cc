@@ -7,10 +7,10 @@
 #include "core/json/json.h"
 #include "core/options/enum_names.h"
 #include "core/text/csv.h"
-#include "core/text/quoted_text.h"
 #include "experiments/extrapolation_fields.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/printable.h"
 #include "sextant/experiments/extrapolation.h"
 #include "sextant/experiments/seeds.h"
 
@@ -90,7 +90,7 @@ std::optional<TrainingStage> stage_of(const Json& row, std::string_view where) {
   for (const TrainingStage each : {TrainingStage::before, TrainingStage::after}) {
     if (name == name_of(each)) return each;
   }
-  throw Error(where, "must have the stages before and after, got " + quoted_text(name));
+  throw Error(where, "must have the stages before and after, got " + printable_quote(name));
 }
 
 // Format 1 has one scheme; earlier versions called several "positions".

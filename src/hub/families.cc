@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "core/text/quoted_text.h"
 #include "hub/image_families.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::hub {
 
@@ -138,14 +138,14 @@ const Family& find_family(const ConfigObject& object) {
   }
   if (find_image_family(type) != nullptr) {
     object.fail("model_type",
-                "must be of a model of text, got " + quoted_text(type) +
+                "must be of a model of text, got " + printable_quote(type) +
                     ", a model of images: `info`, `attend --image`, "
                     "ImageModel.load() of Python and load_image_model() of C++ read it");
   }
   const auto* refused = std::ranges::find(kRefused, type, &Refused::model_type);
   const std::string why =
       refused == std::end(kRefused) ? "" : ", which has " + std::string(refused->why);
-  object.fail("model_type", "must be " + listed() + ", got " + quoted_text(type) + why +
+  object.fail("model_type", "must be " + listed() + ", got " + printable_quote(type) + why +
                                 (why.empty() ? "; read_as reads it as one of them" : ""));
 }
 
@@ -234,7 +234,7 @@ Activation activation_of(const ConfigObject& object, std::string_view key,
   if (is({"gelu_new", "gelu_fast", "gelu_pytorch_tanh"})) return Activation::gelu_tanh;
   if (is({"silu", "swish"})) return Activation::silu;
   if (is({"relu"})) return Activation::relu;
-  object.fail(key, "must be relu, gelu, gelu_new or silu, got " + quoted_text(name));
+  object.fail(key, "must be relu, gelu, gelu_new or silu, got " + printable_quote(name));
 }
 
 Activation gate_of(const ConfigObject& object, std::string_view key, std::string_view by_default) {

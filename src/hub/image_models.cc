@@ -3,11 +3,11 @@
 
 #include "core/files/exists.h"
 #include "core/files/new_folder.h"
-#include "core/text/quoted_text.h"
 #include "hub/image_families.h"
 #include "hub/pretrained_folder.h"
 #include "hub/written_weights.h"
 #include "sextant/core/files.h"
+#include "sextant/core/printable.h"
 
 namespace sextant {
 
@@ -28,7 +28,7 @@ ImageModel load_image_model(const std::string& given, WeightType dtype) {
   const hub::ImageFamily* const family = hub::find_image_family(type);
   if (family == nullptr) {
     object.fail("model_type",
-                "must be vit or deit for a model of images, got " + quoted_text(type));
+                "must be vit or deit for a model of images, got " + printable_quote(type));
   }
   ImageConfig config = hub::read_image_config(object);
   hub::check_ranges(path, [&] { check_image_config(config); });

@@ -1,10 +1,10 @@
 // Reads the files of sentence-transformers in a model's folder.
 #include "core/files/exists.h"
 #include "core/json/json.h"
-#include "core/text/quoted_text.h"
 #include "interop/config/object.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/printable.h"
 #include "sextant/hub/sentence_vectors.h"
 
 namespace sextant {
@@ -57,7 +57,7 @@ void read_modules(const std::string& folder, SentenceOptions& options) {
       read_pooling(folder + "/" + place, options);
     } else if (name != "Transformer" || !place.empty()) {
       module.fail("type", "must be Transformer, one Pooling and Normalize in the folder, got " +
-                              quoted_text(type) + " in " + quoted_text(place));
+                              printable_quote(type) + " in " + printable_quote(place));
     }
   }
   if (poolings == 0) throw Error(path, "must have a module Pooling");

@@ -8,11 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "core/text/quoted_text.h"
 #include "core/text/strings.h"
 #include "hub/equivalent.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/printable.h"
 #include "sextant/hub/save_pretrained.h"
 #include "sextant/schemes/scheme.h"
 
@@ -169,7 +169,7 @@ WrittenConfig write_config(const TransformerConfig& config, const std::string& m
   }
   if (!nearest) {
     throw Error("save_pretrained.model_type", "must be " + joined(written_model_types(), ", ") +
-                                                  ", got " + quoted_text(model_type));
+                                                  ", got " + printable_quote(model_type));
   }
   fail(*nearest, where, !model_type.empty());
 }

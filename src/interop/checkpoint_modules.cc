@@ -5,9 +5,9 @@
 #include <array>
 #include <charconv>
 
-#include "core/text/quoted_text.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::interop {
 
@@ -92,7 +92,7 @@ std::optional<RotaryTensor> rotary_tensor(const std::string& name, const ModelCo
   if (std::any_of(parts.begin(), parts.end(), is_other_modality)) return std::nullopt;
   const std::size_t at = layer_part(parts);
   const auto fail = [&](const std::string& what) {
-    throw Error(where, "tensor " + quoted_text(name, interop::kNameBytes) + " " + what);
+    throw Error(where, "tensor " + printable_quote(name, interop::kNameBytes) + " " + what);
   };
   std::optional<RotaryModule> module;
   const std::string& leaf = parts.back();
@@ -152,7 +152,7 @@ RotaryModules parse_module_names(std::string_view list, std::string_view where) 
       throw Error(where,
                   "must be KIND=NAME,... with the kinds q, k, qkv, qkv_by_group, q_norm and "
                   "k_norm, got " +
-                      quoted_text(one, interop::kNameBytes));
+                      printable_quote(one, interop::kNameBytes));
     }
     names.emplace(one.substr(equals + 1), kind->second);
     list.remove_prefix(std::min(comma + 1, list.size()));

@@ -1,10 +1,10 @@
 // Tensor by tensor: whose rows it has, and their new order.
 #include "sextant/interop/convert_checkpoint.h"
 
-#include "core/text/quoted_text.h"
 #include "interop/checkpoint_modules.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/printable.h"
 #include "sextant/interop/convert_rotary.h"
 
 namespace sextant {
@@ -39,7 +39,7 @@ void convert_tensor(const interop::RotaryTensor& tensor, const std::string& name
   };
   const auto expect_rows = [&](std::int64_t wanted) {
     if (shape.rank() >= 1 && shape.rank() <= 2 && shape[0] == wanted) return;
-    throw Error(where, "tensor " + quoted_text(name, interop::kNameBytes) + " must have " +
+    throw Error(where, "tensor " + printable_quote(name, interop::kNameBytes) + " must have " +
                            std::to_string(wanted) + " rows, as the config says, got shape " +
                            shape.to_string());
   };
@@ -74,7 +74,7 @@ void convert_tensor(const interop::RotaryTensor& tensor, const std::string& name
       const bool flat = shape.rank() == 1 && (shape[0] == d || shape[0] == heads * d);
       const bool by_head = shape.rank() == 2 && shape[0] == heads && shape[1] == d;
       if (!flat && !by_head) {
-        throw Error(where, "tensor " + quoted_text(name, interop::kNameBytes) + " must be [" +
+        throw Error(where, "tensor " + printable_quote(name, interop::kNameBytes) + " must be [" +
                                std::to_string(d) + "] or [" + std::to_string(heads) + ", " +
                                std::to_string(d) + "], as the config says, got shape " +
                                shape.to_string());
@@ -99,7 +99,7 @@ bool check_mark(const SafetensorsFile& file, const CheckpointConversion& options
   if (mark->second != "half_split" && mark->second != "interleaved") {
     throw Error(options.checkpoint,
                 "must have half_split or interleaved as rotary_layout in its metadata, got " +
-                    quoted_text(mark->second, interop::kNameBytes));
+                    printable_quote(mark->second, interop::kNameBytes));
   }
   return true;
 }
@@ -116,7 +116,7 @@ ConvertedCheckpoint convert_checkpoint(SafetensorsFile& file, const ModelConfig&
   }
   if (result.missing.empty()) {
     throw Error(options.config, "must be of a model that rotates, got the model type " +
-                                    quoted_text(config.model_type, interop::kNameBytes) +
+                                    printable_quote(config.model_type, interop::kNameBytes) +
                                     ", in which no layer does");
   }
   result.default_layout =

@@ -1,9 +1,9 @@
 // Windows and hidden pairs as text.
 #include "lessons/sentence_fields.h"
 
-#include "core/text/quoted_text.h"
 #include "core/text/strings.h"
 #include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 
 namespace sextant {
 namespace {
@@ -25,7 +25,7 @@ template <>
 Window read_option(std::string_view text, std::string_view where) {
   const auto sides = read_option<std::vector<std::int64_t>>(text, where);
   if (sides.size() != 2) {
-    throw Error(where, "must be two whole numbers such as 2,0, got " + quoted_text(text));
+    throw Error(where, "must be two whole numbers such as 2,0, got " + printable_quote(text));
   }
   for (const std::int64_t side : sides) check_range(at_least(-1), where, side);
   return {.left = sides[0], .right = sides[1]};
@@ -38,7 +38,7 @@ std::vector<HiddenPair> read_option(std::string_view text, std::string_view wher
     const std::string_view pair = text.substr(begin, text.find(',', begin) - begin);
     const auto colon = pair.find(':');
     if (colon == std::string_view::npos) {
-      throw Error(where, "must be pairs such as 3:1,*:0, got " + quoted_text(text));
+      throw Error(where, "must be pairs such as 3:1,*:0, got " + printable_quote(text));
     }
     pairs.push_back({.query = read_index(pair.substr(0, colon), where),
                      .key = read_index(pair.substr(colon + 1), where)});

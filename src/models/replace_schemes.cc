@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "core/text/quoted_text.h"
 #include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 #include "sextant/models/transformer_config.h"
 #include "sextant/schemes/scheme.h"
 
@@ -40,7 +40,7 @@ void check_replacement(const SchemeSpecs& schemes, std::string_view where) {
     if (find_scheme(each.scheme).weight_sizes == nullptr) continue;
     throw Error(where,
                 "must be schemes that learn nothing, as the model has no weights for others, got " +
-                    quoted_text(each.scheme));
+                    printable_quote(each.scheme));
   }
 }
 

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/json/fields_json.h"
-#include "core/text/quoted_text.h"
 #include "models/transformer_fields.h"
+#include "sextant/core/printable.h"
 
 namespace sextant {
 namespace {
@@ -213,7 +213,7 @@ void refuse_foreign(const Json& json, std::string_view where) {
   throw Error(
       where,
       "must be of a model that this library trained, got a Hugging Face model's" +
-          (named ? ", model_type " + quoted_text(json["model_type"].get<std::string>()) : "") +
+          (named ? ", model_type " + printable_quote(json["model_type"].get<std::string>()) : "") +
           "; load_pretrained() opens such folders, and `sextant encode --config` shows the "
           "positions "
           "of many");

@@ -8,11 +8,11 @@
 
 #include "core/options/enum_names.h"
 #include "core/options/nearest.h"
-#include "core/text/quoted_text.h"
 #include "core/text/strings.h"
 #include "schemes/descriptors.h"
 #include "schemes/weight_checks.h"
 #include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 #include "sextant/schemes/scheme.h"
 
 namespace sextant {
@@ -43,7 +43,7 @@ const Scheme& find_scheme(std::string_view name) {
     hint = "; there are " + std::to_string(names.size()) +
            ", such as alibi, none, rotary, sinusoidal and t5";
   }
-  throw Error("scheme", "must be the name of a scheme, got " + quoted_text(name) + hint);
+  throw Error("scheme", "must be the name of a scheme, got " + printable_quote(name) + hint);
 }
 
 namespace descriptors {
@@ -59,7 +59,7 @@ Parameters::Parameters(const Scheme& scheme, const SchemeRequest& request)
     if (known == values_.end()) {
       throw Error(scheme.name,
                   (names.empty() ? "has no parameters" : "has the parameters " + names) + ", got " +
-                      quoted_text(name));
+                      printable_quote(name));
     }
     known->second = text;
   }
@@ -89,7 +89,7 @@ const SchemeWeights& Parameters::weights() const {
         continue;
       }
       throw Error(scheme_.name, (names.empty() ? "has no weights" : "has the weights " + names) +
-                                    ", got " + quoted_text(name));
+                                    ", got " + printable_quote(name));
     }
     return *request_.weights;
   }

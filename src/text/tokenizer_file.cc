@@ -5,11 +5,11 @@
 
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/printable.h"
 #include "sextant/text/libraries.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/tokenizer.h"
 #include "text/marian_files.h"
-#include "text/quote.h"
 #include "text/special_tokens.h"
 #include "text/token_list.h"
 #include "text/tokenizer_fields.h"
@@ -17,8 +17,6 @@
 
 namespace sextant {
 namespace {
-
-using text::in_quotes;
 
 constexpr auto kFormat = "sextant tokenizer 1";
 
@@ -32,7 +30,7 @@ Json read_object(std::string_view bytes, std::string_view where) {
       throw Error(where,
                   "must have no key but format, kind, lower_case, split_punctuation, word_rules "
                   "and tokens, got " +
-                      in_quotes(key));
+                      printable_quote(key));
     }
   }
   for (const char* key : keys) {
@@ -52,16 +50,15 @@ Json read_object(std::string_view bytes, std::string_view where) {
   }
   if (const auto format = object["format"].get<std::string>(); format != kFormat) {
     throw Error(where, std::string("must have \"") + kFormat + "\" as \"format\", got " +
-                           in_quotes(format));
+                           printable_quote(format));
   }
   // Files of 0.1.0 have no such key; they were made by rules that are those of version 1.
   if (object.contains("word_rules")) {
-    const Json& rules = object["word_rules"];
-    const std::string said =
-        rules.is_string() ? in_quotes(rules.get<std::string>()) : std::string(rules.type_name());
-    if (said != in_quotes(text::kWordRules)) {
-      throw Error(where, "must have " + in_quotes(text::kWordRules) + " as \"word_rules\", got " +
-                             said + ": this version of sextant splits texts into other words");
+    const std::string said = printable_value(object["word_rules"]);
+    if (said != printable_quote(text::kWordRules)) {
+      throw Error(where, "must have " + printable_quote(text::kWordRules) +
+                             " as \"word_rules\", got " + said +
+                             ": this version of sextant splits texts into other words");
     }
   }
   return object;
@@ -83,16 +80,16 @@ void check_tokens(const std::vector<std::string>& tokens, TokenizerKind kind,
       throw Error(where,
                   "must have the special tokens and the line break only as \"tokens\" of "
                   "sub-words, got " +
-                      in_quotes(token));
+                      printable_quote(token));
     }
     if (kind == TokenizerKind::character) {
       if (text::characters(token).size() == 1) continue;
-      throw Error(where, "must have single characters as tokens, got " + in_quotes(token) +
+      throw Error(where, "must have single characters as tokens, got " + printable_quote(token) +
                              " at place " + std::to_string(i));
     }
     const std::vector<std::string> words = split_spaces(token);
     if (token != "\n" && (words.size() != 1 || words[0] != token)) {
-      throw Error(where, "must have single words as tokens, got " + in_quotes(token) +
+      throw Error(where, "must have single words as tokens, got " + printable_quote(token) +
                              " at place " + std::to_string(i));
     }
   }

@@ -7,20 +7,18 @@
 
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/printable.h"
 #include "sextant/text/segment.h"
-#include "text/quote.h"
 #include "text/token_list.h"
 
 namespace sextant {
 namespace {
 
-using text::in_quotes;
-
 Error unknown_word(std::string_view word, std::span<const std::string> allowed) {
   constexpr std::size_t kShown = 20;
-  std::string message = in_quotes(word) + " is not a word of this vocabulary; allowed:";
+  std::string message = printable_quote(word) + " is not a word of this vocabulary; allowed:";
   for (const std::string& token : allowed.first(std::min(kShown, allowed.size()))) {
-    const std::string shown = in_quotes(token);
+    const std::string shown = printable_quote(token);
     message += ' ' + shown.substr(1, shown.size() - 2);
   }
   if (allowed.size() > kShown) {
@@ -54,12 +52,12 @@ Vocabulary::Vocabulary(std::vector<std::string> tokens, std::optional<std::strin
     }
     check_utf8(token, "vocabulary.tokens");
     if (!index_.emplace(token, place).second) {
-      throw Error("vocabulary.tokens", "must hold every token once, got " + in_quotes(token) +
+      throw Error("vocabulary.tokens", "must hold every token once, got " + printable_quote(token) +
                                            " again at place " + std::to_string(place));
     }
   }
   if (oov_ && !contains(*oov_)) {
-    throw Error("vocabulary.oov", "must be one of the tokens, got " + in_quotes(*oov_));
+    throw Error("vocabulary.oov", "must be one of the tokens, got " + printable_quote(*oov_));
   }
 }
 
@@ -126,7 +124,8 @@ Vocabulary Vocabulary::parse(std::string_view bytes, std::string_view where) {
   const Json object = Json::parse_object(bytes, where, text::kTokenFile);
   for (const auto& [key, value] : object.items()) {
     if (key != "tokens" && key != "oov") {
-      throw Error(where, "must have the keys \"tokens\" and \"oov\" only, got " + in_quotes(key));
+      throw Error(where,
+                  "must have the keys \"tokens\" and \"oov\" only, got " + printable_quote(key));
     }
   }
   for (const char* key : {"tokens", "oov"}) {

@@ -8,15 +8,14 @@
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/printable.h"
 #include "sextant/text/segment.h"
 #include "text/edit_distance.h"
 #include "text/line_reader.h"
-#include "text/quote.h"
 
 namespace sextant {
 namespace {
 
-using text::in_quotes;
 using text::LineReader;
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
@@ -67,12 +66,12 @@ float read_value(std::string_view field, const std::string& place, std::string_v
   try {
     value = parse_double(field, where);
   } catch (const Error&) {
-    throw Error(where,
-                place + " must have a number in the range of float32, got " + in_quotes(field));
+    throw Error(where, place + " must have a number in the range of float32, got " +
+                           printable_quote(field));
   }
   constexpr double kRoundsToInfinity = 0x1.ffffffp127;  // half a step above the largest float32
   if (!(std::abs(value) < kRoundsToInfinity)) {
-    throw Error(where, place + " must have finite float32 numbers, got " + in_quotes(field));
+    throw Error(where, place + " must have finite float32 numbers, got " + printable_quote(field));
   }
   return static_cast<float>(value);
 }
@@ -109,7 +108,7 @@ WordVectors::WordVectors(std::vector<std::string> words, Tensor<float> vectors)
     check_utf8(word, "word_vectors.words");
     if (!index_.emplace(word, static_cast<std::int64_t>(index_.size())).second) {
       throw Error("word_vectors.words",
-                  "must hold every word once, got " + in_quotes(word) + " again");
+                  "must hold every word once, got " + printable_quote(word) + " again");
     }
   }
   for (const float value : vectors_.span()) {
@@ -153,7 +152,7 @@ WordVectors WordVectors::parse(std::string_view text, std::string_view where) {
     }
     const std::string_view word = take_field(line);
     if (const auto [known, is_new] = first_place.emplace(word, place); !is_new) {
-      throw Error(where, place + " must have a new word, got " + in_quotes(word) + " as in " +
+      throw Error(where, place + " must have a new word, got " + printable_quote(word) + " as in " +
                              known->second);
     }
     words.emplace_back(word);
@@ -178,9 +177,9 @@ void WordVectors::save(const std::string& path) const {
       return c == '\0' || c == ' ' || (c >= '\t' && c <= '\r');
     };
     if (std::any_of(word.begin(), word.end(), breaks_line)) {
-      throw Error(
-          "word_vectors.words",
-          "must not hold white space or a zero byte to be saved as .vec, got " + in_quotes(word));
+      throw Error("word_vectors.words",
+                  "must not hold white space or a zero byte to be saved as .vec, got " +
+                      printable_quote(word));
     }
     text += word;
     for (std::int64_t i = 0; i < width(); ++i) text += ' ' + shortest(vectors_(row, i));
@@ -198,9 +197,9 @@ View<const float> WordVectors::operator[](std::string_view word) const {
     return vectors_.view().select(0, found->second);
   }
   std::string message =
-      in_quotes(word) + " has no vector among " + std::to_string(words_.size()) + " words";
+      printable_quote(word) + " has no vector among " + std::to_string(words_.size()) + " words";
   if (const auto nearest = text::nearest_spelling(word, words_)) {
-    message += "; the nearest spelling is " + in_quotes(*nearest);
+    message += "; the nearest spelling is " + printable_quote(*nearest);
   }
   throw Error("word_vectors", message);
 }

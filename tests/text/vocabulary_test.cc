@@ -107,7 +107,7 @@ TEST(Vocabulary, RefusesDuplicateAndEmptyTokensAndAForeignOov) {
               }),
               HasSubstr("empty token, got one at place 1"));
   EXPECT_THAT(error_of([] { Vocabulary({"a"}, "OOV"); }),
-              HasSubstr("[vocabulary.oov] must be one of the tokens, got \"OOV\""));
+              HasSubstr("[vocabulary.oov] must be one of the tokens, got 'OOV'"));
 }
 
 TEST(Vocabulary, RefusesNumbersOutsideItself) {
@@ -142,16 +142,16 @@ TEST(VocabularyFile, EveryFaultHasItsOwnError) {
       {"{\"oov\": null}", "must have the key \"tokens\""},
       {"{\"tokens\": [\"a\"]}", "must have the key \"oov\""},
       {"{\"tokens\": [\"a\"], \"oov\": null, \"size\": 1}",
-       "keys \"tokens\" and \"oov\" only, got \"size\""},
+       "keys \"tokens\" and \"oov\" only, got 'size'"},
       {"{\"tokens\": [\"a\"], \"tokens\": [\"b\"], \"oov\": null}",
        "has the key 'tokens' twice in one object"},
       {"{\"tokens\": \"a\", \"oov\": null}", "a list as \"tokens\", got string"},
       {"{\"tokens\": [\"a\", 1], \"oov\": null}", "text as every token, got number at place 1"},
       {"{\"tokens\": [\"a\"], \"oov\": 0}", "text or null as \"oov\", got number"},
-      {"{\"tokens\": [\"a\", \"a\"], \"oov\": null}", "every token once, got \"a\" again"},
+      {"{\"tokens\": [\"a\", \"a\"], \"oov\": null}", "every token once, got 'a' again"},
       {"{\"tokens\": [\"\"], \"oov\": null}", "empty token"},
       {"{\"tokens\": [], \"oov\": null}", "at least one token"},
-      {"{\"tokens\": [\"a\"], \"oov\": \"b\"}", "one of the tokens, got \"b\""},
+      {"{\"tokens\": [\"a\"], \"oov\": \"b\"}", "one of the tokens, got 'b'"},
       {"{\"tokens\": [\"\xFF\"], \"oov\": null}", "must be UTF-8, got byte 0xff at offset 13"},
       {"{\"tokens\": [1e999], \"oov\": null}", "error at byte 17: number overflow"},
       {"{\"tokens\": [\"\\ud800\"], \"oov\": null}", "must be valid JSON, got an error at byte"},

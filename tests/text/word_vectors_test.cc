@@ -67,7 +67,7 @@ TEST(WordVectors, RefuseWordsAndVectorsThatDoNotFit) {
   EXPECT_THAT(error_of([] {
                 WordVectors({"a", "a"}, tensor({2, 1}, {1, 2}));
               }),
-              HasSubstr("every word once, got \"a\""));
+              HasSubstr("every word once, got 'a'"));
   EXPECT_THAT(error_of([] { WordVectors({""}, tensor({1, 1}, {1})); }), HasSubstr("empty word"));
   EXPECT_THAT(error_of([] {
                 WordVectors({"\xFF"}, tensor({1, 1}, {1}));
@@ -136,13 +136,13 @@ TEST(VecFile, EveryFaultHasItsOwnError) {
       {"a 1 2\nb 1 2 3\n", "line 2 must have a word and 2 numbers, got 4 fields"},
       {"2 1\n\na 1\n", "line 2 must begin with a word"},
       {"1 1\n  1 2\n", "line 2 must begin with a word"},
-      {"2 1\na 1\na 2\n", "line 3 must have a new word, got \"a\" as in line 2"},
-      {"1 1\na x\n", "line 2 must have a number in the range of float32, got \"x\""},
-      {"1 1\na 1e999\n", "in the range of float32, got \"1e999\""},
+      {"2 1\na 1\na 2\n", "line 3 must have a new word, got 'a' as in line 2"},
+      {"1 1\na x\n", "line 2 must have a number in the range of float32, got 'x'"},
+      {"1 1\na 1e999\n", "in the range of float32, got '1e999'"},
       {"1 1\na 3.4028236e38\n", "finite float32 numbers"},
-      {"1 1\na 1e39\n", "finite float32 numbers, got \"1e39\""},
-      {"1 1\na nan\n", "finite float32 numbers, got \"nan\""},
-      {"1 1\na -inf\n", "finite float32 numbers, got \"-inf\""},
+      {"1 1\na 1e39\n", "finite float32 numbers, got '1e39'"},
+      {"1 1\na nan\n", "finite float32 numbers, got 'nan'"},
+      {"1 1\na -inf\n", "finite float32 numbers, got '-inf'"},
       {"1 1\na\xFF 1\n", "must be UTF-8, got byte 0xff at offset 5"},
   };
   for (const auto& [text, message] : faults) {

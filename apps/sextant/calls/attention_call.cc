@@ -9,7 +9,7 @@
 namespace sextant::app {
 namespace {
 
-std::string loaded(const std::string& path) { return "numpy.load(" + in_quotes(path) + ")"; }
+std::string loaded(const std::string& path) { return "numpy.load(" + string_literal(path) + ")"; }
 
 std::string pair_of(const Window& window) {
   return std::to_string(window.left) + ", " + std::to_string(window.right);
@@ -40,7 +40,7 @@ std::string python_options(const AttentionCommand& command) {
     const auto found = files.find(file);
     if (found != files.end()) options.add(name, loaded(found->second));
   };
-  if (command.causal) options.add("causal", in_quotes(name_of(*command.causal)));
+  if (command.causal) options.add("causal", string_literal(name_of(*command.causal)));
   if (command.window.left >= 0 || command.window.right >= 0) {
     options.add("window", "(" + pair_of(command.window) + ")");
   }
@@ -92,7 +92,7 @@ std::string python_call(const AttentionCommand& command) {
   const auto save = [&](const std::string& output, const std::string& value) {
     if (!command.wants(output)) return;
     const std::string& path = command.outputs.at(output);
-    text += path == "-" ? "" : "numpy.save(" + in_quotes(path) + ", " + value + ")\n";
+    text += path == "-" ? "" : "numpy.save(" + string_literal(path) + ", " + value + ")\n";
   };
   const auto call = [&](const std::string& function, std::string arguments) {
     if (!options.empty()) arguments += ", " + options;
@@ -108,8 +108,9 @@ std::string python_call(const AttentionCommand& command) {
     save("output", "out");
   }
   if (command.wants("weights")) {
-    const std::string stage =
-        command.stage == Stage::probabilities ? "" : ", stage=" + in_quotes(name_of(command.stage));
+    const std::string stage = command.stage == Stage::probabilities
+                                  ? ""
+                                  : ", stage=" + string_literal(name_of(command.stage));
     text += "weights = " + call("attention_weights", "q, k" + stage);
     save("weights", "weights");
   }
@@ -162,7 +163,7 @@ std::string cpp_call(const AttentionCommand& command) {
   const auto load = [&](const std::string& variable, const std::string& file,
                         const std::string& element) {
     text += "const auto " + variable + " = sextant::load_npy(" +
-            in_quotes(command.inputs.at(file)) + ").to<" + element + ">();\n";
+            string_literal(command.inputs.at(file)) + ").to<" + element + ">();\n";
   };
   for (const char* name : {"q", "k", "v"}) load(name, name, type);
   text += "sextant::AttentionOptions<" + type + "> options;\n";
@@ -213,7 +214,7 @@ std::string cpp_call(const AttentionCommand& command) {
   const auto save = [&](const char* output, const char* variable) {
     const auto file = command.outputs.find(output);
     if (file == command.outputs.end() || file->second == "-") return;
-    text += "\nsextant::save_npy(" + in_quotes(file->second) + ", " + variable + ");";
+    text += "\nsextant::save_npy(" + string_literal(file->second) + ", " + variable + ");";
   };
   save("log-sum-exp", "log_sum_exp");
   save("output", "out");

@@ -74,10 +74,12 @@ std::string written_command(const CLI::App& command) {
   return text + (mistakable ? " --" : "") + last;
 }
 
-std::string in_quotes(std::string_view text) { return Json(text).dump(-1, JsonBytes::replace); }
+std::string string_literal(std::string_view text) {
+  return Json(text).dump(-1, JsonBytes::replace);
+}
 
 std::string word_list(const std::vector<std::string>& words, std::string_view brackets) {
-  return brackets[0] + joined(words, ", ", in_quotes) + brackets[1];
+  return brackets[0] + joined(words, ", ", string_literal) + brackets[1];
 }
 
 Arguments& Arguments::add(std::string value) {
@@ -101,7 +103,7 @@ std::string python_value(const Option& option, std::string_view text) {
   if (std::holds_alternative<ListRange>(option.range)) return "[" + std::string(text) + "]";
   const bool is_number = std::holds_alternative<IntegerRange>(option.range) ||
                          std::holds_alternative<NumberRange>(option.range);
-  return is_number ? std::string(text) : in_quotes(text);
+  return is_number ? std::string(text) : string_literal(text);
 }
 
 std::string cpp_value(const Option& option, std::string_view text) {
@@ -130,15 +132,16 @@ const Option& parameter_of(const SchemeSpec& scheme, const std::string& name) {
 }  // namespace
 
 std::string python_schemes(const SchemeSpecs& schemes) {
-  if (schemes.size() == 1 && schemes[0].parameters.empty()) return in_quotes(schemes[0].scheme);
+  if (schemes.size() == 1 && schemes[0].parameters.empty())
+    return string_literal(schemes[0].scheme);
   return "{" +
          joined(schemes, ", ",
                 [](const SchemeSpec& scheme) {
-                  return in_quotes(scheme.scheme) + ": {" +
+                  return string_literal(scheme.scheme) + ": {" +
                          joined(scheme.parameters, ", ",
                                 [&](const auto& given) {
                                   const auto& [name, text] = given;
-                                  return in_quotes(name) + ": " +
+                                  return string_literal(name) + ": " +
                                          python_value(parameter_of(scheme, name), text);
                                 }) +
                          "}";
@@ -147,10 +150,11 @@ std::string python_schemes(const SchemeSpecs& schemes) {
 }
 
 std::string cpp_scheme(const SchemeSpec& scheme) {
-  return "{" + in_quotes(scheme.scheme) + ", {" +
+  return "{" + string_literal(scheme.scheme) + ", {" +
          joined(scheme.parameters, ", ",
                 [](const auto& given) {
-                  return "{" + in_quotes(given.first) + ", " + in_quotes(given.second) + "}";
+                  return "{" + string_literal(given.first) + ", " + string_literal(given.second) +
+                         "}";
                 }) +
          "}}";
 }

@@ -35,7 +35,7 @@ class CallChoice {
 std::string written_command(const CLI::App& command);
 
 // Texts, lists and dicts, which differ between the languages only in their brackets.
-std::string in_quotes(std::string_view text);
+std::string string_literal(std::string_view text);
 std::string word_list(const std::vector<std::string>& words, std::string_view brackets);
 
 // Arguments in their order: `add("base", "5")` is "base=5".

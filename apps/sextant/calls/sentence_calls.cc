@@ -44,16 +44,16 @@ std::string python_options(const SentenceAttentionOptions& options) {
 PrintedCall call_of_model(const Attend& attend) {
   const std::string& folder = attend.model.folders.front();
   Arguments arguments;
-  arguments.add(in_quotes(attend.text.read("attend.text", kLongestShownText)));
+  arguments.add(string_literal(attend.text.read("attend.text", kLongestShownText)));
   if (attend.has_second()) {
-    arguments.add(in_quotes(read_text(attend.second, "attend.second", kLongestShownText)));
+    arguments.add(string_literal(read_text(attend.second, "attend.second", kLongestShownText)));
   }
   const SchemeSpecs& other = attend.model.other_schemes;
   const auto& layers = attend.model.replaced_layers;
   const auto number = [](std::int64_t layer) { return std::to_string(layer); };
-  const std::string model = folder == "shipped"
-                                ? "sextant.shipped("
-                                : "sextant.load(" + in_quotes(folder) + (other.empty() ? "" : ", ");
+  const std::string model =
+      folder == "shipped" ? "sextant.shipped("
+                          : "sextant.load(" + string_literal(folder) + (other.empty() ? "" : ", ");
   return {.python = "model = " + model +
                     (other.empty() ? "" : "replace_scheme=" + python_schemes(other)) +
                     (layers.empty() ? "" : ", replace_in=[" + joined(layers, ", ", number) + "]") +

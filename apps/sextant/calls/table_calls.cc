@@ -14,7 +14,7 @@ using std::to_string;
 
 // Which rows: a length, or positions one by one.
 std::string python_rows(const Encode& encode) {
-  if (!encode.ids_file.empty()) return "numpy.load(" + in_quotes(encode.ids_file) + ")";
+  if (!encode.ids_file.empty()) return "numpy.load(" + string_literal(encode.ids_file) + ")";
   if (encode.ids.is_given()) return python_ids(encode.ids);
   if (encode.length && encode.first == 0) return to_string(*encode.length);
   if (encode.length) {
@@ -46,7 +46,7 @@ std::string python_table(const Encode& encode) {
     return weight.shape.find("heads") != weight.shape.npos;
   });
   if (is_rotation && has_heads) arguments.add("heads", to_string(encode.heads));
-  if (is_row && encode.dtype != "float32") arguments.add("dtype", in_quotes(encode.dtype));
+  if (is_row && encode.dtype != "float32") arguments.add("dtype", string_literal(encode.dtype));
   const std::string call = "sextant." + encode.choice.scheme + "(" + arguments.text() + ")";
   return call + (encode.side == figures::Side::keys ? ".keys" : "");
 }
@@ -86,7 +86,7 @@ std::string cpp_table(const Encode& encode) {
     set("parameters", both.substr(at, both.size() - at - 1));
   }
   return text + "const sextant::SchemeTable table = sextant::find_scheme(" +
-         in_quotes(encode.choice.scheme) + ").make(request);";
+         string_literal(encode.choice.scheme) + ").make(request);";
 }
 
 std::string python_named(const figures::NamedScheme& named) {
@@ -148,7 +148,7 @@ PrintedCall call_of(const PlotOptions& plot, std::string_view function,
   const Sizes with{has(SchemeKind::rotated),
                    has(SchemeKind::distance_bias) || has(SchemeKind::indexed_bias)};
   const std::string list = joined(schemes, ", ", [](const auto& one) { return python_named(one); });
-  const std::string what = !plot.table.empty()    ? "numpy.load(" + in_quotes(plot.table) + ")"
+  const std::string what = !plot.table.empty()    ? "numpy.load(" + string_literal(plot.table) + ")"
                            : plot.schemes.empty() ? list
                                                   : "[" + list + "]";
   Arguments python;
@@ -163,12 +163,12 @@ PrintedCall call_of(const PlotOptions& plot, std::string_view function,
   if (plot.width) add("width", to_string(*plot.width));
   if (plot.head) add("head", to_string(*plot.head));
   if (plot.all_heads) add("all_heads", "True");
-  if (plot.measure != standard.measure) add("measure", in_quotes(plot.measure));
+  if (plot.measure != standard.measure) add("measure", string_literal(plot.measure));
   if (plot.columns != standard.columns) add("columns", numbers(plot.columns, "[]"));
   if (plot.rows != standard.rows) add("rows", numbers(plot.rows, "[]"));
   std::string call = std::string(what.starts_with("numpy.") ? "import numpy\n\n" : "") +
                      "picture = sextant.plot." + std::string(function) + "(" + python.text() + ")";
-  if (plot.output.to_file()) call += "\npicture.save(" + in_quotes(plot.output.path) + ")";
+  if (plot.output.to_file()) call += "\npicture.save(" + string_literal(plot.output.path) + ")";
   const bool no_python = function == "difference" || plot.position.has_value();
   const std::string missing = plot.position ? "--position" : "difference";
 

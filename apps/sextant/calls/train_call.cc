@@ -34,18 +34,18 @@ PrintedCall TrainOptions::call(const CLI::App& command) const {
   Arguments python;
   std::string cpp;
   const auto files = [](const std::vector<std::string>& paths) {
-    return paths.size() == 1 ? in_quotes(paths[0]) : word_list(paths, "[]");
+    return paths.size() == 1 ? string_literal(paths[0]) : word_list(paths, "[]");
   };
   const auto add_file = [&](const char* name, const char* member, const std::string& path) {
     if (path.empty()) return;
-    python.add(name, in_quotes(path));
+    python.add(name, string_literal(path));
     cpp += std::string("plan.settings.") + member + ".push_back(sextant::data_file(" +
-           in_quotes(path) + "));\n";
+           string_literal(path) + "));\n";
   };
-  if (resume) python.add(in_quotes(folder));
+  if (resume) python.add(string_literal(folder));
   if (!texts_.empty()) python.add(files(texts_));
   for (const std::string& path : texts_) {
-    cpp += "plan.settings.files.push_back(sextant::data_file(" + in_quotes(path) + "));\n";
+    cpp += "plan.settings.files.push_back(sextant::data_file(" + string_literal(path) + "));\n";
   }
   add_file("pairs", "files", pairs_);
   add_file("valid", "valid", valid_);
@@ -82,7 +82,7 @@ PrintedCall TrainOptions::call(const CLI::App& command) const {
                  const bool is_choice = std::holds_alternative<ChoiceRange>(option.range);
                  cpp += "plan." + member + " = " +
                         (is_choice ? "sextant::parse_name<decltype(plan." + member + ")>(" +
-                                         in_quotes(text) + ", \"" + name + "\")"
+                                         string_literal(text) + ", \"" + name + "\")"
                                    : cpp_value(option, text)) +
                         ";\n";
                });
@@ -90,16 +90,17 @@ PrintedCall TrainOptions::call(const CLI::App& command) const {
   if (command.count("--augment") > 0) {
     python.add("augment", word_list(command.get_option("--augment")->results(), "[]"));
   }
-  if (!resume) python.add("folder", in_quotes(folder));
+  if (!resume) python.add("folder", string_literal(folder));
   const std::string function = resume ? "resume" : kind;
-  PrintedCall call{
-      .python = "model = sextant.train." + function + "(" + python.text() + ")",
-      .cpp = "sextant::TrainingPlan plan = sextant::" +
-             (resume ? "read_plan(" + in_quotes(folder) : "default_plan(" + in_quotes(kind)) +
-             ");\n" + cpp + (resume ? "" : "sextant::fill_defaults(plan);\n") +
-             "auto made = sextant::make_task(plan, " + (resume ? in_quotes(folder) : "\"\"") +
-             ");\nplan.trainer.folder = " + in_quotes(folder) +
-             ";\nsextant::train(*made.task, plan.trainer);"};
+  PrintedCall call{.python = "model = sextant.train." + function + "(" + python.text() + ")",
+                   .cpp = "sextant::TrainingPlan plan = sextant::" +
+                          (resume ? "read_plan(" + string_literal(folder)
+                                  : "default_plan(" + string_literal(kind)) +
+                          ");\n" + cpp + (resume ? "" : "sextant::fill_defaults(plan);\n") +
+                          "auto made = sextant::make_task(plan, " +
+                          (resume ? string_literal(folder) : "\"\"") +
+                          ");\nplan.trainer.folder = " + string_literal(folder) +
+                          ";\nsextant::train(*made.task, plan.trainer);"};
   if (context_parallel != 1) return {.python = {}, .cpp = {}, .missing = "--context-parallel"};
   if (command.count("--augment") > 0) {
     call.cpp.clear();

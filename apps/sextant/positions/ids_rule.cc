@@ -157,7 +157,7 @@ std::string python_ids(const IdsRule& rule) {
   const std::string name = rule.text.substr(0, rule.text.find(':'));
   const std::string value = rule.text.substr(name.size() + 1);
   const std::string call = "sextant.positions." + name + "(";
-  if (!rule.mask.empty()) return call + "numpy.load(" + in_quotes(rule.mask) + ")).ravel()";
+  if (!rule.mask.empty()) return call + "numpy.load(" + string_literal(rule.mask) + ")).ravel()";
   const auto with_commas = [](std::string text) {
     for (char& letter : text) letter = letter == 'x' || letter == '/' ? ',' : letter;
     return joined(parts_of(text, ','), ", ", [](const std::string& part) { return part; });
@@ -166,8 +166,8 @@ std::string python_ids(const IdsRule& rule) {
   if (name != "mrope") return call + with_commas(value) + ")";
   const auto segment = [&](const std::string& part) {
     const auto equals = part.find('=');
-    return "(" + in_quotes(part.substr(0, equals)) + ", " + with_commas(part.substr(equals + 1)) +
-           ")";
+    return "(" + string_literal(part.substr(0, equals)) + ", " +
+           with_commas(part.substr(equals + 1)) + ")";
   };
   return call + "[" + joined(parts_of(value, ','), ", ", segment) + "]).ids";
 }

@@ -19,7 +19,8 @@ std::string printable(std::string_view text, std::size_t max_bytes = 1000);
 // not UTF-8 become escapes as in printable(). A text without them is unchanged.
 std::string terminal_text(std::string_view text);
 
-// Returns printable() in single quotes, about 40 bytes of it.
-std::string printable_quote(std::string_view text);
+// Returns the beginning of printable() in single quotes, about `max_bytes` bytes, with "..." where
+// more follows.
+std::string printable_quote(std::string_view text, std::size_t max_bytes = 40);
 
 }  // namespace sextant

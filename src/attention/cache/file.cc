@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "attention/cache/state.h"
-#include "core/text/quoted_text.h"
+#include "sextant/core/printable.h"
 #include "sextant/core/safetensors.h"
 
 namespace sextant {
@@ -32,7 +32,7 @@ struct CacheHeader {
 CacheHeader header_of(const TensorFile& file) {
   if (metadata_of(file, "format") != kFormat) {
     refuse_file(file, "must be a file of a KV cache, with format " + std::string(kFormat) +
-                          " in its metadata, got " + quoted_text(metadata_of(file, "format")));
+                          " in its metadata, got " + printable_quote(metadata_of(file, "format")));
   }
   CacheHeader header{file.at("keys"), file.at("values"), file.at("lengths"), {}};
   const Shape &keys = header.keys.shape, &values = header.values.shape;
@@ -52,7 +52,7 @@ CacheHeader header_of(const TensorFile& file) {
   std::int64_t page_size = 0;
   const auto [end, error] = std::from_chars(size.data(), size.data() + size.size(), page_size);
   if (error != std::errc() || end != size.data() + size.size()) {
-    refuse_file(file, "must have a number as page_size, got " + quoted_text(size));
+    refuse_file(file, "must have a number as page_size, got " + printable_quote(size));
   }
   header.sizes = {header.lengths.shape[0], keys[0], keys[2], values[2], page_size};
   return header;
@@ -144,7 +144,7 @@ KvCache<T> KvCache<T>::load(const std::string& path) {
   read(header.values, [&](auto... place) { return state.value(place...); });
   if (metadata_of(file, "checksum") != sum.text()) {
     refuse_file(file, "must have the checksum that its metadata says, " +
-                          quoted_text(metadata_of(file, "checksum")) + ", got \"" + sum.text() +
+                          printable_quote(metadata_of(file, "checksum")) + ", got \"" + sum.text() +
                           "\": it was damaged");
   }
   return cache;

@@ -6,9 +6,9 @@
 #include <bit>
 #include <string>
 
-#include "core/text/quoted_text.h"
 #include "core/text/strings.h"
 #include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 
 namespace sextant {
 namespace {
@@ -87,7 +87,7 @@ std::string_view dtype_name(DType dtype) noexcept {
 DType parse_dtype(std::string_view name) {
   const auto found = std::find(kNames.begin(), kNames.end(), name);
   if (found != kNames.end()) return static_cast<DType>(found - kNames.begin());
-  throw Error("dtype", "must be one of " + joined(kNames, ", ") + ", got " + quoted_text(name));
+  throw Error("dtype", "must be one of " + joined(kNames, ", ") + ", got " + printable_quote(name));
 }
 
 }  // namespace sextant

@@ -7,8 +7,8 @@
 #include <bit>
 #include <charconv>
 
-#include "core/text/quoted_text.h"
 #include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 
 namespace sextant {
 namespace {
@@ -123,7 +123,7 @@ class Literal {
 // "<f4" and the like: byte order, kind, bytes per element.
 void set_dtype(NpyHeader& header, std::string_view descr, std::string_view where) {
   const auto refuse = [&](const std::string& why) {
-    throw Error(where, "has dtype " + quoted_text(descr) + ", " + why);
+    throw Error(where, "has dtype " + printable_quote(descr) + ", " + why);
   };
   constexpr std::string_view kAllowed =
       "must be bool, an integer, float16, bfloat16, float32 or float64";
@@ -222,7 +222,7 @@ NpyHeader parse_npy_header(std::string_view bytes, std::string_view where) {
       once(has_shape, "shape");
       header.shape = literal.shape();
     } else {
-      literal.fail("unknown entry " + quoted_text(key));
+      literal.fail("unknown entry " + printable_quote(key));
     }
     comma = literal.accept(',');
   }

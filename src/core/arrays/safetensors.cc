@@ -8,9 +8,9 @@
 
 #include "core/arrays/each_dtype.h"
 #include "core/arrays/safetensors_header.h"
-#include "core/text/quoted_text.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/printable.h"
 
 namespace sextant {
 namespace {
@@ -33,10 +33,10 @@ SafetensorsHeader header_of(const std::map<std::string, TensorBytes>& tensors,
     const std::int64_t bytes = std::ssize(tensor.bytes);
     if (size == 0 || bytes % static_cast<std::int64_t>(size) != 0 ||
         bytes / static_cast<std::int64_t>(size) != tensor.shape.count()) {
-      throw Error("save_safetensors", "tensor " + quoted_text(name) + " must hold the bytes of " +
-                                          tensor.shape.to_string() + " elements of " +
-                                          std::string(dtype_name(tensor.dtype)) + ", got " +
-                                          std::to_string(bytes));
+      throw Error("save_safetensors", "tensor " + printable_quote(name) +
+                                          " must hold the bytes of " + tensor.shape.to_string() +
+                                          " elements of " + std::string(dtype_name(tensor.dtype)) +
+                                          ", got " + std::to_string(bytes));
     }
     StoredTensor& entry = header.entries.emplace_back();
     entry.name = name;

@@ -6,9 +6,9 @@
 #include <optional>
 
 #include "core/json/json.h"
-#include "core/text/quoted_text.h"
 #include "core/text/strings.h"
 #include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 
 namespace sextant {
 namespace {
@@ -54,7 +54,8 @@ class Reader : public JsonEvents {
     key_ = text;
     if (state_ == State::metadata) return;
     if (text != "dtype" && text != "shape" && text != "data_offsets") {
-      fail("has the unknown key " + quoted_text(text) + ", must be dtype, shape or data_offsets");
+      fail("has the unknown key " + printable_quote(text) +
+           ", must be dtype, shape or data_offsets");
     }
   }
   void end_object() override {
@@ -90,7 +91,7 @@ class Reader : public JsonEvents {
       if (each.name == text) entry_.dtype = each.dtype;
     }
     if (entry_.dtype) return;
-    fail("has dtype " + quoted_text(text) + ", must be one of " +
+    fail("has dtype " + printable_quote(text) + ", must be one of " +
          joined(kNamed, ", ", [](const Named& each) { return each.name; }));
   }
   void null() override { refuse("null"); }
@@ -108,7 +109,7 @@ class Reader : public JsonEvents {
 
   void go(State state) { state_ = state; }
   [[noreturn]] void fail(const std::string& what) const {
-    throw Error(where_, "tensor " + quoted_text(name_) + " " + what);
+    throw Error(where_, "tensor " + printable_quote(name_) + " " + what);
   }
   [[noreturn]] void refuse(const std::string& got) const {
     switch (state_) {
@@ -118,9 +119,9 @@ class Reader : public JsonEvents {
         throw Error(where_, "has a header that must be a JSON object, got " + got);
       case State::metadata:
         throw Error(where_,
-                    "must have strings as metadata, got " + got + " for " + quoted_text(key_));
+                    "must have strings as metadata, got " + got + " for " + printable_quote(key_));
       case State::entry_or_metadata:
-        throw Error(where_, "must have an object for " + quoted_text(name_) + ", got " + got);
+        throw Error(where_, "must have an object for " + printable_quote(name_) + ", got " + got);
       case State::entry:
       case State::numbers:
         break;

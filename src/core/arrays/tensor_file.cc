@@ -15,9 +15,9 @@
 #include "core/arrays/safetensors_header.h"
 #include "core/arrays/tensor_index.h"
 #include "core/files/file_bytes.h"
-#include "core/text/quoted_text.h"
 #include "core/threads/interruption.h"
 #include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 
 namespace sextant {
 namespace {
@@ -34,7 +34,7 @@ void check_places(std::vector<StoredTensor>& entries, std::uint64_t data, std::s
   std::uint64_t at = 0;
   for (const StoredTensor& entry : entries) {
     const auto fail = [&](const std::string& what) {
-      throw Error(where, "tensor " + quoted_text(entry.name) + " " + what);
+      throw Error(where, "tensor " + printable_quote(entry.name) + " " + what);
     };
     if (entry.end > data) {
       fail("ends at byte " + std::to_string(entry.end) + " of the data, but the file has only " +
@@ -116,7 +116,7 @@ struct TensorFile::Contents {
     for (auto& [key, text] : header.metadata) {
       const auto [known, is_new] = metadata.emplace(key, text);
       if (is_new || known->second == text) continue;
-      throw Error(file, "must have the metadata " + quoted_text(key) + " of the other files");
+      throw Error(file, "must have the metadata " + printable_quote(key) + " of the other files");
     }
     for (StoredTensor& tensor : header.entries) {
       tensor.file = number;
@@ -148,13 +148,13 @@ void TensorFile::Contents::add_files_of(const TensorIndex& index) {
     const auto said = index.file_of.find(tensor.name);
     if (said != index.file_of.end() && said->second == file) continue;
     throw Error(
-        file, "must not hold tensor " + quoted_text(tensor.name) + ", which " + path +
+        file, "must not hold tensor " + printable_quote(tensor.name) + ", which " + path +
                   (said == index.file_of.end() ? " does not name" : " says is in " + said->second));
   }
   sort_names();
   for (const auto& [tensor, file] : index.file_of) {
     if (by_name.contains(tensor)) continue;
-    throw Error(file, "must hold tensor " + quoted_text(tensor) + ", as " + path + " says");
+    throw Error(file, "must hold tensor " + printable_quote(tensor) + ", as " + path + " says");
   }
 }
 
@@ -194,7 +194,7 @@ const StoredTensor* TensorFile::find(std::string_view name) const noexcept {
 
 const StoredTensor& TensorFile::at(std::string_view name) const {
   if (const StoredTensor* found = find(name)) return *found;
-  throw Error(path(), "must hold the tensor " + quoted_text(name));
+  throw Error(path(), "must hold the tensor " + printable_quote(name));
 }
 
 std::span<const std::byte> TensorFile::bytes(const StoredTensor& tensor) const {

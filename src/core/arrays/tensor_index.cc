@@ -6,9 +6,9 @@
 #include <system_error>
 
 #include "core/json/json.h"
-#include "core/text/quoted_text.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/printable.h"
 
 namespace sextant {
 namespace {
@@ -35,15 +35,17 @@ bool is_of_folder(const fs::path& file, const fs::path& folder) {
 std::string path_of(const fs::path& folder, const std::string& name, const std::string& tensor,
                     const std::string& index) {
   const auto fail = [&](const std::string& what) {
-    throw Error(index, what + " for tensor " + quoted_text(tensor));
+    throw Error(index, what + " for tensor " + printable_quote(tensor));
   };
-  const auto outside = [&] { fail("must name files in its own folder, got " + quoted_text(name)); };
+  const auto outside = [&] {
+    fail("must name files in its own folder, got " + printable_quote(name));
+  };
   if (!is_inside(name)) outside();
   std::error_code problem;
   const fs::path file = folder / fs::path(name).lexically_normal();
   const fs::path target = fs::canonical(file, problem);
   if (problem) {
-    fail("must name existing files, got " + quoted_text(name) + " (" + problem.message() + ")");
+    fail("must name existing files, got " + printable_quote(name) + " (" + problem.message() + ")");
   }
   if (!is_of_folder(target, fs::canonical(folder))) outside();
   return file.string();
@@ -61,8 +63,8 @@ TensorIndex read_tensor_index(const std::string& path) {
   try {
     for (const auto& [tensor, file] : json.at("weight_map").items()) {
       if (!file.is_string()) {
-        throw Error(path, "must have a file's name for tensor " + quoted_text(tensor) + ", got " +
-                              file.type_name());
+        throw Error(path, "must have a file's name for tensor " + printable_quote(tensor) +
+                              ", got " + file.type_name());
       }
       std::string& found = paths[file.text()];
       if (found.empty()) found = path_of(folder, file.text(), tensor, path);

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <ostream>
 
-#include "core/text/quoted_text.h"
+#include "sextant/core/printable.h"
 
 namespace sextant {
 namespace {
-
-std::string shown(std::string_view key) { return quoted_text(key); }
 
 [[noreturn]] void wrong_kind(const char* wanted, const Json& got) {
   throw JsonError(std::string("must have a value of kind ") + wanted + ", got " + got.type_name());
@@ -146,7 +144,7 @@ Json& Json::operator[](std::string_view key) {
 const Json& Json::at(std::string_view key) const {
   if (!is_object()) wrong_kind("object", *this);
   const Json* found = find(key);
-  if (found == nullptr) throw JsonError("must have the key " + shown(key));
+  if (found == nullptr) throw JsonError("must have the key " + printable_quote(key));
   return *found;
 }
 
@@ -204,6 +202,12 @@ bool operator==(const Json& a, const Json& b) {
 
 std::ostream& operator<<(std::ostream& out, const Json& json) {
   return out << json.dump(-1, JsonBytes::replace);
+}
+
+std::string printable_value(const Json& value) {
+  if (value.is_string()) return printable_quote(value.text());
+  if (value.is_structured()) return value.is_array() ? "an array" : "an object";
+  return value.dump();
 }
 
 }  // namespace sextant

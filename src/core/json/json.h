@@ -272,4 +272,8 @@ class JsonEvents {
 void read_json(std::string_view text, std::string_view where, JsonEvents& events,
                const JsonLimits& limits = {});
 
+// Returns what an error says of a value that was read: a text in quotes, "an array", "an object",
+// or the number or word as JSON.
+std::string printable_value(const Json& value);
+
 }  // namespace sextant

@@ -3,7 +3,7 @@
 #include <set>
 
 #include "core/json/json.h"
-#include "core/text/quoted_text.h"
+#include "sextant/core/printable.h"
 
 namespace sextant {
 namespace {
@@ -52,7 +52,7 @@ class Guard : public nlohmann::json_sax<nlohmann::json> {
   }
   bool key(std::string& text) override {
     if (!keys_.back().insert(text).second) {
-      throw Error(where_, "has the key " + quoted_text(text) + " twice in one object");
+      throw Error(where_, "has the key " + printable_quote(text) + " twice in one object");
     }
     events_.key(text);
     return true;

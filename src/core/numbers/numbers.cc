@@ -16,9 +16,9 @@
 #include <emscripten.h>
 #endif
 
-#include "core/text/quoted_text.h"
 #include "core/text/strings.h"
 #include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 
 namespace sextant {
 namespace {
@@ -194,12 +194,12 @@ bool is_decimal(std::string_view text) noexcept {
 void append_range(std::vector<std::int64_t>& numbers, std::int64_t begin, std::int64_t last,
                   std::int64_t step, std::string_view item, std::string_view where,
                   std::int64_t limit) {
-  if (step == 0) throw Error(where, "must have a step that is not 0, got " + quoted_text(item));
+  if (step == 0) throw Error(where, "must have a step that is not 0, got " + printable_quote(item));
   if (begin != last && (begin < last) != (step > 0)) {
     throw Error(where,
                 "must count towards the end of the range (a range that counts down needs a "
                 "negative step: 7..3..-1), got " +
-                    quoted_text(item));
+                    printable_quote(item));
   }
   // Unsigned, because the distance between two int64 may not fit one.
   const auto first = static_cast<std::uint64_t>(begin);
@@ -209,7 +209,7 @@ void append_range(std::vector<std::int64_t>& numbers, std::int64_t begin, std::i
   const auto room = static_cast<std::uint64_t>(limit) - numbers.size();
   if (further >= room) {
     throw Error(where, "must be at most " + std::to_string(limit) + " numbers, got more at " +
-                           quoted_text(item));
+                           printable_quote(item));
   }
   for (std::uint64_t i = 0; i <= further; ++i) {
     numbers.push_back(static_cast<std::int64_t>(first + i * stride));
@@ -246,10 +246,10 @@ double parse_double(std::string_view text, std::string_view where) {
   if (text == "nan") return std::numeric_limits<double>::quiet_NaN();
   if (text == "inf") return std::numeric_limits<double>::infinity();
   if (text == "-inf") return -std::numeric_limits<double>::infinity();
-  if (!is_decimal(text)) throw Error(where, "must be a number, got " + quoted_text(text));
+  if (!is_decimal(text)) throw Error(where, "must be a number, got " + printable_quote(text));
   double value = 0;
   if (!convert(text, value)) {
-    throw Error(where, "must be a number in the range of float64, got " + quoted_text(text));
+    throw Error(where, "must be a number in the range of float64, got " + printable_quote(text));
   }
   return value;
 }
@@ -260,10 +260,10 @@ std::int64_t parse_int64(std::string_view text, std::string_view where) {
   std::int64_t value = 0;
   const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (problem == std::errc::invalid_argument || end != digits.data() + digits.size()) {
-    throw Error(where, "must be an integer, got " + quoted_text(text));
+    throw Error(where, "must be an integer, got " + printable_quote(text));
   }
   if (problem != std::errc{}) {
-    throw Error(where, "must be an integer from -2^63 to 2^63 - 1, got " + quoted_text(text));
+    throw Error(where, "must be an integer from -2^63 to 2^63 - 1, got " + printable_quote(text));
   }
   return value;
 }
@@ -279,7 +279,7 @@ std::vector<std::int64_t> parse_int64_list(std::string_view text, std::string_vi
     at = comma + 1;
     if (item.empty()) {
       throw Error(where, "must be numbers and ranges such as 0,5,10..20 or 0..100..10, got " +
-                             quoted_text(text));
+                             printable_quote(text));
     }
     const std::size_t first = item.find("..");
     const std::int64_t begin = parse_int64(trimmed(item.substr(0, first)), where);

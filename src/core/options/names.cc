@@ -5,9 +5,9 @@
 #include <string>
 
 #include "core/options/nearest.h"
-#include "core/text/quoted_text.h"
 #include "core/text/strings.h"
 #include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 
 namespace sextant {
 
@@ -15,7 +15,7 @@ std::size_t find_name(std::span<const std::string_view> names, std::string_view 
                       std::string_view where) {
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-  throw Error(where, "must be one of " + joined(names, ", ") + ", got " + quoted_text(name) +
+  throw Error(where, "must be one of " + joined(names, ", ") + ", got " + printable_quote(name) +
                          suggested(name, names));
 }
 

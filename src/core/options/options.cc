@@ -7,11 +7,11 @@
 #include <limits>
 
 #include "core/options/option_text.h"
-#include "core/text/quoted_text.h"
 #include "core/text/strings.h"
 #include "sextant/core/error.h"
 #include "sextant/core/names.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/printable.h"
 
 namespace sextant {
 namespace {
@@ -158,7 +158,7 @@ std::string Option::explained() const {
 template <>
 bool read_option(std::string_view text, std::string_view where) {
   if (text == "yes" || text == "no") return text == "yes";
-  throw Error(where, "must be yes or no, got " + quoted_text(text));
+  throw Error(where, "must be yes or no, got " + printable_quote(text));
 }
 template <>
 std::int64_t read_option(std::string_view text, std::string_view where) {

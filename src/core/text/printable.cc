@@ -113,10 +113,9 @@ std::string terminal_text(std::string_view text) {
   return shown;
 }
 
-std::string printable_quote(std::string_view text) {
-  constexpr std::size_t kMax = 40;
+std::string printable_quote(std::string_view text, std::size_t max_bytes) {
   std::string shown = "'";
-  while (!text.empty() && shown.size() <= kMax) shown += take(text);
+  while (!text.empty() && shown.size() <= max_bytes) shown += take(text);
   return shown + (text.empty() ? "'" : "...'");
 }
 

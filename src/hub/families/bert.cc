@@ -1,9 +1,9 @@
 // BERT (Devlin et al. 2018) and MiniLM: learned positions, a norm of the embedding, norms after the
 // blocks. All tokens are of type 0, whose row is part of the table of positions here. RoBERTa (Liu
 // et al. 2019), XLM-R and CamemBERT count positions from the row after padding's.
-#include "core/text/quoted_text.h"
 #include "hub/families.h"
 #include "hub/written_keys.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::hub {
 namespace {
@@ -20,7 +20,7 @@ TransformerConfig read_config(const ConfigObject& object, const ModelConfig& mod
   if (model.layers.front().scheme != "learned") {
     object.fail("position_embedding_type",
                 "must be absolute to load the weights, got " +
-                    quoted_text(*object.text("position_embedding_type")));
+                    printable_quote(*object.text("position_embedding_type")));
   }
   TransformerConfig config = shared_config(object, model);
   config.vocabulary = object.integer_or("vocab_size", 30522);

@@ -1,8 +1,8 @@
 // Reads DeBERTa v2 and v3 (He et al. 2021, 2111.09543): BERT with content terms of distances
 // instead of positions. All layers read one table of distances by their own maps; the products are
 // computed here, so that each layer has its tables.
-#include "core/text/quoted_text.h"
 #include "hub/families.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::hub {
 namespace {
@@ -48,7 +48,7 @@ constexpr DecoderNames kLayers = {.layers = "encoder.layer.",
 bool norms_distances(const ConfigObject& object) {
   const std::string kind = object.text("norm_rel_ebd").value_or("none");
   if (kind != "none" && kind != "layer_norm") {
-    object.fail("norm_rel_ebd", "must be none or layer_norm, got " + quoted_text(kind));
+    object.fail("norm_rel_ebd", "must be none or layer_norm, got " + printable_quote(kind));
   }
   return kind == "layer_norm";
 }

@@ -1,8 +1,8 @@
 // Gemma (Gemma Team 2024, 2403.08295): gates by gelu, norms multiply by 1 + weight. Gemma 2
 // (2408.00118) has norms on both sides of each block and caps, Gemma 3 (2503.19786) norms of q and
 // k.
-#include "core/text/quoted_text.h"
 #include "hub/families.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::hub {
 namespace {
@@ -26,7 +26,7 @@ TransformerConfig gemma(const ConfigObject& object, const ModelConfig& model) {
   // The first files say gelu and mean its approximation, which this key says.
   const auto meant = object.text("hidden_activation");
   if (meant && activation_of(object, "hidden_activation", "") != function_of(c.activation)) {
-    object.fail("hidden_activation", "must equal hidden_act, got " + quoted_text(*meant));
+    object.fail("hidden_activation", "must equal hidden_act, got " + printable_quote(*meant));
   }
   return c;
 }

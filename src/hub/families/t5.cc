@@ -2,8 +2,8 @@
 // same in all layers of a stack, scores that are not scaled, and maps without biases.
 #include <cmath>
 
-#include "core/text/quoted_text.h"
 #include "hub/families.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::hub {
 namespace {
@@ -17,9 +17,9 @@ Activation activation_of_t5(const ConfigObject& object, std::string_view by_defa
   if (given == "silu") return Activation::silu;
   if (given == "gated-gelu" || given == "gated-gelu_new") return Activation::geglu_tanh;
   if (given == "gated-silu") return Activation::swiglu;
-  object.fail(
-      "feed_forward_proj",
-      "must be relu, gelu, gelu_new, silu, gated-gelu or gated-silu, got " + quoted_text(given));
+  object.fail("feed_forward_proj",
+              "must be relu, gelu, gelu_new, silu, gated-gelu or gated-silu, got " +
+                  printable_quote(given));
 }
 
 TransformerConfig read_config(const ConfigObject& object, const ModelConfig& model,

@@ -5,11 +5,11 @@
 #include <string>
 #include <utility>
 
-#include "core/text/quoted_text.h"
 #include "hub/decoder_names.h"
 #include "hub/families.h"
 #include "hub/image_families.h"
 #include "hub/written_keys.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::hub {
 namespace {
@@ -105,7 +105,7 @@ ImageConfig read_image_config(const ConfigObject& object) {
   c.distillation = object.text("model_type") == "deit";
   c.pooler_width = object.integer("pooler_output_size").value_or(c.width);
   if (const auto pooler = object.text("pooler_act"); pooler && *pooler != "tanh") {
-    object.fail("pooler_act", "must be tanh, got " + quoted_text(*pooler));
+    object.fail("pooler_act", "must be tanh, got " + printable_quote(*pooler));
   }
   c.distillation_head = is_class(object, {"DeiTForImageClassificationWithTeacher"});
   if (c.distillation_head ||

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "core/text/quoted_text.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::interop {
 namespace {
@@ -65,7 +65,7 @@ class Reader {
                      ? "must not have sliding_attention where no sliding_window is in use"
                      : "must be full_attention or sliding_attention (Llama 4: or "
                        "chunked_attention), got " +
-                           quoted_text(type));
+                           printable_quote(type));
   }
 
   void read_window() {

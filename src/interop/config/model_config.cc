@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <variant>
 
-#include "core/text/quoted_text.h"
 #include "core/text/strings.h"
 #include "interop/config/models.h"
 #include "interop/config/other_keys.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/printable.h"
 #include "tables/rounded_rotation.h"
 
 namespace sextant {
@@ -72,7 +72,7 @@ Json parse_config_json(std::string_view text, std::string_view where, std::strin
   const std::vector<std::string> known = model_types();
   if (std::ranges::find(known, read_as) == known.end()) {
     throw Error("model_config.read_as",
-                "must be one of " + joined(known, ", ") + ", got " + quoted_text(read_as));
+                "must be one of " + joined(known, ", ") + ", got " + printable_quote(read_as));
   }
   const bool has_inner = json.contains("text_config") && json["text_config"].is_object();
   (has_inner ? json["text_config"] : json)["model_type"] = read_as;
@@ -90,7 +90,7 @@ ModelConfig read_model_config(const Json& json, std::string_view where, bool is_
   config.model_type = outer.need(type ? type : outer_type, "model_type");
   if (!read_rotary_model(object, config) && !read_unrotated_model(object, config)) {
     object.fail("model_type", "must be one of " + joined(model_types(), ", ") + ", got " +
-                                  quoted_text(config.model_type) +
+                                  printable_quote(config.model_type) +
                                   "; read_as reads it as one of them");
   }
   const OtherKeys others(config);

@@ -4,19 +4,11 @@
 #include <cmath>
 #include <functional>
 
-#include "core/text/quoted_text.h"
 #include "interop/config/other_keys.h"
 #include "sextant/core/error.h"
 
 namespace sextant::interop {
 namespace {
-
-std::string shown(const Json& value) {
-  if (value.is_string()) return quoted_text(value.text());
-  if (value.is_object()) return "an object";
-  if (value.is_array()) return "a list";
-  return value.dump();
-}
 
 bool is_integer(const Json& value, std::int64_t least) {
   if (!value.is_integer() || value.get<double>() > 0x1p60) return false;
@@ -46,7 +38,7 @@ std::optional<T> ConfigObject::value(std::string_view key, const std::string& wh
                                      const Holds& holds) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (!holds(*value)) fail(key, "must be " + what + ", got " + shown(*value));
+  if (!holds(*value)) fail(key, "must be " + what + ", got " + printable_value(*value));
   return value->get<T>();
 }
 
@@ -60,7 +52,7 @@ std::optional<std::vector<T>> ConfigObject::list(std::string_view key, const std
   std::vector<T> list;
   for (const Json& each : *value) {
     if (!holds(each)) {
-      fail(key, "must be a list of " + kind + range + ", got " + shown(each) + " in it");
+      fail(key, "must be a list of " + kind + range + ", got " + printable_value(each) + " in it");
     }
     list.push_back(each.get<T>());
   }
@@ -80,7 +72,7 @@ std::optional<double> ConfigObject::number(std::string_view key) const {
 
 std::optional<double> ConfigObject::positive(std::string_view key) const {
   const auto value = number(key);
-  if (value && *value <= 0) fail(key, "must be above 0, got " + shown(*find(key)));
+  if (value && *value <= 0) fail(key, "must be above 0, got " + printable_value(*find(key)));
   return value;
 }
 
@@ -112,7 +104,7 @@ std::optional<std::vector<std::string>> ConfigObject::texts(std::string_view key
 std::optional<ConfigObject> ConfigObject::object(std::string_view key) const {
   const Json* value = find(key);
   if (value == nullptr) return std::nullopt;
-  if (!value->is_object()) fail(key, "must be an object, got " + shown(*value));
+  if (!value->is_object()) fail(key, "must be an object, got " + printable_value(*value));
   ConfigObject inside(*value, where_, prefix_ + std::string(key) + ".");
   inside.is_read_as_ = is_read_as_;
   return inside;

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "core/options/option_text.h"
-#include "core/text/quoted_text.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::interop {
 namespace {
@@ -41,7 +41,7 @@ std::string type_of(const ConfigObject& rope) {
          {"default", "linear", "dynamic", "yarn", "longrope", "llama3", "proportional"}) {
       if (*name == known) return name;
     }
-    rope.fail(key, "must be " + std::string(kTypes) + ", got " + quoted_text(*name));
+    rope.fail(key, "must be " + std::string(kTypes) + ", got " + printable_quote(*name));
   };
   const auto type = canonical("rope_type"), old = canonical("type");
   if (type && old && *type != *old) {

@@ -3,13 +3,13 @@
 #include <array>
 #include <cmath>
 
-#include "core/text/quoted_text.h"
 #include "interop/config/defaults.h"
 #include "interop/config/layer_kinds.h"
 #include "interop/config/models.h"
 #include "interop/config/rope.h"
 #include "interop/config/rotary_families.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/printable.h"
 #include "sextant/schemes/rotated/rotary_yarn.h"
 
 namespace sextant::interop {

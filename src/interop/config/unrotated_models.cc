@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/text/quoted_text.h"
 #include "interop/config/defaults.h"
 #include "interop/config/models.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::interop {
 namespace {
@@ -73,8 +73,9 @@ void read_bert(const ConfigObject& object, ModelConfig& config) {
     layer.parameters = {{"max_position", std::to_string(rows)}};
     if (kind == "relative_key_query") layer.parameters["with_keys"] = "yes";
   } else if (kind != "absolute") {
-    object.fail("position_embedding_type",
-                "must be absolute, relative_key or relative_key_query, got " + quoted_text(kind));
+    object.fail(
+        "position_embedding_type",
+        "must be absolute, relative_key or relative_key_query, got " + printable_quote(kind));
   }
   layer.causal = layer.decoder = object.flag_or("is_decoder", false);
   fill(config, sizes, layer);
@@ -201,7 +202,7 @@ bool has_term(const ConfigObject& object, std::string_view term) {
   }
   for (const std::string& each : terms) {
     if (each == "c2p" || each == "p2c") continue;
-    object.fail("pos_att_type", "must name c2p, p2c or both, got " + quoted_text(each));
+    object.fail("pos_att_type", "must name c2p, p2c or both, got " + printable_quote(each));
   }
   return std::find(terms.begin(), terms.end(), term) != terms.end();
 }

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "core/files/file_filler.h"
-#include "core/text/quoted_text.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/printable.h"
 #include "sextant/core/tensor_file.h"
 #include "text/files/token_file_writer.h"
 

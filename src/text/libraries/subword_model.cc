@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 #include "sextant/text/segment.h"
 #include "text/charsmap.h"
-#include "text/quote.h"
 
 namespace sextant::text {
 namespace {

@@ -4,22 +4,12 @@
 #include <algorithm>
 
 #include "sextant/core/error.h"
-#include "text/quote.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::text {
-namespace {
-
-std::string shown(const Json& json) {
-  if (json.is_string()) return in_quotes(json.text());
-  if (json.is_structured()) return json.is_array() ? "an array" : "an object";
-  return json.dump();
-}
-
-}  // namespace
-
 void Field::refuse(std::string_view allowed) const {
-  throw Error(file_,
-              "must have " + std::string(allowed) + " as " + place_ + ", got " + shown(*value_));
+  throw Error(file_, "must have " + std::string(allowed) + " as " + place_ + ", got " +
+                         printable_value(*value_));
 }
 
 Field Field::operator[](std::string_view key) const {
@@ -45,8 +35,8 @@ void Field::allow_keys(std::initializer_list<std::string_view> keys) const {
       allowed += (allowed.empty() ? "" : ", ") + std::string(each);
     }
     throw Error(file_, "must have no key but " + allowed + " in " +
-                           (place_.empty() ? "the file" : place_) + ", got " + in_quotes(key) +
-                           " with " + shown(value));
+                           (place_.empty() ? "the file" : place_) + ", got " +
+                           printable_quote(key) + " with " + printable_value(value));
   }
 }
 

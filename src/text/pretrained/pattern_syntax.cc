@@ -9,7 +9,7 @@
 
 #include "core/text/utf8.h"
 #include "sextant/core/error.h"
-#include "text/quote.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::text {
 namespace {
@@ -77,7 +77,7 @@ class Translation {
   bool next_is(char c) const { return !rest_.empty() && rest_.front() == c; }
   [[noreturn]] void refuse(std::string_view what) const {
     throw Error(field_.file(), "must have no " + std::string(what) + " in the regular expression " +
-                                   field_.place() + ", got " + in_quotes(field_.text()));
+                                   field_.place() + ", got " + printable_quote(field_.text()));
   }
 
   // Anything but a quantifier and what is in a set.

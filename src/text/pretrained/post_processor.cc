@@ -5,10 +5,10 @@
 #include <algorithm>
 
 #include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 #include "text/pretrained/aligned_text.h"
 #include "text/pretrained/byte_level.h"
 #include "text/pretrained/characters.h"
-#include "text/quote.h"
 
 namespace sextant::text {
 namespace {
@@ -21,9 +21,10 @@ std::uint32_t checked_id(const Field& id, const std::string& token,
   const std::int64_t known = id_of(token);
   if (known < 0) {
     throw Error(id.file(), "must have tokens of the vocabulary in " + id.place() + ", got " +
-                               in_quotes(token));
+                               printable_quote(token));
   }
-  if (id.number() != known) id.refuse(std::to_string(known) + ", the id of " + in_quotes(token));
+  if (id.number() != known)
+    id.refuse(std::to_string(known) + ", the id of " + printable_quote(token));
   return id.number();
 }
 

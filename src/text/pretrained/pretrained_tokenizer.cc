@@ -9,6 +9,7 @@
 #include "core/text/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
+#include "sextant/core/printable.h"
 #include "sextant/text/segment.h"
 #include "text/pretrained/added_tokens.h"
 #include "text/pretrained/byte_level.h"
@@ -17,7 +18,6 @@
 #include "text/pretrained/normalizer.h"
 #include "text/pretrained/post_processor.h"
 #include "text/pretrained/pre_tokenizer.h"
-#include "text/quote.h"
 #include "text/token_list.h"
 
 namespace sextant {

@@ -30,7 +30,7 @@ TEST(PretrainedRefusals, NameTheKeyAndTheValue) {
                  "Replace, Prepend, Nmt, ByteLevel, Sequence, Precompiled as normalizer.type, got "
                  "\"Cyrillic\"");
   expect_refused({.normalizer = R"({"type": "Precompiled", "precompiled_charsmap": "A!=="})"},
-                 "base64 as normalizer.precompiled_charsmap, got \"A!==\"");
+                 "base64 as normalizer.precompiled_charsmap, got 'A!=='");
   EXPECT_THAT(
       error_of([] {
         SmallTokenizer{.normalizer = R"({"type": "Precompiled", "precompiled_charsmap": "AAAA"})"}
@@ -39,23 +39,23 @@ TEST(PretrainedRefusals, NameTheKeyAndTheValue) {
       HasSubstr("[t.json, normalizer.precompiled_charsmap] must have a valid normalisation "
                 "table, got one that is cut"));
   expect_refused({.normalizer = R"({"type": "NFC", "form": 2})"},
-                 "no key but type in normalizer, got \"form\" with 2");
+                 "no key but type in normalizer, got 'form' with 2");
   expect_refused({.normalizer = R"({"type": "Sequence", "normalizers": [{"type": "X"}]})"},
                  "one of BertNormalizer");
   expect_refused({.pre_tokenizer = R"({"type": "UnicodeScripts"})"}, "one of BertPreTokenizer");
   expect_refused({.pre_tokenizer = R"({"type": "Punctuation", "behavior": "Dropped"})"},
                  "one of Removed, Isolated, MergedWithPrevious, MergedWithNext, Contiguous as "
-                 "pre_tokenizer.behavior, got \"Dropped\"");
+                 "pre_tokenizer.behavior, got 'Dropped'");
   expect_refused({.decoder = R"({"type": "CTC"})"}, "one of WordPiece");
   expect_refused(
       {.model = R"({"type": "Words", "vocab": {}})"},
-      "one of WordPiece, WordLevel, BPE, Unigram, SentencePiece as model.type, got \"Words\"");
+      "one of WordPiece, WordLevel, BPE, Unigram, SentencePiece as model.type, got 'Words'");
   expect_refused({.more = R"("other": [1])"}, "no key but version");
   expect_refused({.more = R"("truncation": {"max_length": -1, "strategy": "LongestFirst",
                                              "stride": 0})"},
                  "an integer of 0 .. 2147483647 as truncation.max_length, got -1");
   expect_refused({.more = R"("padding": {"strategy": "All"})"},
-                 "BatchLongest as padding.strategy, got \"All\"");
+                 "BatchLongest as padding.strategy, got 'All'");
 }
 
 TEST(PretrainedRefusals, OfVocabularies) {
@@ -87,8 +87,8 @@ TEST(PretrainedRefusals, OfMerges) {
   };
   EXPECT_EQ(pairs(R"(["a b"])").make().encode("ab").ids, (std::vector<std::int64_t>{2}));
   EXPECT_EQ(pairs(R"([["a", "b"]])").make().encode("ab").ids, (std::vector<std::int64_t>{2}));
-  expect_refused(pairs(R"(["a c"])"), "tokens of the vocabulary as model.merges[0], got \"ac\"");
-  expect_refused(pairs(R"(["b a"])"), "tokens of the vocabulary as model.merges[0], got \"ba\"");
+  expect_refused(pairs(R"(["a c"])"), "tokens of the vocabulary as model.merges[0], got 'ac'");
+  expect_refused(pairs(R"(["b a"])"), "tokens of the vocabulary as model.merges[0], got 'ba'");
   expect_refused(pairs(R"(["ab"])"), "two tokens with one space between them");
   expect_refused(pairs(R"(["a b a"])"), "two tokens with one space between them");
   expect_refused(pairs(R"([["a"]])"), "two tokens as model.merges[0], got an array");
@@ -114,7 +114,7 @@ TEST(PretrainedRefusals, OfSpecialTokensOfAnotherId) {
       "1, the id of \"a\" as post_processor.sep[1], got 2");
   expect_refused(
       {.post_processor = R"({"type": "BertProcessing", "sep": ["c", 2], "cls": ["b", 2]})"},
-      "tokens of the vocabulary in post_processor.sep[1], got \"c\"");
+      "tokens of the vocabulary in post_processor.sep[1], got 'c'");
 }
 
 TEST(PretrainedRefusals, OfRegularExpressionsThatIcuReadsOtherwise) {
@@ -142,7 +142,7 @@ TEST(PretrainedRefusals, OfFilesThatAreNone) {
   EXPECT_THAT(parse("{"), HasSubstr("must be valid JSON"));
   EXPECT_THAT(parse("{\"a\": \"\xff\"}"), HasSubstr("must be UTF-8"));
   EXPECT_THAT(parse(std::string(100000, '[')), HasSubstr("levels of JSON"));
-  EXPECT_THAT(parse(R"({"version": "2.0"})"), HasSubstr("must have 1.0 as version, got \"2.0\""));
+  EXPECT_THAT(parse(R"({"version": "2.0"})"), HasSubstr("must have 1.0 as version, got '2.0'"));
   EXPECT_THAT(parse(R"({"version": "1.0"})"), HasSubstr("must have the key model"));
   const TemporaryFolder folder;
   EXPECT_THAT(error_of([&] { PretrainedTokenizer::load(folder.path()); }),

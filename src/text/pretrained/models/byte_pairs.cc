@@ -6,8 +6,8 @@
 
 #include "core/text/utf8.h"
 #include "sextant/core/error.h"
+#include "sextant/core/printable.h"
 #include "text/pretrained/models/piece_model.h"
-#include "text/quote.h"
 
 namespace sextant::text {
 namespace {
@@ -108,7 +108,7 @@ BytePairs::BytePairs(const Field& field) {
 std::uint32_t BytePairs::known(std::string_view token, const Field& place) const {
   if (const auto id = vocabulary_.find(token)) return *id;
   throw Error(place.file(), "must have tokens of the vocabulary as " + place.place() + ", got " +
-                                in_quotes(token));
+                                printable_quote(token));
 }
 
 // One a character; those that are no token are unknown or bytes.

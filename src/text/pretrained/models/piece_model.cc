@@ -6,7 +6,7 @@
 
 #include "core/text/utf8.h"
 #include "sextant/core/error.h"
-#include "text/quote.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::text {
 namespace {
@@ -18,7 +18,7 @@ constexpr std::uint32_t kLongestWord = 1000;
   throw Error("tokenizer.text",
               "has a part that is not a piece of the tokenizer, whose vocabulary "
               "has no " +
-                  in_quotes(token) + " for it");
+                  printable_quote(token) + " for it");
 }
 
 class WordPiece : public PieceModel {

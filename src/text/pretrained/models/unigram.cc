@@ -8,8 +8,8 @@
 #include "core/text/utf8.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/core/printable.h"
 #include "text/pretrained/models/piece_model.h"
-#include "text/quote.h"
 
 namespace sextant::text {
 namespace {

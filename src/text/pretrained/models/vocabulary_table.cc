@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "sextant/core/error.h"
-#include "text/quote.h"
+#include "sextant/core/printable.h"
 
 namespace sextant::text {
 
@@ -14,7 +14,7 @@ VocabularyTable VocabularyTable::read(const Field& field) {
   table.ids_.reserve(field.json().size());
   table.tokens_.reserve(field.json().size());
   for (const auto& [token, id] : field.json().items()) {
-    const Field place(id, field.file(), field.place() + "[" + in_quotes(token) + "]");
+    const Field place(id, field.file(), field.place() + "[" + printable_quote(token) + "]");
     table.add(token, place.number(), place);
   }
   return table;
@@ -23,13 +23,13 @@ VocabularyTable VocabularyTable::read(const Field& field) {
 void VocabularyTable::add(std::string token, std::uint32_t id, const Field& place) {
   const auto [entry, is_new] = ids_.emplace(std::move(token), id);
   if (!is_new) {
-    throw Error(place.file(), "must have each token once, got " + in_quotes(entry->first) +
+    throw Error(place.file(), "must have each token once, got " + printable_quote(entry->first) +
                                   " again as " + place.place());
   }
   const auto [other, is_free] = tokens_.emplace(id, &entry->first);
   if (!is_free) {
     throw Error(place.file(), "must have each id once, got " + std::to_string(id) + " of " +
-                                  in_quotes(*other->second) + " again as " + place.place());
+                                  printable_quote(*other->second) + " again as " + place.place());
   }
   size_ = std::max(size_, std::int64_t{id} + 1);
   longest_ = std::max(longest_, entry->first.size());
