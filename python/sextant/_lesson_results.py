@@ -26,7 +26,7 @@ class SentenceAttention:
     output: NDArray[Any]  # [queries, width] of float64
     title: str
 
-    def picture(self, *, head: int | None = None, lines: bool = False, max_width: float = 950.0) -> Picture:
+    def picture(self, *, head: int | None = None, lines: bool = False, max_width: float | None = None) -> Picture:
         """A map per head, or lines between the words; `head`: this one alone."""
         from . import plot
 
@@ -65,7 +65,7 @@ class OrderVerdict:
     def __str__(self) -> str:
         return self.verdict
 
-    def picture(self, *, head: int | None = None, lines: bool = False, max_width: float = 950.0) -> Picture:
+    def picture(self, *, head: int | None = None, lines: bool = False, max_width: float | None = None) -> Picture:
         """The maps of the first sentence above those of the second, under the verdict."""
         pictures = [each.picture(head=head, lines=lines, max_width=max_width) for each in (self.first, self.second)]
         return _core.stack_pictures(self.headline[0].upper() + self.headline[1:], pictures)

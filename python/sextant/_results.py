@@ -44,7 +44,7 @@ class AttentionMaps:
             return self.weights[place]  # type: ignore[no-any-return]
         return np.where(self.hidden[place] if self.hidden.ndim == 4 else self.hidden, np.float32(-np.inf), self.weights[place])
 
-    def picture(self, *, layer: int | None = None, head: int | None = None, lines: bool = False, max_width: float = 950.0) -> Picture:
+    def picture(self, *, layer: int | None = None, head: int | None = None, lines: bool = False, max_width: float | None = None) -> Picture:
         """The maps of a layer, None: the last; `head`: this one alone; `lines`: lines between the words."""
         from . import plot
 

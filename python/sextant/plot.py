@@ -48,6 +48,7 @@ def sinusoids(
     width: int | None = None,
     first: int = 0,
     name: str | None = None,
+    max_width: float | None = None,
 ) -> Picture:
     """Chosen columns of a table as curves over the positions, with words marked on them.
 
@@ -59,6 +60,7 @@ def sinusoids(
         width: columns, of a scheme by name; None: 100
         first: the position of row 0, -2^53 .. 2^53
         name: what the title calls an array
+        max_width: CSS pixels of the picture, 280 or more; 350 suits a phone
 
     Returns:
         A Picture, a panel per column.
@@ -67,7 +69,7 @@ def sinusoids(
         ValueError: a size out of its range, a column that is not there, more words than positions
         TypeError: an argument of another type
     """
-    options = dict(words=words_of(words, "sinusoids"), columns=columns, length=length, width=width, first=first, name=name)
+    options = dict(words=words_of(words, "sinusoids"), columns=columns, length=length, width=width, first=first, name=name, max_width=max_width)
     return _core.plot_positions("sinusoids", what_of(what, "sinusoids"), options)
 
 
@@ -79,6 +81,7 @@ def rows(
     width: int | None = None,
     first: int = 0,
     name: str | None = None,
+    max_width: float | None = None,
 ) -> Picture:
     """The vectors of chosen positions, side by side.
 
@@ -88,6 +91,7 @@ def rows(
         length, width: of a scheme by name; None: 100
         first: the position of row 0, -2^53 .. 2^53
         name: what the title calls an array
+        max_width: CSS pixels of the picture, 280 or more; 350 suits a phone
 
     Returns:
         A Picture, a panel per row.
@@ -96,7 +100,7 @@ def rows(
         ValueError: a size out of its range, a row that is not there
         TypeError: an argument of another type
     """
-    options = dict(rows=rows, length=length, width=width, first=first, name=name)
+    options = dict(rows=rows, length=length, width=width, first=first, name=name, max_width=max_width)
     return _core.plot_positions("rows", what_of(what, "rows"), options)
 
 
@@ -109,6 +113,7 @@ def heatmap(
     heads: int | None = None,
     first: int = 0,
     name: str | None = None,
+    max_width: float | None = None,
 ) -> Picture:
     """A whole table as colours: rows of positions, rotations as cosines and sines, biases by distance or by query and key.
 
@@ -120,6 +125,7 @@ def heatmap(
         heads: of biases by name; None: 8
         first: the position of row 0, -2^53 .. 2^53
         name: what the title calls it, where `what` is no name
+        max_width: CSS pixels of the picture, 280 or more; 350 suits a phone
 
     Returns:
         A Picture; of biases by query and key a map per head, up to 8.
@@ -128,7 +134,7 @@ def heatmap(
         ValueError: a size out of its range; a scheme that has no table
         TypeError: an argument of another type
     """
-    options = dict(length=length, width=width, head_dim=head_dim, heads=heads, first=first, name=name)
+    options = dict(length=length, width=width, head_dim=head_dim, heads=heads, first=first, name=name, max_width=max_width)
     return _core.plot_positions("heatmap", what_of(what, "heatmap"), options)
 
 
@@ -139,6 +145,7 @@ def similarity(
     width: int | None = None,
     first: int = 0,
     name: str | None = None,
+    max_width: float | None = None,
 ) -> Picture:
     """The cosine similarity of every position with every other.
 
@@ -147,12 +154,13 @@ def similarity(
         length, width: of a scheme by name; None: 100 and 512
         first: the position of row 0, -2^53 .. 2^53
         name: what the title calls an array
+        max_width: CSS pixels of the picture, 280 or more; 350 suits a phone
 
     Raises:
         ValueError: a size out of its range, a row of zeros
         TypeError: an argument of another type
     """
-    options = dict(length=length, width=width, first=first, name=name)
+    options = dict(length=length, width=width, first=first, name=name, max_width=max_width)
     return _core.plot_positions("similarity", what_of(what, "similarity"), options)
 
 
@@ -168,6 +176,7 @@ def distance(
     measure: Literal["cosine", "dot"] = "cosine",
     first: int = 0,
     name: str | None = None,
+    max_width: float | None = None,
 ) -> Picture:
     """Similarity or bias as a function of the distance of two positions. Of several schemes a panel per kind.
 
@@ -182,6 +191,7 @@ def distance(
         measure: of rows: "cosine" or "dot"
         first: the position of row 0, -2^53 .. 2^53
         name: what the title calls an array
+        max_width: CSS pixels of the picture, 280 or more; 350 suits a phone
 
     Returns:
         A Picture. For query - key = 0 .. length - 1: of rows the mean similarity of all pairs; of rotations the score of q and k
@@ -195,24 +205,25 @@ def distance(
         raise ArgumentError("[distance.head] must not be given with all_heads=True")
     options = dict(
         length=length, width=width, head_dim=head_dim, heads=heads, head=head, all_heads=all_heads, measure=measure, first=first,
-        name=name, several=isinstance(what, (list, tuple)),
+        name=name, max_width=max_width, several=isinstance(what, (list, tuple)),
     )  # fmt: skip
     return _core.plot_positions("distance", what_of(what, "distance", several=True), options)
 
 
-def offset_matrix(shift: int = 1, *, what: PositionNames = "sinusoidal", width: int | None = None) -> Picture:
+def offset_matrix(shift: int = 1, *, what: PositionNames = "sinusoidal", width: int | None = None, max_width: float | None = None) -> Picture:
     """The matrix M with PE(p + shift) = M PE(p) for every position p: a rotation of each pair of columns.
 
     Args:
         shift: by how many positions, -2^53 .. 2^53
         what: "sinusoidal", or {"sinusoidal": {"base": 100.0}}
         width: columns, up to 4096; None: 32
+        max_width: CSS pixels of the picture, 280 or more; 350 suits a phone
 
     Raises:
         ValueError: a size out of its range, another scheme
         TypeError: an argument of another type
     """
-    return _core.plot_positions("offset_matrix", what_of(what, "offset_matrix"), dict(shift=shift, width=width))
+    return _core.plot_positions("offset_matrix", what_of(what, "offset_matrix"), dict(shift=shift, width=width, max_width=max_width))
 
 
 def attention(
@@ -226,7 +237,7 @@ def attention(
     title: str | None = None,
     row_name: str | None = None,
     column_name: str | None = None,
-    max_width: float = 950.0,
+    max_width: float | None = None,
 ) -> Picture:
     """Attention weights as maps, or as lines between words.
 
@@ -240,7 +251,7 @@ def attention(
         lines: lines between the words, a colour per head, instead of maps
         title: above the picture; None: "Attention", with the layer where there is one
         row_name, column_name: what the tokens are; None: "Queries" and "Keys"
-        max_width: CSS pixels of the picture, 280 or more
+        max_width: CSS pixels of the picture, 280 or more; 350 suits a phone
 
     Raises:
         ValueError: another shape, tokens that are not one per row and column, a head or layer that is not there
@@ -259,12 +270,13 @@ def attention(
     return _core.plot_attention(array, rows, columns, options)
 
 
-def losses(*runs: str | os.PathLike[str] | Training | Model, title: str | None = None) -> Picture:
+def losses(*runs: str | os.PathLike[str] | Training | Model, title: str | None = None, max_width: float | None = None) -> Picture:
     """Loss curves of one training, or of several side by side.
 
     Args:
         runs: folders of runs, which may still be in progress; or models that were trained here, or their `training`
         title: above the picture; None: the run's name, or how many there are
+        max_width: CSS pixels of the picture, 280 or more; 350 suits a phone
 
     Returns:
         A Picture: of one run its training and held-out loss, of several a chart of each with a line per run.
@@ -273,26 +285,28 @@ def losses(*runs: str | os.PathLike[str] | Training | Model, title: str | None =
         ValueError: a folder that is no run's, or no run
         TypeError: an argument of another type
     """
-    return _core.plot_losses([run_of(run, number) for number, run in enumerate(runs)], title)
+    return _core.plot_losses([run_of(run, number) for number, run in enumerate(runs)], title, dict(max_width=max_width))
 
 
-def extrapolation(table: ExtrapolationTable | str | os.PathLike[str], *, token: str = "token") -> Picture:
+def extrapolation(table: ExtrapolationTable | str | os.PathLike[str], *, token: str = "token", max_width: float | None = None) -> Picture:
     """Perplexities by length, a line per scheme: what extrapolate() measured.
 
     Args:
         table: what extrapolate() returned, or the .json file of `sextant extrapolate`
         token: what one is called: "character"
+        max_width: CSS pixels of the picture, 280 or more; 350 suits a phone
 
     Raises:
         ValueError: a file that is none of these
         TypeError: an argument of another type
     """
+    options = dict(max_width=max_width)
     if isinstance(table, (str, os.PathLike)):
         from ._sources import contents_of, name_of
 
         where = name_of(table, "extrapolation.table")
-        return _core.plot_extrapolation(contents_of(table, "extrapolation.table").decode("utf-8", "replace"), where, token)
+        return _core.plot_extrapolation(contents_of(table, "extrapolation.table").decode("utf-8", "replace"), where, token, options)
     json = getattr(table, "json", None)
     if not isinstance(json, str):
         raise ArgumentTypeError(f"[extrapolation.table] must be the result of extrapolate(), or a path, got {type(table).__name__}")
-    return _core.plot_extrapolation(json, "extrapolation.table", token)
+    return _core.plot_extrapolation(json, "extrapolation.table", token, options)

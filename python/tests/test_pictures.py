@@ -1,6 +1,7 @@
 """Pictures: what is drawn, how a notebook shows it, what is saved, what is refused."""
 
 import json
+import math
 import os
 import pickle
 import re
@@ -77,6 +78,14 @@ def test_a_picture_is_one_svg_with_a_description(name):
             "plot distance --schemes rotary,rotary:base=100,alibi --length 64",
         ),
         (lambda: plot.offset_matrix(5, width=16), "plot offset-matrix --shift 5 --width 16"),
+        (lambda: plot.heatmap("rotary", max_width=350), "plot heatmap --scheme rotary --max-width 350"),
+        (lambda: plot.heatmap(max_width=350), "plot heatmap --max-width 350"),
+        (lambda: plot.sinusoids(max_width=350), "plot sinusoids --max-width 350"),
+        (lambda: plot.rows(max_width=350), "plot rows --max-width 350"),
+        (lambda: plot.similarity(max_width=350), "plot similarity --max-width 350"),
+        (lambda: plot.distance(max_width=350), "plot distance --max-width 350"),
+        (lambda: plot.distance(["rotary", "alibi"], max_width=350), "plot distance --schemes rotary,alibi --max-width 350"),
+        (lambda: plot.offset_matrix(max_width=350), "plot offset-matrix --max-width 350"),
         (lambda: sextant.lessons.attend("the cat sat", scheme="rotary", causal=True).picture(), "attend --scheme rotary --causal --text:the cat sat"),
         (lambda: sextant.lessons.attend("a b", "c d e", heads=2, seed=3).picture(lines=True), "attend --second:c d e --heads 2 --seed 3 --lines --text:a b"),
     ],
@@ -213,6 +222,8 @@ def test_a_folder_that_is_not_there(tmp_path):
         (lambda: plot.losses(uneven(mean_loss=[1.0])), ValueError, r"\[losses.runs\] must have a loss for each step"),
         (lambda: plot.losses(uneven(validation_loss=[1.0, 2.0])), ValueError, r"\[losses.runs\] must have a loss for each validation"),
         (lambda: plot.attention(np.broadcast_to(np.float32(0), (1, 1 << 40, 2))), ValueError, r"\[attention.weights\] must have up to 65536"),
+        (lambda: plot.heatmap(max_width=100), ValueError, r"\[heatmap.max_width\] must be 280 or more, got 100"),
+        (lambda: plot.attention(WEIGHTS, TOKENS, max_width=math.nan), ValueError, r"\[attention.max_width\] must be 280 or more"),
         (lambda: plot.offset_matrix(1.5), TypeError, r"\[offset_matrix.shift\] must be a whole number"),
         (lambda: plot.attention(WEIGHTS, ["a"]), ValueError, "queries"),
         (lambda: plot.attention(WEIGHTS, TOKENS, ["a"]), ValueError, "keys"),
@@ -314,6 +325,7 @@ def test_schemes_of_other_programs_are_drawn_by_their_names_in_the_file(tmp_path
     (tmp_path / "results.json").write_text(json.dumps(results))
     picture = plot.extrapolation(tmp_path / "results.json")
     assert "wobble factor=3" in text_of(picture) and "ALiBi" in text_of(picture)
+    assert plot.extrapolation(tmp_path / "results.json", max_width=350).width <= 350
     (segments, *_) = picture.values.items()
     assert segments[0].endswith("scored: wobble factor=3")
     np.testing.assert_array_equal(segments[1], [[8, 13], [16, 21]])
@@ -344,6 +356,7 @@ def test_losses_of_folders_and_of_trainings(tmp_path):
         picture = plot.losses(run)
         assert "training" in text_of(picture) and "held out" in text_of(picture)
     assert plot.losses(tmp_path / "first").title == "Loss of first"
+    assert plot.losses(tmp_path / "first", max_width=350).width <= 350
     both = plot.losses(tmp_path / "first", model)
     assert both.title == "2 trainings" and "first" in text_of(both) and "run 1" in text_of(both)
 

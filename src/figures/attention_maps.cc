@@ -42,7 +42,7 @@ View<const double> chosen_heads(View<const double> weights, std::int64_t head) {
   return weights.narrow(0, head, 1);
 }
 
-Picture draw_maps(const HeadMaps& maps, double max_width) {
+Picture draw_maps(const HeadMaps& maps, std::optional<double> max_width) {
   std::string title = maps.title;
   if (maps.has_heads && maps.weights.size(0) == 1) {
     const std::int64_t only = maps.heads.size() == 1 ? maps.heads[0] : 0;
@@ -51,12 +51,12 @@ Picture draw_maps(const HeadMaps& maps, double max_width) {
   AttentionMaps chart{maps.drawn(), maps.queries, maps.keys, title};
   chart.row_name = maps.row_name;
   chart.column_name = maps.column_name;
-  chart.max_width = max_width;
+  chart.max_width = max_width.value_or(chart.max_width);
   if (maps.head < 0) chart.heads = maps.heads;
   return draw(chart);
 }
 
-Picture draw_lines(const HeadMaps& maps, double max_width) {
+Picture draw_lines(const HeadMaps& maps, std::optional<double> max_width) {
   AttentionLines lines;
   lines.weights = maps.weights;
   lines.queries = maps.queries;
@@ -64,7 +64,7 @@ Picture draw_lines(const HeadMaps& maps, double max_width) {
   lines.title = maps.title;
   lines.left_name = maps.row_name;
   lines.right_name = maps.column_name;
-  lines.max_width = max_width;
+  lines.max_width = max_width.value_or(lines.max_width);
   if (maps.head < 0) lines.heads = maps.heads;
   if (maps.head >= 0) lines.title += " · Head " + std::to_string(maps.head);
   return draw(lines);

@@ -40,9 +40,10 @@ std::string step_title(AttentionStep step, const SentenceAttentionOptions& optio
 }
 
 Picture draw_step(const AttentionSteps& steps, AttentionStep step, const View<const double>& table,
-                  const TableLabels& labels, std::vector<std::string> titles, double max_width) {
+                  const TableLabels& labels, std::vector<std::string> titles,
+                  std::optional<double> max_width) {
   HeatmapPanels chart;
-  chart.max_width = max_width;
+  chart.max_width = max_width.value_or(chart.max_width);
   chart.values = table;
   if (titles.size() > 1 || has_heads(table)) chart.titles = std::move(titles);
   chart.title = labels.title;
@@ -65,7 +66,8 @@ View<const double> step_table(const AttentionSteps& steps, AttentionStep step, s
 }
 
 Figure plot_step(const AttentionSteps& steps, AttentionStep step,
-                 const SentenceAttentionOptions& options, std::int64_t head, double max_width) {
+                 const SentenceAttentionOptions& options, std::int64_t head,
+                 std::optional<double> max_width) {
   const View<const double> table = step_table(steps, step, head);
   const std::int64_t panels = has_heads(table) ? table.size(0) : 1;
   const std::int64_t rows = table.size(table.rank() - 2), columns = table.size(table.rank() - 1);

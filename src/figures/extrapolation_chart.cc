@@ -58,8 +58,10 @@ Series line_of(const SchemeScores& scheme, const std::vector<SeedScore>& scores,
   return line;
 }
 
-LinePanels chart_of(const ExtrapolationTable& table, const Scoring& scoring) {
+LinePanels chart_of(const ExtrapolationTable& table, const Scoring& scoring,
+                    std::optional<double> max_width) {
   LinePanels chart;
+  chart.max_width = max_width.value_or(chart.max_width);
   LinePanel& panel = chart.panels.emplace_back();
   chart.title = scoring.title;
   chart.x_label = "Test length (trained at " + std::to_string(table.train_length) + ")";
@@ -98,10 +100,11 @@ std::vector<Scoring> scorings(const ExtrapolationTable& table, const std::string
            &SchemeScores::sliding}};
 }
 
-Picture extrapolation_chart(const ExtrapolationTable& table, const std::string& token) {
+Picture extrapolation_chart(const ExtrapolationTable& table, const std::string& token,
+                            std::optional<double> max_width) {
   std::vector<Picture> panels;
   for (const Scoring& scoring : scorings(table, token)) {
-    panels.push_back(draw(chart_of(table, scoring)));
+    panels.push_back(draw(chart_of(table, scoring, max_width)));
   }
   return stack("Perplexity per " + token + " by length", panels);
 }

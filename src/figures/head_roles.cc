@@ -122,7 +122,8 @@ std::vector<HeadSummary> head_roles(const ModelAttention& part) {
   return heads;
 }
 
-Picture draw_head_roles(const ModelAttention& part, std::span<const HeadSummary> heads) {
+Picture draw_head_roles(const ModelAttention& part, std::span<const HeadSummary> heads,
+                        std::optional<double> max_width) {
   const Shape& one = part.layers.at(0).shape();
   Tensor<double> maps({std::ssize(heads), one[1], one[2]});
   HeatmapPanels sheet{.values = maps.view(),
@@ -143,6 +144,7 @@ Picture draw_head_roles(const ModelAttention& part, std::span<const HeadSummary>
     sheet.titles.push_back(std::to_string(head.layer) + "." + std::to_string(head.head) + " " +
                            std::string(name_of(head.role)) + " " + fixed(head.score, 2));
   }
+  sheet.max_width = max_width.value_or(sheet.max_width);
   return draw(sheet);
 }
 

@@ -23,8 +23,8 @@ Series walk_of(std::string name, const Tensor<double>& sums) {
 
 }  // namespace
 
-Figure plot_last_word_sum(const WordTerms& first, const WordTerms& second,
-                          const std::string& title) {
+Figure plot_last_word_sum(const WordTerms& first, const WordTerms& second, const std::string& title,
+                          std::optional<double> max_width) {
   if (first.terms.size(1) < 2) {
     throw Error("figure.width", "must be at least 2 for a picture of the sum, got " +
                                     std::to_string(first.terms.size(1)));
@@ -37,6 +37,7 @@ Figure plot_last_word_sum(const WordTerms& first, const WordTerms& second,
   chart.markers = true;
   chart.panel_width = 400;
   chart.panel_height = 280;
+  chart.max_width = max_width.value_or(chart.max_width);
   chart.panels = {{.series = {walk_of("first order", one), walk_of("second order", other)}}};
   if (first.words.size() <= kMostLabels) {
     chart.point_labels = {"0"};

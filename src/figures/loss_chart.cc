@@ -45,10 +45,12 @@ Series held_out_of(const LossRun& run, const std::string& name) {
   return thinned(name, run.curves.validation_steps, run.curves.validation_loss);
 }
 
-Picture chart_of(const std::string& title, std::vector<Series> series) {
+Picture chart_of(const std::string& title, std::vector<Series> series,
+                 std::optional<double> max_width) {
   LinePanels chart{
       .title = title, .x_label = "Step", .y_label = "Loss per token (nats)", .panels = {{}}};
   chart.panels[0].series = std::move(series);
+  chart.max_width = max_width.value_or(chart.max_width);
   return draw(chart);
 }
 
@@ -72,13 +74,14 @@ std::string loss_title(const std::vector<LossRun>& runs) {
   return runs.size() == 1 ? "Loss of " + runs[0].name : std::to_string(runs.size()) + " trainings";
 }
 
-Picture loss_chart(const std::vector<LossRun>& runs, const std::string& title) {
+Picture loss_chart(const std::vector<LossRun>& runs, const std::string& title,
+                   std::optional<double> max_width) {
   if (runs.empty()) throw Error("figure.runs", "must be at least one, got none");
   for (const LossRun& run : runs) check_lengths(run);
   if (runs.size() == 1) {
     std::vector<Series> both = {training_of(runs[0], "training (moving average)")};
     if (!runs[0].curves.validation_loss.empty()) both.push_back(held_out_of(runs[0], "held out"));
-    return chart_of(title, std::move(both));
+    return chart_of(title, std::move(both), max_width);
   }
   std::vector<Series> held_out, training;
   for (const LossRun& run : runs) {
@@ -86,8 +89,8 @@ Picture loss_chart(const std::vector<LossRun>& runs, const std::string& title) {
     if (!run.curves.validation_loss.empty()) held_out.push_back(held_out_of(run, run.name));
   }
   std::vector<Picture> pictures;
-  if (!held_out.empty()) pictures.push_back(chart_of("Held out", std::move(held_out)));
-  pictures.push_back(chart_of("Training, moving average", std::move(training)));
+  if (!held_out.empty()) pictures.push_back(chart_of("Held out", std::move(held_out), max_width));
+  pictures.push_back(chart_of("Training, moving average", std::move(training), max_width));
   return stack(title, pictures);
 }
 

@@ -14,7 +14,8 @@ enum Row { kBefore, kMoved, kAfter, kDifference };
 
 }  // namespace
 
-Figure plot_offset_at_work(const Sinusoidal& options, std::int64_t offset) {
+Figure plot_offset_at_work(const Sinusoidal& options, std::int64_t offset,
+                           std::optional<double> max_width) {
   Figure plot = plot_offset_matrix(options, offset);
   const Tensor<double> matrix = std::move(plot.values);
   Sinusoidal one = options;
@@ -43,6 +44,7 @@ Figure plot_offset_at_work(const Sinusoidal& options, std::int64_t offset) {
   chart.map = ColorMap::diverging;
   chart.low = -1;
   chart.high = 1;
+  chart.max_width = max_width.value_or(chart.max_width);
   plot.picture = draw(chart);
   plot.labels.title = chart.title;
   plot.labels.row_name = "Vector";

@@ -217,7 +217,8 @@ Figure plot_heatmap(const PositionTable& source, std::optional<double> max_width
   return plot;
 }
 
-Figure plot_offset_matrix(const Sinusoidal& options, std::int64_t offset) {
+Figure plot_offset_matrix(const Sinusoidal& options, std::int64_t offset,
+                          std::optional<double> max_width) {
   if (options.width > kMaxPairs) {
     throw Error("figure.width", "must be at most " + std::to_string(kMaxPairs) +
                                     " for a matrix, got " + std::to_string(options.width));
@@ -230,7 +231,7 @@ Figure plot_offset_matrix(const Sinusoidal& options, std::int64_t offset) {
   plot.labels.column_name = "Dimension of PE(p)";
   plot.labels.low = -1;
   plot.labels.high = 1;
-  plot.picture = table_map(std::as_const(plot.values).view(), plot.labels);
+  plot.picture = table_map(std::as_const(plot.values).view(), plot.labels, {}, max_width);
   return plot;
 }
 

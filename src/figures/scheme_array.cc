@@ -143,9 +143,9 @@ SchemeArray scheme_array(const Scheme& scheme, const SchemeRequest& request,
   return array;
 }
 
-Picture picture_of(const SchemeArray& array) {
+Picture picture_of(const SchemeArray& array, std::optional<double> max_width) {
   const std::int64_t per_head = array.rows_per_head;
-  if (per_head == 0) return table_map(array.rows.view(), array.labels);
+  if (per_head == 0) return table_map(array.rows.view(), array.labels, {}, max_width);
   const std::int64_t heads = std::min(kMaxPanels, array.rows.size(0) / per_head);
   std::vector<std::string> titles;
   for (std::int64_t head = 0; head < heads; ++head) {
@@ -154,7 +154,7 @@ Picture picture_of(const SchemeArray& array) {
   TableLabels labels = array.labels;
   if (array.values.rank() == 4) labels.row_name = "Position";
   return table_map(View<const double>(array.rows.data(), {heads, per_head, array.rows.size(1)}),
-                   labels, std::move(titles));
+                   labels, std::move(titles), max_width);
 }
 
 Figure plot_scheme(const NamedScheme& scheme, const SchemeSizes& sizes) {
@@ -167,7 +167,7 @@ Figure plot_scheme(const NamedScheme& scheme, const SchemeSizes& sizes) {
   if (array.rows_per_head == 0 && array.labels.first_column == 0) {
     array.labels.first_row = sizes.first;
   }
-  Picture picture = picture_of(array);
+  Picture picture = picture_of(array, sizes.max_width);
   return {std::move(picture), std::move(array.rows), std::move(array.labels), {}};
 }
 

@@ -63,7 +63,7 @@ SchemeDifference plot_difference(const NamedScheme& first, const NamedScheme& se
   labels.high = result.largest > 0 ? result.largest : 1;
   labels.low = -*labels.high;
   if (other.rows_per_head == 0 && labels.first_column == 0) labels.first_row = sizes.first;
-  Picture picture = picture_of(other);
+  Picture picture = picture_of(other, sizes.max_width);
   result.figure = {std::move(picture), std::move(other.rows), std::move(labels), {}};
   return result;
 }

@@ -45,6 +45,11 @@ inline std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
+// The width of an SVG, in CSS pixels.
+inline double width_of(const std::string& svg) {
+  return std::stod(svg.substr(svg.find("width=\"") + 7));
+}
+
 inline void put(const std::string& path, std::string_view text) {
   std::ofstream(path, std::ios::binary) << text;
 }

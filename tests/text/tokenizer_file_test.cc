@@ -86,7 +86,7 @@ TEST(TokenizerFile, NamesTheRulesThatSplitItsWords) {
     std::string changed = json;
     changed.replace(place, rules.size(), std::string("\"word_rules\": ") + other);
     EXPECT_THAT(error_of([&] { Tokenizer::parse(changed); }),
-                HasSubstr("must have \"sextant 1\" as \"word_rules\", got "))
+                HasSubstr("must have 'sextant 1' as \"word_rules\", got "))
         << other;
   }
   // A file of 0.1.0 has none.

@@ -69,9 +69,9 @@ TEST(Vocabulary, EncodePrefersTheWordAsWritten) {
 TEST(Vocabulary, WithoutOovRefusesAndListsTheWords) {
   const Vocabulary words(kToy);
   EXPECT_EQ(error_of([&] { words.index("cat"); }),
-            "[vocabulary] \"cat\" is not a word of this vocabulary; allowed: <pad> the zebra "
+            "[vocabulary] 'cat' is not a word of this vocabulary; allowed: <pad> the zebra "
             "chased lion .");
-  EXPECT_THAT(error_of([&] { words.encode("the Cat"); }), HasSubstr("\"Cat\" is not a word"));
+  EXPECT_THAT(error_of([&] { words.encode("the Cat"); }), HasSubstr("'Cat' is not a word"));
 }
 
 TEST(Vocabulary, ListOfWordsIsCutAndMadePrintable) {
@@ -79,7 +79,7 @@ TEST(Vocabulary, ListOfWordsIsCutAndMadePrintable) {
   for (int i = 0; i < 98; ++i) many.push_back("w" + std::to_string(i));
   const Vocabulary words(many);
   const std::string message = error_of([&] { words.index("new\nline"); });
-  EXPECT_THAT(message, HasSubstr("\"new?line\""));
+  EXPECT_THAT(message, HasSubstr("'new\\nline'"));
   EXPECT_THAT(message, HasSubstr("w17 ... and 80 more"));
   EXPECT_THAT(message, ::testing::Not(HasSubstr("w18")));
   for (const char c : message) EXPECT_GE(static_cast<unsigned char>(c), ' ');
@@ -101,7 +101,7 @@ TEST(Vocabulary, NeedsWords) {
 }
 
 TEST(Vocabulary, RefusesDuplicateAndEmptyTokensAndAForeignOov) {
-  EXPECT_THAT(error_of([] { Vocabulary({"a", "b", "a"}); }), HasSubstr("\"a\" again at place 2"));
+  EXPECT_THAT(error_of([] { Vocabulary({"a", "b", "a"}); }), HasSubstr("'a' again at place 2"));
   EXPECT_THAT(error_of([] {
                 Vocabulary({"a", ""});
               }),

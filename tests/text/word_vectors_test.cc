@@ -46,10 +46,10 @@ TEST(WordVectors, AreFoundByTheirWord) {
 TEST(WordVectors, MissingWordSuggestsTheNearestSpelling) {
   const WordVectors vectors({"black", "brown"}, tensor({2, 1}, {1, 2}));
   EXPECT_EQ(error_of([&] { vectors["brwn"]; }),
-            "[word_vectors] \"brwn\" has no vector among 2 words; the nearest spelling is "
-            "\"brown\"");
+            "[word_vectors] 'brwn' has no vector among 2 words; the nearest spelling is "
+            "'brown'");
   EXPECT_EQ(error_of([&] { vectors["zebra"]; }),
-            "[word_vectors] \"zebra\" has no vector among 2 words");
+            "[word_vectors] 'zebra' has no vector among 2 words");
   EXPECT_THAT(error_of([&] { vectors["a\nb"]; }), Not(HasSubstr("\n")));
 }
 

@@ -20,8 +20,12 @@
   // In a narrow window a picture shrinks; if its words became too small, it scrolls instead.
   const kSmallestText = 10, kStillRead = 7.5;  // pixels
   const kSides = 42;  // the page's margins
-  // The options that fit pictures of `attend` into a narrow window.
-  explorer.narrow_args = () => matchMedia('(max-width: 45rem)').matches ? ['--max-width', String(Math.max(280, innerWidth - kSides))] : [];
+  const kWidest = 950, kNarrowest = 280;  // of the program's pictures: without --max-width, and the least that it takes
+  // The options that fit a picture into its place.
+  explorer.width_args = (place) => {
+    const width = (place && place.clientWidth) || Math.min(innerWidth, document.documentElement.clientWidth) - kSides;
+    return width < kWidest ? ['--max-width', String(Math.max(kNarrowest, width))] : [];
+  };
   explorer.show_svg = (place, svg) => {
     const parsed = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
     const sizes = [...parsed.querySelectorAll('[font-size]')].map((one) => Number(one.getAttribute('font-size')));

@@ -78,11 +78,10 @@ void check(const CLI::App& command, const Attend& attend, bool is_trained) {
   if (!attend.step.empty() && attend.step != "all") {
     parse_name<AttentionStep>(attend.step, "attend.step");
   }
-  const bool is_picture = format == Format::svg || format == Format::png || format == Format::pdf;
-  for (const auto& [given, name] :
-       {std::pair(attend.lines, "lines"),
-        std::pair(command.get_option("--max-width")->count() > 0, "max-width")}) {
-    if (!given || is_picture) continue;
+  const bool is_single = format && is_picture(*format) && format != Format::html;
+  for (const auto& [given, name] : {std::pair(attend.lines, "lines"),
+                                    std::pair(attend.output.max_width.has_value(), "max-width")}) {
+    if (!given || is_single) continue;
     throw Error(std::string("attend.") + name,
                 "must be given with svg, png or pdf, got it with " +
                     std::string(name_of(format.value_or(Format::text))));
@@ -172,9 +171,6 @@ void add_attend(CLI::App& program, Job& job) {
                    "before, after or the same, the first or last token, a distance, or the words");
   command.add_flag("--lines", attend->lines,
                    "svg, png, pdf: lines between the words instead of maps");
-  add_integer(
-      command, "--max-width", attend->max_width, 280, 4000,
-      "svg, png, pdf: largest width of the picture in pixels; 350 suits a phone (default 950)");
   attend->output.add_to(
       command, kAttendFormats,
       "save as .svg .png .pdf .html (maps and lines) .json .csv or .npy, by the extension");

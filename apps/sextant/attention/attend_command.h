@@ -36,7 +36,6 @@ struct Attend {
   const CLI::Option* target_option = nullptr;  // the second text after the first
   std::int64_t head = -1;
   bool lines = false;
-  std::int64_t max_width = 950;  // of svg and png, in CSS pixels
   Output output;
   CallChoice call;
 

@@ -88,8 +88,8 @@ void write_maps(const Attend& attend, const HeadMaps& maps,
     case Format::svg:
     case Format::png:
     case Format::pdf:
-      return write_picture(attend.lines ? draw_lines(maps, static_cast<double>(attend.max_width))
-                                        : draw_maps(maps, static_cast<double>(attend.max_width)),
+      return write_picture(attend.lines ? draw_lines(maps, attend.output.max_width)
+                                        : draw_maps(maps, attend.output.max_width),
                            maps.title, attend.output, *format);
     default:
       break;

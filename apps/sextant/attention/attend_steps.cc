@@ -53,8 +53,8 @@ void attend_step(const Attend& attend, const std::vector<std::string>& first,
   }
   const View<const double> table = figures::step_table(steps, step, attend.head);
   check_written(attend, static_cast<double>(table.count()));
-  figures::Figure figure = figures::plot_step(steps, step, attend.options, attend.head,
-                                              static_cast<double>(attend.max_width));
+  figures::Figure figure =
+      figures::plot_step(steps, step, attend.options, attend.head, attend.output.max_width);
   TableNames names;
   static_cast<figures::TableLabels&>(names) = figure.labels;
   names.draw = [&figure] { return figure.picture; };

@@ -59,8 +59,8 @@ void show_overview(const Attend& attend, const figures::ModelAttention& part) {
     case Format::png:
     case Format::pdf:
     case Format::html:
-      return write_picture(figures::draw_head_roles(part, heads), part.title, attend.output,
-                           format);
+      return write_picture(figures::draw_head_roles(part, heads, attend.output.max_width),
+                           part.title, attend.output, format);
     default:
       throw Error("attend.overview",
                   "must be text, json or a picture, got " + std::string(name_of(format)));

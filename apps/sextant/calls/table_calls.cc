@@ -166,6 +166,8 @@ PrintedCall call_of(const PlotOptions& plot, std::string_view function,
   if (plot.measure != standard.measure) add("measure", string_literal(plot.measure));
   if (plot.columns != standard.columns) add("columns", numbers(plot.columns, "[]"));
   if (plot.rows != standard.rows) add("rows", numbers(plot.rows, "[]"));
+  const std::string max_width = plot.output.max_width ? shortest(*plot.output.max_width) : "";
+  if (!max_width.empty()) add("max_width", max_width);
   std::string call = std::string(what.starts_with("numpy.") ? "import numpy\n\n" : "") +
                      "picture = sextant.plot." + std::string(function) + "(" + python.text() + ")";
   if (plot.output.to_file()) call += "\npicture.save(" + string_literal(plot.output.path) + ")";
@@ -175,12 +177,16 @@ PrintedCall call_of(const PlotOptions& plot, std::string_view function,
   Arguments sizes;
   add_sizes(plot, {true, true},
             [&sizes](std::string_view name, const std::string& value) { sizes.set(name, value); });
+  const auto set_max_width = [&] {
+    if (!max_width.empty()) sizes.set("max_width", max_width);
+  };
   const std::string width = to_string(plot.width.value_or(figures::plot_sizes(function).width));
   const std::string first_scheme = cpp_named(schemes[0]);
   const std::string figure = "const sextant::figures::Figure figure = sextant::figures::";
   std::string cpp;
   if (!plot.table.empty()) return {.python = call, .cpp = {}, .missing = "--table"};
   if (function == "difference") {
+    set_max_width();
     cpp = "const auto difference = sextant::figures::plot_difference(\n    " + first_scheme +
           ",\n    " + cpp_named(schemes[1]) + ",\n    {" + sizes.text() + "}, " + width + ");";
   } else if (is_matrix) {
@@ -189,16 +195,18 @@ PrintedCall call_of(const PlotOptions& plot, std::string_view function,
           parameters.substr(0, parameters.size() - 1) + ");\noptions.width = " + width + ";\n" +
           (plot.position ? "options.first = " + to_string(*plot.position) + ";\n" : "") + figure +
           (plot.position ? "plot_offset_at_work" : "plot_offset_matrix") + "(options, " +
-          to_string(plot.shift) + ");";
+          to_string(plot.shift) + (max_width.empty() ? "" : ", " + max_width) + ");";
   } else if (!has_rows(plot) && is_distance) {
     if (plot.width) sizes.set("width", width);
     if (plot.head) sizes.set("head", to_string(*plot.head));
     if (plot.all_heads) sizes.set("all_heads", "true");
     if (plot.measure == "dot") sizes.set("measure", "sextant::figures::Measure::dot");
+    set_max_width();
     cpp = figure + "plot_profiles(\n    {" +
           joined(schemes, ", ", [](const auto& one) { return cpp_named(one); }) + "},\n    {" +
           sizes.text() + "});";
   } else if (!has_rows(plot)) {
+    set_max_width();
     cpp = figure + "plot_scheme(" + first_scheme + ", {" + sizes.text() + "});";
   } else {
     const auto count = static_cast<std::int64_t>(words.size());
@@ -207,9 +215,13 @@ PrintedCall call_of(const PlotOptions& plot, std::string_view function,
     Arguments drawn;
     drawn.add("table");
     if (function == "sinusoids") drawn.add(numbers(plot.columns, "{}"));
-    if (!words.empty()) drawn.add(word_list(words, "{}"));
+    const bool has_width = !max_width.empty();
+    if (!words.empty() || (has_width && function == "sinusoids")) drawn.add(word_list(words, "{}"));
     if (function == "rows") drawn.add(numbers(plot.rows, "{}"));
-    if (is_distance && plot.measure == "dot") drawn.add("sextant::figures::Measure::dot");
+    if (is_distance && (has_width || plot.measure == "dot")) {
+      drawn.add("sextant::figures::Measure::" + plot.measure);
+    }
+    if (has_width) drawn.add(max_width);
     cpp = "const auto table = sextant::figures::position_table(" + first_scheme + ", " +
           to_string(length) + ", " + width + ", " + to_string(plot.first) + ");\n" + figure +
           "plot_" + std::string(function) + "(" + drawn.text() + ");";

@@ -35,7 +35,8 @@ std::string text_of(const std::vector<std::string>& texts, View<const double> si
   return "Cosine similarity\n" + aligned(rows);
 }
 
-Picture picture_of(const std::vector<std::string>& texts, View<const double> similarities) {
+Picture picture_of(const std::vector<std::string>& texts, View<const double> similarities,
+                   std::optional<double> max_width) {
   HeatmapPanels map{.values = similarities,
                     .titles = {},
                     .title = "Cosine similarity of texts",
@@ -54,6 +55,7 @@ Picture picture_of(const std::vector<std::string>& texts, View<const double> sim
   }
   for (const std::string& text : texts) map.row_labels.push_back(label_of(text));
   map.column_labels = map.row_labels;
+  map.max_width = max_width.value_or(map.max_width);
   return draw(map);
 }
 
@@ -64,9 +66,7 @@ void embed_by_model(const Embed& embed) {
   const std::vector<std::string> texts =
       embed.file.empty() ? embed.sentences : load_texts(embed.file, TextUnit::line);
   const Format format = embed.output.format(kEmbedFormats, "embed").value_or(Format::text);
-  const bool is_picture = format == Format::svg || format == Format::png || format == Format::pdf ||
-                          format == Format::html;
-  if ((is_picture || format == Format::text) && texts.size() > kMostDrawn) {
+  if ((is_picture(format) || format == Format::text) && texts.size() > kMostDrawn) {
     throw Error("embed.file", "must be at most " + std::to_string(kMostDrawn) +
                                   " texts for a table of similarities, got " +
                                   std::to_string(texts.size()) + "; as .npy and .json any number");
@@ -84,9 +84,9 @@ void embed_by_model(const Embed& embed) {
   }
   const Tensor<double> vectors = widen<float>(made.vectors.view());
   const Tensor<double> similarities = cosine_similarities(vectors.view(), options.threads);
-  if (is_picture) {
-    return write_picture(picture_of(texts, similarities.view()), "Similarity of texts",
-                         embed.output, format);
+  if (is_picture(format)) {
+    return write_picture(picture_of(texts, similarities.view(), embed.output.max_width),
+                         "Similarity of texts", embed.output, format);
   }
   if (format == Format::text) {
     return write_result(embed.output, format, text_of(texts, similarities.view()));

@@ -68,14 +68,16 @@ Shown shown_of(const std::string& what, const NamedTable& users, const NamedTabl
 }
 
 // Attributes are -1 .. 1 as a rule; larger ones widen the scale.
-Picture picture_of(const Shown& shown, const std::string& what) {
+Picture picture_of(const Shown& shown, const std::string& what, std::optional<double> max_width) {
   if (what == "weights") {
-    return draw(AttentionMaps{.weights = shown.values,
-                              .queries = shown.rows,
-                              .keys = shown.columns,
-                              .title = shown.title,
-                              .row_name = shown.row_name,
-                              .column_name = shown.column_name});
+    AttentionMaps maps{.weights = shown.values,
+                       .queries = shown.rows,
+                       .keys = shown.columns,
+                       .title = shown.title,
+                       .row_name = shown.row_name,
+                       .column_name = shown.column_name};
+    maps.max_width = max_width.value_or(maps.max_width);
+    return draw(maps);
   }
   HeatmapPanels map{.values = shown.values,
                     .titles = {},
@@ -96,6 +98,7 @@ Picture picture_of(const Shown& shown, const std::string& what) {
     map.low = -largest;
     map.high = largest;
   }
+  map.max_width = max_width.value_or(map.max_width);
   return draw(map);
 }
 
@@ -146,8 +149,8 @@ void run(const Recommend& recommend_) {
     case Format::png:
     case Format::pdf:
     case Format::html:
-      return write_picture(picture_of(shown, recommend_.show), shown.title, recommend_.output,
-                           format);
+      return write_picture(picture_of(shown, recommend_.show, recommend_.output.max_width),
+                           shown.title, recommend_.output, format);
     default:
       break;
   }

@@ -153,6 +153,8 @@ std::string_view name_of(Format format) noexcept {
   return "text";
 }
 
+bool is_picture(Format format) noexcept { return format >= Format::svg; }
+
 Format parse_format(std::string_view name, std::span<const Format> allowed,
                     std::string_view where) {
   for (const Format format : allowed) {

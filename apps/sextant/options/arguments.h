@@ -42,6 +42,7 @@ std::pair<std::string, std::string> parse_words(std::string_view text, std::stri
 enum class Format { text, csv, json, npy, svg, png, pdf, html };
 inline constexpr Format kTextOrJson[] = {Format::text, Format::json};
 std::string_view name_of(Format format) noexcept;
+bool is_picture(Format format) noexcept;  // svg, png, pdf, html
 // By name, or by the ending of a path. Throws Error that lists `allowed`.
 Format parse_format(std::string_view name, std::span<const Format> allowed, std::string_view where);
 Format format_of_path(std::string_view path, std::span<const Format> allowed,

@@ -120,6 +120,9 @@ void Output::add_to(CLI::App& command, std::span<const Format> allowed,
                     const std::string& meaning) {
   output_file(command.add_option("-o,--output", path, meaning));
   add_formats(command, allowed);
+  if (std::ranges::find(allowed, Format::svg) == allowed.end()) return;
+  add_integer(command, "--max-width", max_width, 280, 4000,
+              "largest width of the picture in pixels; 350 suits a phone");
 }
 
 void Output::add_formats(CLI::App& command, std::span<const Format> allowed) {
@@ -140,6 +143,17 @@ void Output::add_formats(CLI::App& command, std::span<const Format> allowed) {
 
 std::optional<Format> Output::format(std::span<const Format> allowed,
                                      const std::string& where) const {
+  const std::optional<Format> asked = asked_format(allowed, where);
+  if (max_width && !(asked && is_picture(*asked))) {
+    throw Error(where + ".max-width", "must be given with svg, png, pdf or html, got it " +
+                                          (asked ? "with " + std::string(name_of(*asked))
+                                                 : std::string("without -o and --format")));
+  }
+  return asked;
+}
+
+std::optional<Format> Output::asked_format(std::span<const Format> allowed,
+                                           const std::string& where) const {
   if (json && !format_name.empty() && format_name != "json") {
     throw Error(where + ".format",
                 "must be json together with --json, got " + printable_quote(format_name));

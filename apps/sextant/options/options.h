@@ -88,7 +88,9 @@ struct Output {
   std::string path;
   std::string format_name;
   bool json = false;
+  std::optional<double> max_width;  // of pictures, in CSS pixels
 
+  // Adds --output, --format, --json, and --max-width for pictures.
   void add_to(CLI::App& command, std::span<const Format> allowed, const std::string& meaning);
   // Adds only --format and --json, for output that always goes to stdout.
   void add_formats(CLI::App& command, std::span<const Format> allowed);
@@ -96,6 +98,10 @@ struct Output {
   // Error for an ending that is none of `allowed`, and for two different requests.
   std::optional<Format> format(std::span<const Format> allowed, const std::string& where) const;
   bool to_file() const { return !path.empty() && path != "-"; }
+
+ private:
+  std::optional<Format> asked_format(std::span<const Format> allowed,
+                                     const std::string& where) const;
 };
 
 // Text, JSON or .npy bytes to the file of `output`, or to stdout. Throws Error instead of sending

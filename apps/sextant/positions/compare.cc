@@ -126,7 +126,8 @@ bool wants_sum(const Compare& compare) {
 void write_sum(const Compare& compare, const figures::WordTerms& first,
                const figures::WordTerms& second) {
   const figures::Figure figure = figures::plot_last_word_sum(
-      first, second, "What the last word gets, " + compare.choice.title());
+      first, second, "What the last word gets, " + compare.choice.title(),
+      compare.output.max_width);
   TableNames names;
   static_cast<figures::TableLabels&>(names) = figure.labels;
   names.draw = [&figure] { return figure.picture; };

@@ -156,7 +156,9 @@ void encode_scheme(const Encode& encode) {
                              .factor = encode.layer ? encode.layer->bias_factor : 1});
   array.labels.title = figures::capital(encode.choice.title()) + ", " + sizes(array.values.shape());
   TableNames names{array.labels, {}, {}};
-  if (array.rows_per_head > 0) names.draw = [&array] { return picture_of(array); };
+  if (array.rows_per_head > 0) {
+    names.draw = [&array, width = encode.output.max_width] { return picture_of(array, width); };
+  }
   names.about["scheme"] = scheme.name;
   names.about["kind"] = name_of(scheme.kind);
   names.about["parameters"] = encode.choice.resolved_parameters();

@@ -129,8 +129,7 @@ void run(const PlotOptions& options) {
     return print(
         "the picture: -o FILE.svg, .png, .pdf or .html; its numbers: .npy, .csv or .json\n");
   }
-  if (*format == Format::svg || *format == Format::png || *format == Format::pdf ||
-      *format == Format::html) {
+  if (is_picture(*format)) {
     return write_picture(plot.picture, plot.labels.title, options.output, *format);
   }
   TableNames names{plot.labels, {}, about};

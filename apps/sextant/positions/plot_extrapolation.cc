@@ -38,8 +38,8 @@ void run(const PlotExtrapolation& options) {
   if (format == Format::json) {
     return write_result(options.output, format, to_text(Json::parse(format_json(table))) + "\n");
   }
-  write_picture(figures::extrapolation_chart(table, options.token), "Train short, test long",
-                options.output, format);
+  write_picture(figures::extrapolation_chart(table, options.token, options.output.max_width),
+                "Train short, test long", options.output, format);
 }
 
 }  // namespace

@@ -74,7 +74,8 @@ void run(const PlotLosses& options) {
   const Format format = asked.value_or(Format::svg);
   if (format == Format::csv) return write_result(options.output, format, losses_csv(runs));
   if (format != Format::json) {
-    return write_picture(loss_chart(runs, title), title, options.output, format);
+    return write_picture(loss_chart(runs, title, options.output.max_width), title, options.output,
+                         format);
   }
   Json json = Json::array();
   for (const figures::LossRun& run : runs) {

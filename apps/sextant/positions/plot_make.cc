@@ -54,6 +54,7 @@ figures::Figure plot_several(const PlotOptions& options, const Kind& kind) {
   profile.head = options.head;
   profile.all_heads = options.all_heads;
   profile.measure = measure_of(options);
+  profile.max_width = options.output.max_width;
   const auto weights = options.choice.weights();
   const auto schemes = options.schemes.empty() ? std::vector{options.choice.named(weights)}
                                                : parse_schemes(options.schemes, "plot.schemes");
@@ -68,7 +69,8 @@ figures::Figure plot_two(const PlotOptions& options, const Kind& kind, Json& abo
                                         {.length = options.length.value_or(kind.length()),
                                          .first = options.first,
                                          .heads = options.heads,
-                                         .head_dim = head_dim_of(options)},
+                                         .head_dim = head_dim_of(options),
+                                         .max_width = options.output.max_width},
                                         options.width.value_or(kind.width()));
   about["largest"] = {{"difference", found.largest}, {"row", found.row}, {"column", found.column}};
   return std::move(found.figure);
@@ -84,12 +86,13 @@ bool has_rows(const PlotOptions& options) {
 figures::Figure make_plot(const PlotOptions& options, const Kind& kind,
                           const std::vector<std::string>& words, Json& about) {
   if (kind.name == "difference") return plot_two(options, kind, about);
+  const std::optional<double> max_width = options.output.max_width;
   if (kind.name == "offset-matrix") {
     Sinusoidal table = sinusoidal_from(options.choice.parameters);
     table.width = options.width.value_or(kind.width());
-    if (!options.position) return figures::plot_offset_matrix(table, options.shift);
+    if (!options.position) return figures::plot_offset_matrix(table, options.shift, max_width);
     table.first = *options.position;
-    return figures::plot_offset_at_work(table, options.shift);
+    return figures::plot_offset_at_work(table, options.shift, max_width);
   }
   if (!has_rows(options)) {
     if (kind.name == "distance") return plot_several(options, kind);
@@ -99,7 +102,8 @@ figures::Figure make_plot(const PlotOptions& options, const Kind& kind,
                        {.length = options.length.value_or(kind.length()),
                         .first = options.first,
                         .heads = options.heads,
-                        .head_dim = head_dim_of(options)});
+                        .head_dim = head_dim_of(options),
+                        .max_width = max_width});
   }
   const auto count = static_cast<std::int64_t>(words.size());
   const auto table = table_of(options, kind, count);
@@ -108,11 +112,11 @@ figures::Figure make_plot(const PlotOptions& options, const Kind& kind,
                                  std::to_string(table.values.size(0)) + ", got " +
                                  std::to_string(count));
   }
-  if (kind.name == "sinusoids") return plot_sinusoids(table, options.columns, words);
-  if (kind.name == "rows") return plot_rows(table, options.rows);
-  if (kind.name == "heatmap") return plot_heatmap(table);
-  if (kind.name == "similarity") return plot_similarity(table);
-  return plot_distance(table, measure_of(options));
+  if (kind.name == "sinusoids") return plot_sinusoids(table, options.columns, words, max_width);
+  if (kind.name == "rows") return plot_rows(table, options.rows, max_width);
+  if (kind.name == "heatmap") return plot_heatmap(table, max_width);
+  if (kind.name == "similarity") return plot_similarity(table, max_width);
+  return plot_distance(table, measure_of(options), max_width);
 }
 
 }  // namespace sextant::app

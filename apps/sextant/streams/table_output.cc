@@ -164,8 +164,9 @@ void write_table(View<const T> table, const TableNames& names, const Output& out
     case Format::png:
     case Format::pdf:
     case Format::html:
-      return write_picture(names.draw ? names.draw() : table_map(widen(table), names), names.title,
-                           output, format);
+      return write_picture(
+          names.draw ? names.draw() : table_map(widen(table), names, {}, output.max_width),
+          names.title, output, format);
   }
 }
 

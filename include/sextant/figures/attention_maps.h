@@ -40,9 +40,9 @@ void check_head(std::int64_t head, std::int64_t heads);
 // Draws all heads as small multiples; rows are queries. No wider than `max_width` pixels: kNarrow
 // suits a phone.
 inline constexpr double kNarrow = 350;
-Picture draw_maps(const HeadMaps& maps, double max_width = 950);
+Picture draw_maps(const HeadMaps& maps, std::optional<double> max_width = {});
 // Draws lines from the queries to the keys, in one colour per head.
-Picture draw_lines(const HeadMaps& maps, double max_width = 950);
+Picture draw_lines(const HeadMaps& maps, std::optional<double> max_width = {});
 
 // Returns the options and the weights as JSON; `one_text`: the text attends to itself.
 std::string attention_json(const HeadMaps& maps, const SentenceAttentionOptions& options,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sextant/figures/figure.h"
@@ -14,7 +15,7 @@ namespace sextant::figures {
 // or more. Throws an Error with figure.head for a head that does not exist.
 Figure plot_step(const AttentionSteps& steps, AttentionStep step,
                  const SentenceAttentionOptions& options, std::int64_t head = -1,
-                 double max_width = 950);
+                 std::optional<double> max_width = {});
 
 // Returns the table of a step, of one head if it has heads; `head` -1: all.
 View<const double> step_table(const AttentionSteps& steps, AttentionStep step,

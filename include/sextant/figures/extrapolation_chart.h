@@ -1,6 +1,7 @@
 // Draws the perplexities of an extrapolation by length, as lines.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@ std::vector<Scoring> scorings(const ExtrapolationTable& table, const std::string
 // Draws a panel per way to score, one line per scheme; lengths and, if they differ much,
 // perplexities have logarithmic axes. With several seeds lines connect the means, in bands of one
 // deviation.
-Picture extrapolation_chart(const ExtrapolationTable& table, const std::string& token);
+Picture extrapolation_chart(const ExtrapolationTable& table, const std::string& token,
+                            std::optional<double> max_width = {});
 
 }  // namespace sextant::figures

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -35,7 +36,8 @@ struct HeadSummary {
 std::vector<HeadSummary> head_roles(const ModelAttention& part);
 
 // Draws the maps in that order, each with its layer, head, role and score.
-Picture draw_head_roles(const ModelAttention& part, std::span<const HeadSummary> heads);
+Picture draw_head_roles(const ModelAttention& part, std::span<const HeadSummary> heads,
+                        std::optional<double> max_width = {});
 
 // Returns a line for each head, with the numbers above as columns.
 std::vector<std::vector<std::string>> head_role_rows(std::span<const HeadSummary> heads);

@@ -1,6 +1,7 @@
 // Draws the weighted sum of the last word as two walks: one per sentence, a step per word.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ struct WordTerms {
 // sums. The values are [steps, 4]: x and y after each word of the first sentence, then of the
 // second, starting at zero; a shorter sentence stays at its end. Throws an Error with figure.width
 // for fewer than two channels.
-Figure plot_last_word_sum(const WordTerms& first, const WordTerms& second,
-                          const std::string& title);
+Figure plot_last_word_sum(const WordTerms& first, const WordTerms& second, const std::string& title,
+                          std::optional<double> max_width = {});
 
 }  // namespace sextant::figures

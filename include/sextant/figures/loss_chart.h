@@ -1,6 +1,7 @@
 // Draws the loss curves of one training, or of several side by side.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ std::string loss_title(const std::vector<LossRun>& runs);
 
 // Draws one run with its training and held-out loss, or several with a chart of each loss and a
 // line per run. Throws an Error with figure.runs for none.
-Picture loss_chart(const std::vector<LossRun>& runs, const std::string& title);
+Picture loss_chart(const std::vector<LossRun>& runs, const std::string& title,
+                   std::optional<double> max_width = {});
 
 }  // namespace sextant::figures

@@ -63,11 +63,13 @@ Figure plot_heatmap(const PositionTable& table, std::optional<double> max_width 
 
 // Draws the matrix M with PE(p + offset) = M PE(p) for every p, [width, width]: a rotation of each
 // pair. Throws Error as offset_matrix(), and with figure.width for more than 4096 columns.
-Figure plot_offset_matrix(const Sinusoidal& options, std::int64_t offset);
+Figure plot_offset_matrix(const Sinusoidal& options, std::int64_t offset,
+                          std::optional<double> max_width = {});
 
 // Draws that matrix applied to one position: PE(p), M PE(p), PE(p + offset) and the difference of
 // the last two, [4, width], with p in options.first. Throws the same errors.
-Figure plot_offset_at_work(const Sinusoidal& options, std::int64_t offset);
+Figure plot_offset_at_work(const Sinusoidal& options, std::int64_t offset,
+                           std::optional<double> max_width = {});
 
 // Draws the cosine similarity of every position with every other. Throws an Error with
 // figure.length for no position and for more than 4096; so do the next two functions.

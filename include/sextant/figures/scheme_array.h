@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "sextant/core/tensor.h"
@@ -49,14 +50,15 @@ SchemeArray array_of(const ScoreTerm& term, std::int64_t heads, std::int64_t len
 
 // Draws its rows as one map, or one map per head, up to 8, if they belong to heads. The title is
 // that of the array's labels.
-Picture picture_of(const SchemeArray& array);
+Picture picture_of(const SchemeArray& array, std::optional<double> max_width = {});
 
 // Makes the table of a scheme of any kind for positions first .. first + length - 1. Throws Error
 // as scheme_array(), and with figure.length for more than 2^24 positions.
 struct SchemeSizes {
   std::int64_t length = 100, first = 0;
-  std::int64_t heads = 8;      // heads of biases
-  std::int64_t head_dim = 64;  // channels of rotations
+  std::int64_t heads = 8;                // heads of biases
+  std::int64_t head_dim = 64;            // channels of rotations
+  std::optional<double> max_width = {};  // of the picture, in CSS pixels, as HeatmapPanels
 };
 Figure plot_scheme(const NamedScheme& scheme, const SchemeSizes& sizes = {});
 

@@ -63,10 +63,7 @@ Picture plot_attention(nb::handle given, const std::vector<std::string>& queries
                          .has_heads = array.shape().rank() > 2 && options.flag("has_heads"),
                          .row_name = options.text("row_name", "Queries"),
                          .column_name = options.text("column_name", "Keys")};
-  const double width =
-      options.has("max_width")
-          ? options.get("max_width", [](const Argument& one) { return one.number(); })
-          : 950;
+  const std::optional<double> width = options.max_width();
   const bool lines = options.flag("lines");
   return with_arguments_of("attention", [&] {
     const Unlocked released;

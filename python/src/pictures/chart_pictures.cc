@@ -36,26 +36,33 @@ figures::LossRun run_of(nb::handle given) {
   return run;
 }
 
-Picture plot_losses(const nb::list& given, nb::handle title) {
+Picture plot_losses(const nb::list& given, nb::handle title, const nb::dict& options) {
   std::vector<figures::LossRun> runs;
   for (const nb::handle one : given) runs.push_back(run_of(one));
   if (runs.empty()) throw Error("losses.runs", "must be one or more, got none");
   const std::string heading =
       title.is_none() ? figures::loss_title(runs) : Argument{title, "losses", "title"}.text();
-  return with_arguments_of("losses", [&] { return figures::loss_chart(runs, heading); });
+  const std::optional<double> width = PictureOptions("losses", options).max_width();
+  return with_arguments_of("losses", [&] { return figures::loss_chart(runs, heading, width); });
 }
 
 }  // namespace
 
 void bind_chart_pictures(nb::module_& module) {
   module.def("plot_losses", &plot_losses, nb::arg("runs"), nb::arg("title").none(),
-             nb::sig("def plot_losses(runs: list[object], title: str | None) -> Picture"));
+             nb::arg("options"),
+             nb::sig("def plot_losses(runs: list[object], title: str | None, options: dict[str, "
+                     "typing.Any]) -> Picture"));
   module.def(
       "plot_extrapolation",
-      [](const std::string& json, const std::string& where, const std::string& token) {
-        return figures::extrapolation_chart(parse_extrapolation(json, where), token);
+      [](const std::string& json, const std::string& where, const std::string& token,
+         const nb::dict& options) {
+        return figures::extrapolation_chart(parse_extrapolation(json, where), token,
+                                            PictureOptions("extrapolation", options).max_width());
       },
-      nb::arg("json"), nb::arg("where"), nb::arg("token"));
+      nb::arg("json"), nb::arg("where"), nb::arg("token"), nb::arg("options"),
+      nb::sig("def plot_extrapolation(json: str, where: str, token: str, options: dict[str, "
+              "typing.Any]) -> Picture"));
 }
 
 }  // namespace sextant::python

@@ -14,6 +14,7 @@
 
 #include "arguments.h"
 #include "sextant/core/error.h"
+#include "sextant/core/numbers.h"
 
 namespace sextant::python {
 
@@ -40,6 +41,13 @@ class PictureOptions {
   }
   std::vector<std::int64_t> integers(const char* name) const {
     return get(name, [](const Argument& one) { return one.integers(); });
+  }
+  // CSS pixels of the picture.
+  std::optional<double> max_width() const {
+    if (!has("max_width")) return {};
+    const double width = get("max_width", [](const Argument& one) { return one.number(); });
+    if (width >= 280) return width;
+    throw Error(call_ + ".max_width", "must be 280 or more, got " + shortest(width));
   }
   std::string text(const char* name, std::string otherwise = "") const {
     if (!has(name)) return otherwise;

@@ -88,7 +88,8 @@ struct Asked {
             .heads = heads(),
             .head = options.integer("head", {0, kHeads.max - 1}),
             .all_heads = options.flag("all_heads"),
-            .measure = measure()};
+            .measure = measure(),
+            .max_width = options.max_width()};
   }
 };
 
@@ -145,24 +146,28 @@ Picture heatmap(nb::handle what, const Asked& asked) {
       return plot_scheme(schemes[0], {.length = asked.length(),
                                       .first = asked.first(),
                                       .heads = asked.heads(),
-                                      .head_dim = asked.head_dim()})
+                                      .head_dim = asked.head_dim(),
+                                      .max_width = asked.options.max_width()})
           .picture;
     }
-    return plot_heatmap(asked.table(what)).picture;
+    return plot_heatmap(asked.table(what), asked.options.max_width()).picture;
   }
   figures::SchemeArray array;
   std::string name;
-  if (!take_array(what, asked, array, name)) return plot_heatmap(asked.table(what)).picture;
+  if (!take_array(what, asked, array, name)) {
+    return plot_heatmap(asked.table(what), asked.options.max_width()).picture;
+  }
   array.labels.title = figures::capital(asked.options.text("name", name));
-  return picture_of(array);
+  return picture_of(array, asked.options.max_width());
 }
 
 Picture distance(nb::handle what, const Asked& asked) {
   const bool several = asked.options.flag("several");
-  if (!is_named(what)) return plot_distance(asked.table(what), asked.measure()).picture;
+  if (!is_named(what))
+    return plot_distance(asked.table(what), asked.measure(), asked.options.max_width()).picture;
   const auto schemes = schemes_of(what, asked.options.call());
   if (!several && schemes.at(0).descriptor().kind == SchemeKind::added) {
-    return plot_distance(asked.table(what), asked.measure()).picture;
+    return plot_distance(asked.table(what), asked.measure(), asked.options.max_width()).picture;
   }
   return plot_profiles(schemes, asked.profile()).picture;
 }
@@ -174,7 +179,8 @@ Picture offset_matrix(nb::handle what, const Asked& asked) {
   }
   Sinusoidal table = sinusoidal_from(schemes[0].parameters);
   table.width = asked.width();
-  return figures::plot_offset_matrix(table, asked.options.integer("shift", kPositions).value_or(1))
+  return figures::plot_offset_matrix(table, asked.options.integer("shift", kPositions).value_or(1),
+                                     asked.options.max_width())
       .picture;
 }
 
@@ -187,11 +193,12 @@ Picture plot_positions(const std::string& kind, nb::handle what, const nb::dict&
     if (kind == "distance") return distance(what, asked);
     if (kind == "offset_matrix") return offset_matrix(what, asked);
     const PositionTable table = asked.table(what);
+    const std::optional<double> width = options.max_width();
     if (kind == "sinusoids") {
-      return plot_sinusoids(table, options.integers("columns"), asked.words()).picture;
+      return plot_sinusoids(table, options.integers("columns"), asked.words(), width).picture;
     }
-    if (kind == "rows") return plot_rows(table, options.integers("rows")).picture;
-    return plot_similarity(table).picture;
+    if (kind == "rows") return plot_rows(table, options.integers("rows"), width).picture;
+    return plot_similarity(table, width).picture;
   };
   return with_arguments_of(kind, [&] {
     Picture picture = drawn();

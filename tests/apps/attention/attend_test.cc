@@ -108,8 +108,6 @@ TEST(Attend, SavesEveryFormatByItsEnding) {
   EXPECT_NE(contents(folder / "lines.svg"), contents(folder / "map.svg"));
 }
 
-double width_of(const std::string& svg) { return std::stod(svg.substr(svg.find("width=\"") + 7)); }
-
 TEST(Attend, PicturesAreNoWiderThanAskedFor) {
   for (const char* kind : {"", " --lines", " --step q", " --step biased"}) {
     const std::string command =
@@ -118,6 +116,8 @@ TEST(Attend, PicturesAreNoWiderThanAskedFor) {
     EXPECT_LE(width_of(sextant(command + " --max-width 350").out), 350) << kind;
   }
   EXPECT_THAT(sextant("attend 'a b' --max-width 350 --json").err,
+              StartsWith("sextant: [attend.max-width] must be given with svg, png, pdf or html"));
+  EXPECT_THAT(sextant("attend 'a b' --max-width 350 -o x.html").err,
               StartsWith("sextant: [attend.max-width] must be given with svg, png or pdf"));
   EXPECT_THAT(sextant("attend 'a b' --max-width 200 --format svg").err,
               StartsWith("sextant: [attend.max-width] must be"));

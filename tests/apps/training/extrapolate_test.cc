@@ -68,6 +68,7 @@ TEST_F(Extrapolate, IsDrawnAgainFromItsResults) {
             contents(folder_ / "runs/extrapolation.svg") + "\n");
   EXPECT_EQ(sextant(plot + "--json").json()["rows"].dump(),
             Json::parse(contents(folder_ / "runs/results.json"))["rows"].dump());
+  EXPECT_LE(width_of(sextant(plot + "--max-width 350 --format svg").out), 350);
   const Outcome text = sextant(words("--steps 2"));
   const std::string table = sextant(plot + "--token character --format text").out;
   EXPECT_EQ(text.out.substr(0, table.size()), table);

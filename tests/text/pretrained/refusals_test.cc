@@ -28,7 +28,7 @@ TEST(PretrainedRefusals, NameTheKeyAndTheValue) {
   expect_refused({.normalizer = R"({"type": "Cyrillic"})"},
                  "one of BertNormalizer, NFC, NFD, NFKC, NFKD, Lowercase, StripAccents, Strip, "
                  "Replace, Prepend, Nmt, ByteLevel, Sequence, Precompiled as normalizer.type, got "
-                 "\"Cyrillic\"");
+                 "'Cyrillic'");
   expect_refused({.normalizer = R"({"type": "Precompiled", "precompiled_charsmap": "A!=="})"},
                  "base64 as normalizer.precompiled_charsmap, got 'A!=='");
   EXPECT_THAT(
@@ -63,8 +63,8 @@ TEST(PretrainedRefusals, OfVocabularies) {
     return SmallTokenizer{.model = R"({"type": "WordLevel", "unk_token": "a", "vocab": )" +
                                    vocabulary + "}"};
   };
-  expect_refused(words(R"({"a": 0, "b": 0})"), "each id once, got 0 of \"a\" again");
-  expect_refused(words(R"({"a": -1})"), "an integer of 0 .. 2147483647 as model.vocab[\"a\"]");
+  expect_refused(words(R"({"a": 0, "b": 0})"), "each id once, got 0 of 'a' again");
+  expect_refused(words(R"({"a": -1})"), "an integer of 0 .. 2147483647 as model.vocab['a']");
   expect_refused(words(R"({"a": 2147483648})"), "an integer of 0 .. 2147483647");
   expect_refused(words(R"({"a": 18446744073709551615})"), "an integer of 0 .. 2147483647");
   expect_refused(words(R"({"a": 1.5})"), "an integer of 0 .. 2147483647");
@@ -111,7 +111,7 @@ TEST(PretrainedRefusals, OfAddedTokens) {
 TEST(PretrainedRefusals, OfSpecialTokensOfAnotherId) {
   expect_refused(
       {.post_processor = R"({"type": "BertProcessing", "sep": ["a", 2], "cls": ["b", 2]})"},
-      "1, the id of \"a\" as post_processor.sep[1], got 2");
+      "1, the id of 'a' as post_processor.sep[1], got 2");
   expect_refused(
       {.post_processor = R"({"type": "BertProcessing", "sep": ["c", 2], "cls": ["b", 2]})"},
       "tokens of the vocabulary in post_processor.sep[1], got 'c'");

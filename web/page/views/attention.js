@@ -89,7 +89,7 @@
         explorer.forget_problems();
         const wants_small = longest <= kMostSmall;
         const [answer, all] = await Promise.all([
-          step() === 'tokens' ? {code: 0, files: {}} : explorer.engine.run(args(...drawn(), ...explorer.narrow_args(), '-o', '/picture.svg'), {read: ['/picture.svg'], key: 'attention picture'}),
+          step() === 'tokens' ? {code: 0, files: {}} : explorer.engine.run(args(...drawn(), ...explorer.width_args(picture), '-o', '/picture.svg'), {read: ['/picture.svg'], key: 'attention picture'}),
           wants_small ? explorer.engine.run(args('--step', 'all', '--json'), {key: 'attention numbers'}) : null]);
         if (mine !== asked) return;  // a newer call has replaced this one
         picture.removeAttribute('aria-busy');

@@ -71,7 +71,7 @@
           if (answer.code !== 0) failed = answer;
           texts.push(answer.out);
         }
-        const drawn = draws && failed === null ? await explorer.engine.run(line(drawing), {...given, read: ['/picture.svg']}) : null;
+        const drawn = draws && failed === null ? await explorer.engine.run(line(with_options(drawing, ...explorer.width_args(picture))), {...given, read: ['/picture.svg']}) : null;
         if (mine !== asked) return;
         if (drawn !== null && drawn.code !== 0) failed = drawn;
         explorer.forget_problems();

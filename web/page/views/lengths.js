@@ -21,7 +21,7 @@
       async function draw() {
         const mine = ++asked, shown = own === null ? 'web/data/' + kShipped : own.name;
         picture.setAttribute('aria-busy', 'true');
-        const [drawn, numbers] = await Promise.all([ask(['-o', '/lengths.svg'], {read: ['/lengths.svg']}), ask(['--format', 'text'])]);
+        const [drawn, numbers] = await Promise.all([ask([...explorer.width_args(picture), '-o', '/lengths.svg'], {read: ['/lengths.svg']}), ask(['--format', 'text'])]);
         if (mine !== asked) return '';
         picture.removeAttribute('aria-busy');
         if (drawn.code !== 0) return explorer.problem(drawn).replace('/results.json', shown);

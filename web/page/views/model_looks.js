@@ -50,7 +50,7 @@
       numbers = null;
       ask_numbers = () => models.run(name, args(models.folder(name), '--json'));
       picture.setAttribute('aria-busy', 'true');
-      const answer = await models.run(name, args(models.folder(name), ...explorer.narrow_args(), '-o', '/picture.svg'), {read: ['/picture.svg'], key: 'look'});
+      const answer = await models.run(name, args(models.folder(name), ...explorer.width_args(picture), '-o', '/picture.svg'), {read: ['/picture.svg'], key: 'look'});
       if (mine !== asked || answer.stale) return;
       picture.removeAttribute('aria-busy');
       if (answer.code !== 0) {

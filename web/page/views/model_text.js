@@ -77,7 +77,7 @@
     async encoder({name, off, text}) {
       const lines = text.split('\n').map((one) => one.trim()).filter((one) => one !== '');
       const args = (folder, ...more) => line(name, folder, off, 'embed', ...more, '--', ...lines);
-      const answer = await models.run(name, args(true, ...explorer.narrow_args(), '-o', '/similarity.svg'), {read: ['/similarity.svg']});
+      const answer = await models.run(name, args(true, ...explorer.width_args(), '-o', '/similarity.svg'), {read: ['/similarity.svg']});
       if (answer.code !== 0) return {problem: explorer.problem(answer)};
       return {
         svg: answer.files['/similarity.svg'], said: '', written: lines.map((token) => ({token, is_text: true})), layers: [],

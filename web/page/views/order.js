@@ -35,7 +35,7 @@
         const wanted = ['same', 'last_differs', 'largest_difference', 'distance', 'why', 'first.tokens', 'first.last.weights', 'first.last.output', 'second.tokens',
           'second.last.weights', 'second.last.output'];
         const ask = (name, side) => explorer.engine.run(args(name, '--json'), {pick: wanted, key: 'verdict ' + side});
-        const draw = (name, side) => explorer.engine.run(args(name, '-o', '/sum.svg'), {read: ['/sum.svg'], key: 'sum ' + side});
+        const draw = (name, side) => explorer.engine.run(args(name, ...explorer.width_args(pictures[side]), '-o', '/sum.svg'), {read: ['/sum.svg'], key: 'sum ' + side});
         const [without, having] = await Promise.all(names.map(ask));
         if (mine !== asked) return;
         explorer.forget_problems();

@@ -28,7 +28,7 @@
         const begun = runs.filter((run) => run.lines.length > 0), folders = begun.map((run) => '/race/' + run.scheme);
         if (begun.length === 0) return;
         const files = Object.fromEntries(begun.map((run) => [`/race/${run.scheme}/metrics.jsonl`, run.lines.join('\n') + '\n']));
-        const answer = await explorer.engine.run(['plot', 'losses', ...folders, '-o', '/losses.svg'], {read: ['/losses.svg'], files, key: 'losses'});
+        const answer = await explorer.engine.run(['plot', 'losses', ...folders, ...explorer.width_args(losses), '-o', '/losses.svg'], {read: ['/losses.svg'], files, key: 'losses'});
         if (answer.stale || answer.code !== 0) return;
         explorer.show_svg(losses, answer.files['/losses.svg']);
         explorer.show_exports(exports, {name: 'losses', picture: losses, csv: async () => explorer.losses_csv(begun),
@@ -42,7 +42,7 @@
         const name = 'trained-' + run.scheme;
         const [wrote, map] = await Promise.all([
           explorer.models.run(name, ['translate', '--model', explorer.models.folder(name), '--', sample], {key: 'wrote' + name}),
-          explorer.models.run(name, ['attend', '--model', explorer.models.folder(name), '--part', value('part'), '-o', `/${name}.svg`, '--', sample], {read: [`/${name}.svg`], key: 'map' + name})]);
+          explorer.models.run(name, ['attend', '--model', explorer.models.folder(name), '--part', value('part'), ...explorer.width_args(run.picture), '-o', `/${name}.svg`, '--', sample], {read: [`/${name}.svg`], key: 'map' + name})]);
         if (wrote.code === 0) run.wrote.textContent = wrote.out.trim();
         else if (!wrote.stale) run.wrote.textContent = explorer.problem(wrote);
         if (map.code === 0) explorer.show_svg(run.picture, map.files[`/${name}.svg`]);
