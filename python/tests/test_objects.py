@@ -69,6 +69,8 @@ def test_a_rotation_is_an_array_of_cosines_and_sines(dtype):
     assert np.asarray(table, np.float64).dtype == np.float64
     xpos = sextant.xpos(6, 8)  # whose keys have a table of their own
     assert pickle.loads(pickle.dumps(xpos)).keys == xpos.keys != xpos
+    # Angles too small for float32: the same cosines and sines, of other positions.
+    assert sextant.rotary_linear([1, 2], 8, factor=1e60) != sextant.rotary_linear([3, 4], 8, factor=1e60)
 
 
 def test_a_distance_bias_is_what_is_added():

@@ -48,3 +48,12 @@ def test_the_page_is_not_wider_than_the_window(explorer, view, width):
     page = explorer(width=width, height=800).open(view)
     page.wait_for_timeout(1000)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [320, 390, 1000])
+@pytest.mark.parametrize("name", [name for name in SCREENS if name not in ("train", "trained") and not name.startswith("lesson")])
+def test_no_picture_scrolls_sideways(explorer, name, width):
+    page = explorer(width=width, height=844, reduced_motion="reduce").open(SCREENS[name])
+    settle(page, name)
+    wide = "() => [...document.querySelectorAll('.picture')].filter((one) => one.offsetParent && one.scrollWidth > one.clientWidth).length"
+    assert page.evaluate(wide) == 0

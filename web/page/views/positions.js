@@ -88,7 +88,7 @@
 
       function show_exports(drawn) {
         explorer.show_exports(exports, {name: first().name, picture: grid, csv: async () => (await Promise.all(drawn.map(async (slot) => (await explorer.engine.run([...args(slot), '--format', 'csv'])).out))).join('\n'),
-          code: {command: drawn.map((slot) => explorer.command_text([...args(slot), ...explorer.width_args(picture), '-o', slot === 0 ? 'positions.svg' : `positions-${slot + 1}.svg`])).join('\n'), calls: drawn.map(args)}});
+          code: {command: drawn.map((slot) => explorer.command_text([...args(slot), '-o', slot === 0 ? 'positions.svg' : `positions-${slot + 1}.svg`])).join('\n'), calls: drawn.map(args)}});
       }
 
       const options = make('div', {class: 'parameters'}), schemes = make('div', {class: 'slots'});
