@@ -123,8 +123,7 @@ TEST_F(Tokens, OfAPublishedModelHavePlacesInTheText) {
       0);
   EXPECT_EQ(load_safetensors(tokens).tensors.at("tokens").shape, Shape{3});
   put(file, R"({"version": "1.0", "model": {"type": "Other"}})");
-  EXPECT_THAT(sextant("tokenize a --model " + folder).err,
-              HasSubstr("as model.type, got 'Other'"));
+  EXPECT_THAT(sextant("tokenize a --model " + folder).err, HasSubstr("as model.type, got 'Other'"));
 }
 
 TEST_F(Tokens, RefuseWhatDoesNotFit) {
