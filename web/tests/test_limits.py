@@ -81,8 +81,10 @@ def test_a_long_call_says_so_and_can_be_stopped(explorer):
     one = explorer()
     page = one.open("view=attention")
     one.picture()
+    place = page.locator("#view").bounding_box()
     page.evaluate("() => { explorer.engine.run(['train', 'dates', '-o', '/long', '--steps', '2000']).then((answer) => { globalThis.code = answer.code; }); }")
     page.locator(".progress", has_text="Computing").wait_for(timeout=30000)
+    assert page.locator("#view").bounding_box() == place, "a pointer stays over what it points at"
     page.get_by_role("button", name="Stop").click()
     page.wait_for_function("() => globalThis.code === 130")
     page.locator("textarea").first.fill("the engine begins anew")

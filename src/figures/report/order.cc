@@ -113,7 +113,8 @@ std::string share(double distance) {
 void two_layers(ReportPage& page, const ReportText& text, Json& numbers) {
   const LayersApart apart = layers_apart(text);
   page.paragraph(lesson_text("order", "reason") +
-                 " The table compares both orders after one layer and after two, without "
+                 " This holds for the last word of one layer. The table compares both orders after "
+                 "one layer and after two, without "
                  "positions; each layer adds the output of attention to its input. With a causal "
                  "mask, the words between the two swapped ones see different words in the first "
                  "layer, and the second layer reads the result. Without a mask every word sees the "

@@ -51,8 +51,8 @@
     const svg = canvas(164, 'A query before and after its rotation'), step = kWide / pairs.length;
     pairs.forEach(({before, after, titles}, i) => {
       const x = step * (i + 0.5), y = 66, largest = Math.hypot(...before), to = ([a, b]) => ({x2: x + 56 * a / largest, y2: y - 56 * b / largest});
-      svg.append(shape('circle', {cx: x, cy: y, r: 56, class: 'dial'}), shape('line', {x1: x, y1: y, ...to(before), class: 'hand faint'}),
-        shape('line', {x1: x, y1: y, ...to(after), class: 'hand'}),
+      svg.append(shape('circle', {cx: x, cy: y, r: 56, class: 'dial'}), shape('line', {x1: x, y1: y, ...to(after), class: 'hand'}),
+        shape('line', {x1: x, y1: y, ...to(before), class: 'hand faint'}),
         ...titles.map((title, line) => shape('text', {x, y: 142 + 15 * line, 'text-anchor': 'middle', class: 'small'}, title)));
     });
     return svg;
@@ -84,6 +84,7 @@
     for (let value = least + (least % 2); value <= most; value += 2) svg.append(shape('line', {x1: 28, x2: 240, y1: y(value), y2: y(value), class: 'axis'}), shape('text', {x: 22, y: y(value) + 4, 'text-anchor': 'end', class: 'small quiet'}, String(value)));
     lengths.forEach((length, i) => svg.append(shape('text', {x: x(i), y: high - 18, 'text-anchor': 'middle', class: 'small quiet'}, String(length))));
     svg.append(shape('text', {x: 135, y: high - 3, 'text-anchor': 'middle', class: 'small quiet'}, 'length of the text in characters'));
+    svg.append(shape('text', {x: 0, y: 10, class: 'small quiet'}, 'perplexity'));
     const ends = series.map(({title, values}, i) => ({title, i, values: values.slice(0, shown).map((value, at) => ({value, at})).filter(({value}) => value !== null)}));
     const beside = x(shown - 1) + 18;
     let below = -Infinity;  // names must not overlap
@@ -92,7 +93,7 @@
       below = height;
       svg.append(shape('polyline', {points: one.values.map((point) => `${x(point.at)},${y(point.value)}`).join(' '), class: `series series${one.i}`}),
         ...one.values.map((point) => shape('circle', {cx: x(point.at), cy: y(point.value), r: 3, class: `dot series${one.i}`})),
-        shape('line', {x1: x(at) + 4, y1: y(value), x2: beside - 3, y2: height, class: 'axis leads'}), shape('text', {x: beside, y: height + 4, class: 'small'}, one.title));
+        shape('line', {x1: x(at) + 4, y1: y(value), x2: beside - 3, y2: height, class: 'axis leads'}), shape('text', {x: beside, y: height + 4, class: 'small'}, at < shown - 1 ? `${one.title} (${lengths[at]})` : one.title));
     }
     return svg;
   };

@@ -14,6 +14,8 @@
   const matrix = (out, name, of) => i(out) + o('=') + W(name) + o('⁢') + i(of) + o('+') + sub('<mi>b</mi>', `<mtext>${name}</mtext>`);
   const wavelength = over(i('p'), sup(n('10000'), over(n('2') + i('i'), i('d'))));
 
+  const whole = (bias) => '<mtext>weights</mtext>' + o('=') + '<mtext>softmax</mtext><mrow><mo>(</mo>' + over(i('Q') + o('⁢') + sup(i('K'), i('T')), root(i('d'))) + bias + '<mo>)</mo></mrow>';
+
   const kLines = {
     embeddings: i('e') + o('=') + '<mtext>row of the word in the table</mtext>',
     positions_sin: sub(i('P'), n('2') + i('i')) + o('=') + function_of('sin', wavelength),
@@ -30,8 +32,7 @@
     weights: sub(i('w'), i('j')) + o('=') + over(sup(i('e'), sub(i('s'), i('j'))), sum(i('m')) + sup(i('e'), sub(i('s'), i('m')))),
     mixed: i('h') + o('=') + sum(i('j')) + sub(i('w'), i('j')) + o('⁢') + sub(i('v'), i('j')),
     output: i('y') + o('=') + W('out') + o('⁢') + '<mrow><mo>(</mo>' + sub(i('h'), n('0')) + '<mo>,</mo>' + sub(i('h'), n('1')) + '<mo>)</mo></mrow>' + o('+') + sub(i('b'), '<mtext>out</mtext>'),
-    whole: i('y') + o('=') + W('out') + o('⁢') + '<mtext>softmax</mtext><mrow><mo>(</mo>' + over(i('Q') + o('⁢') + sup(i('K'), i('T')), root(i('d'))) +
-      '<mo>)</mo></mrow>' + o('⁢') + i('V'),
+    whole: whole(''), whole_biased: whole(o('+') + i('B')),
   };
 
   // Returns a formula by its name, null if there is none; `of_key` writes k in place of q.

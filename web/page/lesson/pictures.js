@@ -54,7 +54,7 @@
         explorer.draw_turns([0, 1].map((c) => ({before: [q[c], q[c + 2]], after: [after[c], after[c + 2]], titles: [`channels ${c} and ${c + 2}`, `by ${explorer.short(place * turned.frequencies[c])} radians`]}))),
         explorer.grid({label: 'The query of \'cat\' in head 0, before and after', name: 'rotated_q', rows: ['q', 'rotated'], columns: explorer.channels(4), values: [q, after],
           where: (row, column) => ({step: row === 0 ? 'q' : 'rotated_q', head: 0, row: place, column}), pick: of(turned)}),
-        explorer.grid({label: `The score of 'cat' and 'dog': in the sentence alone, and after '${before}'`, name: 'scores', rows: ['added', 'rotated'], columns: ['alone', '5 later'], values: scores, digits: 4,
+        explorer.grid({label: `The score of 'cat' for 'dog', head 0: in the sentence alone, and after '${before}'`, name: 'scores', rows: ['added', 'rotated'], columns: ['alone', 'moved 5 places'], values: scores, digits: 4,
           hides: (_, column) => column === 1 && !shown, where: (_, column) => ({step: 'scores', head: 0, row: place + column * shift, column: 1 + column * shift}),
           pick: (at) => {
             const later = at.row !== place, line = document.querySelector('.numbers [aria-selected]').parentNode.rowIndex;
@@ -67,7 +67,7 @@
       unfold.of(all);
       return {elements: [word.buttons, explorer.grid({label: `The input of '${words[word.at]}', x`, name: 'inputs', rows: ['x'], columns: explorer.channels(8), values: [all.steps.inputs[word.at]],
         where: (_, column) => ({step: 'inputs', head: null, row: word.at, column}), pick: unfold.pick}),
-      made.buttons, explorer.grid({label: `The matrix of ${name}: a row per channel of ${name}, the bias last`, name: `w_${name}`, rows: explorer.channels(8).map((c) => `${name} ${c}`),
+      made.buttons, explorer.grid({label: `The matrix of ${name}: a row per channel of ${name}; column b, the bias, is added at the end`, name: `w_${name}`, rows: explorer.channels(8).map((c) => `${name} ${c}`),
         columns: [...explorer.channels(8), 'b'], values: all.steps[`w_${name}`], pick: unfold.pick}),
       explorer.grid({label: `${name} of '${words[word.at]}': 4 channels for head 0, 4 for head 1`, name, rows: [name], columns: explorer.channels(8), values: [all.steps[name].map((head) => head[word.at]).flat()],
         hides: () => !shown, where: (_, column) => ({step: name, head: Math.floor(column / 4), row: word.at, column: column % 4}), pick: unfold.pick})]};

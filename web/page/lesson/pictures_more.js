@@ -11,12 +11,12 @@
     async weight({shown, unfold, scheme}) {
       const all = await explorer.lesson_steps(scheme, sentence), [q, k] = all.kind === 'rotated' ? ['rotated_q', 'rotated_k'] : ['q', 'k'];
       const {[q]: queries, [k]: keys, biased, weights} = Object.fromEntries(Object.entries(all.steps).map(([name, table]) => [name, table[kHead]]));
-      const scores = biased[kQuery], right = scores.indexOf(Math.max(...scores));
-      unfold.of(all, shown ? {step: 'weights', head: kHead, row: kQuery, column: right} : {step: 'scores', head: kHead, row: kQuery, column: 1});
-      return {options: words.map((word, place) => `${place} ${word}`), right, elements: [explorer.formula('whole'), row_of(q, queries, 'The query of \'cat\', q', unfold),
+      const scores = biased[kQuery], has_bias = all.kind.endsWith('_bias'), step = has_bias ? 'biased' : 'scores', right = scores.indexOf(Math.max(...scores));
+      unfold.of(all, shown ? {step: 'weights', head: kHead, row: kQuery, column: right} : {step, head: kHead, row: kQuery, column: 1});
+      return {options: words.map((word, place) => `${place} ${word}`), right, elements: [explorer.formula(has_bias ? 'whole_biased' : 'whole'), has_bias && make('p', {class: 'note'}, 'ALiBi then subtracts a number that grows with the distance of the two words.'), row_of(q, queries, 'The query of \'cat\', q', unfold),
         explorer.grid({label: 'The keys k, the scores of \'cat\' and its weights', name: k, rows: words, columns: ['k 0', 'k 1', 'k 2', 'k 3', 'score', 'weight'],
           values: keys.map((key, row) => [...key, scores[row], weights[kQuery][row]]), hides: (_, column) => column === 5 && !shown,
-          where: (row, column) => column < 4 ? {step: k, head: kHead, row, column} : {step: column === 5 ? 'weights' : all.kind.endsWith('_bias') ? 'biased' : 'scores', head: kHead, row: kQuery, column: row}, pick: unfold.pick})]};
+          where: (row, column) => column < 4 ? {step: k, head: kHead, row, column} : {step: column === 5 ? 'weights' : step, head: kHead, row: kQuery, column: row}, pick: unfold.pick})]};
     },
 
     async output({shown, unfold, scheme}) {
@@ -54,7 +54,7 @@
       const results = await explorer.lengths_data(), titles = Object.fromEntries((await explorer.schemes()).map(({name, title}) => [name, title]));
       const series = results.rows.map(({label, segments}) => ({title: label === 'none' ? 'none' : titles[label] ?? label, values: segments.map(({perplexity}) => perplexity)}));
       const guide = [['The text is as long as in training', 'rotary, as most current models'], ['Longer texts than in training', 'ALiBi, or rotary scaled by YaRN or NTK'],
-        ['The length is fixed: images or short texts', 'learned or sinusoidal'], ['A model of sets, in which the order has no meaning', 'none']];
+        ['Inputs of a fixed size, such as images', 'learned, or rotary with two axes'], ['A model of sets, in which the order has no meaning', 'none']];
       return {elements: [explorer.draw_lines(results.lengths, series, shown ? 4 : 1), shown && make('table', {class: 'guide'}, make('caption', {}, 'Which encoding?'),
         make('tbody', {}, ...guide.map(([when, what]) => make('tr', {}, make('th', {scope: 'row'}, when), make('td', {}, what)))))]};
     },

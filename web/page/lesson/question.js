@@ -17,7 +17,7 @@
         button.classList.toggle('right', i === right);
       });
       answer.classList.toggle('wrong', chosen !== right);
-      answer.replaceChildren(make('strong', {}, chosen === right ? 'Yes. ' : `No: ${options[right]}. `), reason, more && ' ' + more);
+      answer.replaceChildren(make('strong', {}, chosen === right ? 'Yes. ' : `Not quite. The answer is: ${options[right]}. `), reason, more && ' ' + more);
     }
     if (said !== null) show(said);
     return make('fieldset', {class: 'question'}, make('legend', {}, 'What do you think?'), make('p', {}, question), make('div', {class: 'row'}, ...buttons), answer);

@@ -16,7 +16,7 @@
     const of_head = head === null ? '' : `, head ${head}`;
     if (step.startsWith('w_')) return `W_${step.slice(2)}, row ${row}, column ${column}`;
     if (/^(scores|biased|weights)$/.test(step)) {
-      return `${{scores: 'score', biased: 'score after mask and bias', weights: 'weight'}[step]} of ${word(queries, row)} for ${word(keys, column)}, place ${column}${of_head}`;
+      return `${{scores: 'score', biased: 'score after mask and bias', weights: 'weight'}[step]} of ${word(queries, row)} (place ${row}) for ${word(keys, column)} (place ${column})${of_head}`;
     }
     const names = {embeddings: 'vector', positions: 'address', inputs: 'input', rotated_q: 'q, rotated', rotated_k: 'k, rotated', mixed: 'sum', output: 'output'};
     return `${names[step] ?? step} of ${word(kOfKeys.test(step) ? keys : queries, row)}, place ${row}${of_head}, channel ${column}`;
@@ -54,7 +54,7 @@
     switch (step) {
       case 'embeddings': return {formula: step, says: 'This is a number of the table of words. Here it is drawn from the word and the seed; in a trained model, training determines it.', lines: []};
       case 'w_q': case 'w_k': case 'w_v': case 'w_out':
-        return {says: 'This is a weight of the model. Here it is drawn at random from the seed; in a trained model, training determines it.', lines: []};
+        return {says: 'This is a parameter of the model. Here it is drawn at random from the seed; in a trained model, training determines it.', lines: []};
       case 'positions': {
         if (all.kind !== 'added') return {formula: step, says: 'This scheme adds nothing to the vectors of words.', lines: []};
         const pair = Math.floor(column / 2), name = column % 2 === 0 ? 'sin' : 'cos', angle = row * all.frequencies[pair];

@@ -3,7 +3,8 @@
 
 (() => {
   const explorer = globalThis.explorer, {make, state} = explorer, {steps} = globalThis.sextant_lesson;
-  const kIntroduction = 'The lesson has ten steps and takes a quarter of an hour. The page computes all numbers, and each can be chosen. The model is small and its weights are random: they show how attention works, not what words mean.';
+  const kIntroduction = 'The lesson has ten steps and takes 15 to 20 minutes. The page computes all numbers: click a number in a table to see how. In steps 1 to 8 the model is small and its matrices are random: they show how attention works, not what words mean.';
+  const kEnd = 'This is the end of the lesson. Attention alone cannot tell the order of words. An address that is added, a rotation, or a number per distance tells it. On texts longer than those of the training, the choice between them decides.';
   const kSchemes = ['sinusoidal', 'rotary', 'alibi', 'none'], kWithScheme = ['projections', 'weight', 'output', 'masks_and_heads'];
   const kMore = {order: ['order', 'Swap words in your own sentence'], addresses: ['positions', 'All schemes and their parameters'], output: ['attention', 'Every step with your own sentence'],
     trained: ['model', 'Other trained models, or your own model folder'], length: ['lengths', 'Show your own results']};
@@ -57,7 +58,9 @@
           draw(`.question button:nth-child(${option + 1})`);
         });
         const positions = kWithScheme.includes(step.name) && explorer.field('Positions', explorer.select(kSchemes.map((name) => [name, list.find((one) => one.name === name).title]), scheme, (value) => {
-          state.set({scheme: value === 'sinusoidal' ? null : value});
+          const given = answers();
+          if (step.asks_again) given[at - 1] = null;  // the answer depends on the positions
+          state.set({scheme: value === 'sinusoidal' ? null : value, answers: given.map((one) => one ?? '').join('.')});
           draw('.stage select');
         }));
         const numbers = !['trained', 'length'].includes(step.name), [view, says] = kMore[step.name] ?? [];
@@ -68,9 +71,9 @@
             class: answers()[i] === null ? '' : 'done', 'aria-current': i + 1 === at ? 'step' : null, onclick: () => go(i + 1)}, String(i + 1))))),
           make('h3', {tabindex: -1}, `${at}. ${step.title}`), at === 1 ? make('p', {class: 'note'}, kIntroduction) : '', make('p', {class: 'says'}, step.says), positions || '',
           make('div', {class: numbers ? 'two' : ''}, make('div', {class: 'shown'}, ...made.elements.filter(Boolean)), numbers ? unfolding.home : ''), made.below ?? '',
-          question,
+          question, at === steps.length && said !== null ? make('p', {class: 'verdict'}, kEnd) : '',
           make('div', {class: 'row turn', role: 'group', 'aria-label': 'Turn'}, make('button', {type: 'button', class: 'back', disabled: at === 1, onclick: () => go(at - 1)}, 'Back'),
-            make('button', {type: 'button', class: 'next', disabled: at === steps.length, onclick: () => go(at + 1)}, at === steps.length ? 'The end' : 'Next'),
+            at < steps.length && make('button', {type: 'button', class: 'next', onclick: () => go(at + 1)}, 'Next'),
             view ? make('a', {href: `#view=${view}`}, says) : ''));
         const pressed = focus && stage.querySelector(focus);
         if (pressed) pressed.focus({preventScroll: true});

@@ -82,6 +82,7 @@
       last = event;
     });
     function drop() {
+      follow();  // the last move, if its frame has not come
       if (drag?.begun) {
         drag.chip.classList.remove('dragged');
         moved(order, true);
