@@ -56,5 +56,5 @@ def test_what_is_refused(tmp_path):
     file = json.loads((STORED / "bert.json").read_text())
     file["normalizer"]["fast"] = True
     (tmp_path / "tokenizer.json").write_text(json.dumps(file))
-    with pytest.raises(ValueError, match='in normalizer, got "fast" with true'):
+    with pytest.raises(ValueError, match="in normalizer, got 'fast' with true"):
         sextant.PretrainedTokenizer(tmp_path)

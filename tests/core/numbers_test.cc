@@ -209,7 +209,7 @@ TEST(ParseDouble, ShowsOnlyTheBeginningOfLongText) {
       [] { parse_double(std::string(1000, 'x'), "base"); },
       ThrowsMessage<Error>("[base] must be a number, got '" + std::string(40, 'x') + "...'"));
   EXPECT_THAT([] { parse_double("\x1b[2J", "base"); },
-              ThrowsMessage<Error>("[base] must be a number, got '?[2J'"));
+              ThrowsMessage<Error>("[base] must be a number, got '\\x1b[2J'"));
 }
 
 TEST(ParseInt64, ReadsTheWholeRange) {

@@ -351,7 +351,7 @@ TEST(Safetensors, RefusesOverlapsAndGaps) {
 
 TEST(Safetensors, ShowsHostileNamesHarmlessly) {
   expect_file_refused(with_length("{\"\\u001b[31m\":1}"),
-                      "must have an object for '?[31m', got a number");
+                      "must have an object for '\\x1b[31m', got a number");
 }
 
 }  // namespace

@@ -103,7 +103,7 @@ TEST(ConvertCheckpoint, RefusesWhatItWouldMakeWrong) {
   EXPECT_THAT(refusal(std::move(marked), to), HasSubstr("is interleaved already"));
   SafetensorsFile other = checkpoint();
   other.metadata["rotary_layout"] = "both\n";
-  EXPECT_THAT(refusal(std::move(other), to), HasSubstr("got 'both?'"));
+  EXPECT_THAT(refusal(std::move(other), to), HasSubstr("got 'both\\n'"));
   SafetensorsFile unknown = checkpoint();
   unknown.tensors["layers.0.attention.query.weight"] = counted({16, 16});
   EXPECT_THAT(refusal(std::move(unknown), to), HasSubstr("refers to q or k, but is not known"));

@@ -120,7 +120,7 @@ TEST(Schemes, AnUnknownNameIsAnsweredWithTheNearest) {
   EXPECT_EQ(error_of([] { find_scheme("rotry"); }),
             "[scheme] must be the name of a scheme, got 'rotry'; did you mean 'rotary'?");
   EXPECT_THAT(error_of([] { find_scheme("frequency"); }), HasSubstr("; there are "));
-  EXPECT_THAT(error_of([] { find_scheme("\x1b[2J"); }), HasSubstr(", got '?[2J'"));
+  EXPECT_THAT(error_of([] { find_scheme("\x1b[2J"); }), HasSubstr(", got '\\x1b[2J'"));
 }
 
 TEST(Schemes, AnUnknownParameterIsAnsweredWithTheKnownOnes) {
@@ -131,7 +131,7 @@ TEST(Schemes, AnUnknownParameterIsAnsweredWithTheKnownOnes) {
               }),
               "[" + std::string(scheme->name) + "] " +
                   (known.empty() ? "has no parameters" : "has the parameters " + known) +
-                  ", got 'no?such'");
+                  ", got 'no\\nsuch'");
   }
 }
 

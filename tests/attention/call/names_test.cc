@@ -28,7 +28,7 @@ TEST(AttentionNames, UnknownOnesAreRefusedWithTheList) {
             "[--stage] must be one of scores, capped, biased, probabilities, got ''");
   EXPECT_EQ(error_of([&] { parse_name<Causal>("\x1b[2J", "--causal"); }),
             "[--causal] must be one of none, top_left, bottom_right, at_offsets, at_lengths, "
-            "got '?[2J'");
+            "got '\\x1b[2J'");
 }
 
 }  // namespace
