@@ -134,7 +134,7 @@ def test_any_text_is_shown_or_refused_in_words(explorer, view, text):
     page = one.open(view)
     page.locator("textarea").first.fill(text)
     page.wait_for_timeout(1500)
-    assert page.locator(".verdict, .picture svg").count() > 0
+    page.wait_for_selector(".verdict, .picture svg", state="attached")  # a busy machine takes longer
     assert page.locator("#view").inner_text().strip() != ""
     assert one.problems == []
 
