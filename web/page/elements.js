@@ -16,21 +16,16 @@
     return element;
   };
 
-  // Inserts the program's SVG into the page; it has a title, a description and no scripts.
-  // In a narrow window a picture shrinks; if its words became too small, it scrolls instead.
-  const kSmallestText = 10, kStillRead = 7.5;  // pixels
-  const kSides = 42;  // the page's margins
+  const kSides = 42;  // pixels of the page's margins
   const kWidest = 950, kNarrowest = 280;  // of the program's pictures: without --max-width, and the least that it takes
   // The options that fit a picture into its place.
   explorer.width_args = (place) => {
-    const width = (place && place.clientWidth) || Math.min(innerWidth, document.documentElement.clientWidth) - kSides;
+    const width = place?.clientWidth || document.documentElement.clientWidth - kSides;
     return width < kWidest ? ['--max-width', String(Math.max(kNarrowest, width))] : [];
   };
+  // Inserts the program's SVG into the page; it has a title, a description and no scripts.
   explorer.show_svg = (place, svg) => {
     const parsed = new DOMParser().parseFromString(svg, 'image/svg+xml').documentElement;
-    const sizes = [...parsed.querySelectorAll('[font-size]')].map((one) => Number(one.getAttribute('font-size')));
-    const width = parsed.getAttribute('width'), text = Math.min(...sizes), shrunk = text * Math.min(1, (innerWidth - kSides) / width);
-    place.style.setProperty('--readable', shrunk >= kStillRead ? '0' : Math.ceil(width * Math.min(1, kSmallestText / text)) + 'px');
     parsed.removeAttribute('height');
     place.replaceChildren(document.importNode(parsed, true));
   };

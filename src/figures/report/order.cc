@@ -114,13 +114,12 @@ void two_layers(ReportPage& page, const ReportText& text, Json& numbers) {
   const LayersApart apart = layers_apart(text);
   page.paragraph(
       lesson_text("order", "reason") +
-      " This holds for the last word of one layer: a second layer can read order from the "
-      "causal mask. The table compares both orders after "
-      "one layer and after two, without "
-      "positions; each layer adds the output of attention to its input. With a causal "
-      "mask, the words between the two swapped ones see different words in the first "
-      "layer, and the second layer reads the result. Without a mask every word sees the "
-      "same words, so the outputs are identical after any number of layers.");
+      " This holds for the last word of one layer: a second layer can read order from the causal "
+      "mask. The table compares both orders after one layer and after two, without positions; each "
+      "layer adds the output of attention to its input. With a causal mask, the words between the "
+      "two swapped ones see different words in the first layer, and the second layer reads the "
+      "result. Without a mask every word sees the same words, so the outputs are identical after "
+      "any number of layers.");
   page.table({{"the last token's outputs, without positions", "causal mask", "no mask"},
               {"after one layer", share(apart.causal[0]), share(apart.unmasked[0])},
               {"after two layers", share(apart.causal[1]), share(apart.unmasked[1])}});
