@@ -77,7 +77,7 @@ std::span<const std::byte> FileBytes::map() const {
   return mapped_ = std::as_bytes(std::span<const char>(copied_));
 }
 
-void FileBytes::release(std::span<const std::byte> read) const noexcept {
+void FileBytes::release([[maybe_unused]] std::span<const std::byte> read) const noexcept {
 #ifndef __EMSCRIPTEN__
   const std::lock_guard lock(mutex_);
   const auto address = [](const std::byte* byte) { return reinterpret_cast<std::uintptr_t>(byte); };

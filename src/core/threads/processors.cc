@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // The processors of the mask; more than a mask of fixed size holds: those of the machine.
-int affine_processors() noexcept {
+[[maybe_unused]] int affine_processors() noexcept {
 #ifdef __linux__
   cpu_set_t mask;
   if (sched_getaffinity(0, sizeof mask, &mask) == 0) return CPU_COUNT(&mask);
