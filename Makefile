@@ -195,7 +195,7 @@ site:            ## the documentation as one offline, searchable site: build/sit
 page:            ## the explorer with the lesson, one offline page on the same C++ in WebAssembly: out/explorer.html, and out/explorer/ (5 minutes)
 	@scripts/setup.sh web
 	NODE_PATH=/usr/share/nodejs cmake --preset web
-	NODE_PATH=/usr/share/nodejs cmake --build --preset web --target sextant_app bench_browser
+	NODE_PATH=/usr/share/nodejs cmake --build --preset web --target sextant_app
 	$(SYSTEM_PYTHON) web/build_page.py build/web/bin out/explorer
 
 public: site page ## the pages of a release, in build/public: the site, and the explorer in its folder explorer/
@@ -210,6 +210,7 @@ check-workflows: ## .github/workflows by actionlint, which it installs in build/
 
 test-page: page  ## the explorer in headless Chromium, compared with the command line
 	@scripts/setup.sh build web-test
+	NODE_PATH=/usr/share/nodejs cmake --build --preset web --target bench_browser
 	@test -x build/page/bin/python || $(SYSTEM_PYTHON) -m venv build/page
 	build/page/bin/pip install --quiet --disable-pip-version-check -r web/requirements.txt
 	cmake --preset release $(CONFIGURE)
