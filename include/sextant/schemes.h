@@ -29,6 +29,7 @@
 #include "sextant/schemes/distance/window.h"
 #include "sextant/schemes/ids/positions.h"
 #include "sextant/schemes/indexed/alibi_2d.h"
+#include "sextant/schemes/indexed/block_mask.h"
 #include "sextant/schemes/indexed/chunk_mask.h"
 #include "sextant/schemes/indexed/document_mask.h"
 #include "sextant/schemes/indexed/fire.h"

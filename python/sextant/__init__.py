@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from . import lessons, plot, positions, train
     from ._calls import extrapolate
     from ._extrapolate import exchange_positions
-    from ._functions import bias, mask
+    from ._functions import bias, block_mask, mask
     from ._image_model import ImageModel
     from ._interop import LayerPositions, convert_rotary, from_config, identify
     from ._load_models import load, load_pretrained, shipped
@@ -60,7 +60,7 @@ _LATER = {
     "train": (),
     "_calls": ("extrapolate",),
     "_extrapolate": ("exchange_positions",),
-    "_functions": ("bias", "mask"),
+    "_functions": ("bias", "block_mask", "mask"),
     "_image_model": ("ImageModel",),
     "_interop": ("LayerPositions", "convert_rotary", "from_config", "identify"),
     "_load_models": ("load", "load_pretrained", "shipped"),
@@ -126,6 +126,7 @@ __all__ = [
     "attention_statistics",
     "attention_weights",
     "bias",
+    "block_mask",
     "can_save_png",
     "convert_rotary",
     "exchange_positions",

@@ -1,4 +1,4 @@
-"""Biases and masks by a function of positions, which the operator calls tile by tile."""
+"""Biases and masks by a function of positions, which the operator calls tile by tile, and masks by lists of blocks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from . import _core
 if TYPE_CHECKING:
     from numpy import bool_, float64, int64
     from numpy.typing import NDArray
+
+    from ._types import Array
 
     BiasFunction = Callable[[NDArray[int64], NDArray[int64], NDArray[int64]], Any]
     MaskFunction = Callable[[NDArray[int64], NDArray[int64], NDArray[int64]], "NDArray[bool_] | bool"]
@@ -73,6 +75,38 @@ def mask(function: MaskFunction, length: int, *, heads: int = 1) -> _core.ScoreT
         Dong et al. 2024, 2412.05496
     """
     return _core.function_term(function, True, length, heads, None, 0, (mask_of, (function, length, heads)))
+
+
+def block_mask(block_indices: Array, *, query_block: int = 64, key_block: int = 64, group: int = 1) -> _core.ScoreTerm:
+    """A mask by lists of key blocks, for attention(bias=...): block-sparse attention.
+
+    Query i sees key j if j // key_block is listed for its block, i // query_block. Queries count from the first of the call, keys from the
+    first of the sequence; position ids have no effect. Memory is that of the lists. Blocks of 64 queries and 128 keys that are hidden as a
+    whole are not computed, so multiples of these are fastest. causal= and other masks hide further pairs.
+
+    Args:
+        block_indices: [batch or 1, heads // group or 1, query_blocks, n] of whole numbers, in any order; -1 is no block. Batch, or batch and
+            heads, may be left out
+        query_block: queries of a block, 1 .. 2^20
+        key_block: keys of a block, 1 .. 2^20
+        group: adjacent heads of q that share a list, as with grouped heads; only with lists for several heads
+
+    Returns:
+        A ScoreTerm, for attention(bias=...), alone or in a list. Calls with segments, another batch, other heads, another number of query
+        blocks, or fewer key blocks than the lists name are refused.
+
+    Raises:
+        ValueError, TypeError: naming the argument that does not fit
+
+    Source:
+        Child et al. 2019, 1904.10509; lists that depend on content: Yuan et al. 2025, 2502.11089
+    """
+    return _core.block_mask(block_indices, query_block, key_block, group, block_mask_of)
+
+
+def block_mask_of(block_indices: NDArray[int64], query_block: int, key_block: int, group: int) -> _core.ScoreTerm:
+    """What a pickle calls."""
+    return block_mask(block_indices, query_block=query_block, key_block=key_block, group=group)
 
 
 def bias_of(function: BiasFunction, length: int, heads: int, gradient: GradientFunction | None, parameters: int) -> _core.ScoreTerm:

@@ -288,6 +288,54 @@ def test_a_function_with_a_name_survives_a_pickle():
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(term)).array(), term.array())
 
 
+@pytest.mark.parametrize("sizes", [(64, 64, 1), (16, 40, 2), (1, 7, 1)])
+def test_a_mask_of_blocks_is_the_dense_one_forward_and_backward(sizes):
+    query_block, key_block, group = sizes
+    q, k, v, dout = (numbers(2, heads, LENGTH, 16, seed=n) for n, heads in enumerate((4, 2, 2, 4)))
+    blocks = -(-LENGTH // key_block)
+    lists = np.random.default_rng(3).integers(-1, blocks, (2, 4 // group, -(-LENGTH // query_block), 3))
+    ids = np.arange(LENGTH)
+    listed = np.zeros((*lists.shape[:3], blocks), bool)
+    for place in np.ndindex(lists.shape):
+        if lists[place] >= 0:
+            listed[(*place[:3], lists[place])] = True
+    seen = np.repeat(listed[:, :, ids // query_block][..., ids // key_block], group, 1)
+    assert 0 < seen.mean() < 1
+    term = sextant.block_mask(lists, query_block=query_block, key_block=key_block, group=group)
+    np.testing.assert_array_equal(sextant.attention(q, k, v, bias=term), sextant.attention(q, k, v, mask=seen))
+    by_lists, by_array = (sextant.attention_backward(dout, q, k, v, **given) for given in (dict(bias=term), dict(mask=seen)))
+    for each in ("dq", "dk", "dv"):
+        np.testing.assert_array_equal(getattr(by_lists, each), getattr(by_array, each))
+    assert_within(sextant.attention(q, k, v, bias=term), Attention(q, k, mask=seen).output(v))
+    again = pickle.loads(pickle.dumps(term))
+    np.testing.assert_array_equal(sextant.attention(q, k, v, bias=again), sextant.attention(q, k, v, bias=term))
+
+
+def test_lists_of_blocks_may_leave_out_batch_and_heads_and_serve_a_cache():
+    q, k, v = (numbers(2, 2, 200, 8, seed=n) for n in range(3))
+    shown = sextant.block_mask(np.array([[1, -1], [0, 1]])).array()[0]  # of the first 128 keys
+    np.testing.assert_array_equal(np.isneginf(shown[[0, 127]][:, [0, 63, 64, 127]]), [[True, True, False, False], [False] * 4])
+    cache = sextant.KvCache(batch=2, kv_heads=2, head_dim=8)
+    cache.append(k, v)
+    newest = sextant.block_mask(np.array([[0, 3]]))  # of one query: the first block and the last
+    seen = np.isin(np.arange(200) // 64, [0, 3])
+    np.testing.assert_array_equal(cache.attend(q[:, :, -1:], bias=newest), sextant.attention(q[:, :, -1:], k, v, mask=seen[None, None, None]))
+
+
+@pytest.mark.parametrize("make, words", [
+    (lambda: sextant.block_mask(np.zeros((2, 1))), r"\[block_mask.block_indices\] must be an array of whole numbers"),
+    (lambda: sextant.block_mask(np.array([0, 1])), r"\[block_mask.block_indices\] must be an array of whole numbers"),
+    (lambda: sextant.block_mask(np.array([[0, -2]])), r"\[block_mask.block_indices\] must be in -1 .. 2\^31, got -2"),
+    (lambda: sextant.block_mask(np.array([[0]]), query_block=0), r"\[block_mask.query_block\] must be in 1 .. 1048576, got 0"),
+    (lambda: sextant.block_mask(np.array([[0]]), key_block="a"), r"\[block_mask.key_block\]"),
+    (lambda: sextant.attention(Q, Q, Q, bias=sextant.block_mask(np.array([[1]]))), r"\[block_mask.block_indices\] must be -1 or a key block of the call, 0 .. 0, got 1"),
+    (lambda: sextant.attention(Q, Q, Q, bias=sextant.block_mask(np.array([[0]]), query_block=8)), r"must have 3 query blocks of 8 for q_len 20, got 1"),
+])  # fmt: skip
+def test_lists_of_blocks_that_do_not_fit_are_refused_by_name(make, words):
+    with pytest.raises((ValueError, TypeError), match=words):
+        make()
+
+
 def test_many_threads_of_python_may_use_one_mask():
     q = numbers(1, 2, LENGTH, 8)
     term = sextant.mask(MASKS["documents"], LENGTH)

@@ -10,6 +10,7 @@
 #include "schemes/function_term.h"
 #include "schemes/tables.h"
 #include "sextant/core/parallel.h"
+#include "sextant/schemes/indexed/block_mask.h"
 
 namespace sextant::python {
 namespace {
@@ -32,6 +33,30 @@ PyDistanceBias new_distance_bias(const nb::object& values, const nb::object& ori
                                            std::to_string(bias.slopes.size()));
   }
   return {std::move(bias)};
+}
+
+// `made_by` makes the term again from these arguments.
+nb::object block_mask_term(nb::handle block_indices, nb::handle query_block, nb::handle key_block,
+                           nb::handle group, nb::handle made_by) {
+  const InputArray array({block_indices, "block_mask", "block_indices"});
+  const int rank = array.shape().rank();
+  if (rank < 2 || rank > 4 || is_float(array.dtype()) || array.dtype() == DType::boolean) {
+    throw_type_error(array.argument(),
+                     "an array of whole numbers [batch, heads, query_blocks, n], the first axes "
+                     "may be left out");
+  }
+  const BlockMask sizes{Argument{query_block, "block_mask", "query_block"}.integer(),
+                        Argument{key_block, "block_mask", "key_block"}.integer(),
+                        Argument{group, "block_mask", "group"}.integer()};
+  Tensor<std::int64_t> indices = array.copy().to<std::int64_t>();
+  View<const std::int64_t> lists = indices;
+  while (lists.rank() < 4) lists = lists.unsqueeze(0);
+  PyScoreTerm term{block_mask(sizes, lists), lists.size(1) * (lists.size(1) == 1 ? 1 : sizes.group),
+                   lists.size(2) * sizes.query_block};
+  term.reduced = nb::make_tuple(nb::borrow(made_by),
+                                nb::make_tuple(to_python(std::move(indices)), sizes.query_block,
+                                               sizes.key_block, sizes.group));
+  return nb::cast(std::move(term));
 }
 
 }  // namespace
@@ -122,6 +147,12 @@ void bind_biases(nb::module_& module) {
         return "ScoreTerm(heads=" + std::to_string(self.heads) +
                ", length=" + std::to_string(self.length) + ")";
       });
+  module.def(
+      "block_mask", &block_mask_term, nb::arg("block_indices").none(),
+      nb::arg("query_block").none(), nb::arg("key_block").none(), nb::arg("group").none(),
+      nb::arg("made_by"),
+      nb::sig("def block_mask(block_indices: object, query_block: object, key_block: object, "
+              "group: object, made_by: object) -> ScoreTerm"));
   add_object_of(term);
   show_as_heatmap<PyScoreTerm>(
       term, [](const PyScoreTerm& self) { return !self.term->needs().reads_rows(); });
