@@ -33,7 +33,7 @@ demo:            ## install missing packages, build, and write out/report.html
 	  '  $(SEXTANT) attend "the quick brown fox jumps over the lazy dog" --scheme rotary --causal -o out/attention.svg' \
 	  '  $(SEXTANT) compare "the zebra chased the lion ." "the lion chased the zebra ." --lab' \
 	  '  $(SEXTANT) plot heatmap --length 100 --width 512 -o out/positions.png' \
-	  'The lesson in the browser: make page builds out/explorer.html in about five minutes; releases have that file.'
+	  'The lesson in the browser: make page builds out/explorer.html in five to ten minutes; releases have that file.'
 
 demo-train:      ## build, teach a small translator dates in words, check it on dates it has never seen
 	@$(MAKE) --no-print-directory program
@@ -192,7 +192,7 @@ site:            ## the documentation as one offline, searchable site: build/sit
 	cmake --build --preset release --target sextant_app sextant_python
 	PYTHONPATH=$(CURDIR)/build/release/python PYTHONDONTWRITEBYTECODE=1 $(VENV)/bin/python docs/site/build_site.py build/release/bin/sextant build/site
 
-page:            ## the explorer with the lesson, one offline page on the same C++ in WebAssembly: out/explorer.html, and out/explorer/ (5 minutes)
+page:            ## the explorer with the lesson, one offline page on the same C++ in WebAssembly: out/explorer.html, and out/explorer/ (5 to 10 minutes)
 	@scripts/setup.sh web
 	NODE_PATH=/usr/share/nodejs cmake --preset web
 	NODE_PATH=/usr/share/nodejs cmake --build --preset web --target sextant_app
