@@ -69,6 +69,21 @@ class Explorer:
         self.page.wait_for_selector("html[data-view]", timeout=30000)
         return self.page
 
+    def settled(self):
+        """The page once it computes nothing and has not changed for 0.4 seconds: a busy machine takes longer than any fixed time."""
+        self.page.evaluate("""async () => {
+          let running = null, last = '', since = performance.now();
+          explorer.engine.watch((call) => { running = call; });
+          for (;;) {
+            const busy = document.querySelectorAll('[aria-busy]').length;
+            const now = [document.querySelectorAll('*').length, document.documentElement.scrollHeight, busy, running?.id].join();
+            if (now !== last) [last, since] = [now, performance.now()];
+            if (busy === 0 && running === null && performance.now() - since > 400) return;
+            await new Promise((resolve) => setTimeout(resolve, 50));
+          }
+        }""")
+        return self.page
+
     def picture(self):
         """The SVG that the view shows, drawn anew."""
         self.page.wait_for_selector(".picture:not([aria-busy]) svg", timeout=30000)

@@ -98,8 +98,9 @@ def test_keys_move_words_and_change_views(shared):
 @pytest.mark.slow
 @pytest.mark.parametrize("view", VIEWS)
 def test_tab_reaches_every_control(explorer, view):
-    page = explorer().open(view)
-    page.wait_for_timeout(800)
+    one = explorer()
+    one.open(view)
+    page = one.settled()
     reach = page.evaluate("""() => [...document.querySelectorAll('button, select, input, textarea, summary')].filter(
       (one) => !one.disabled && one.checkVisibility() && one.tabIndex >= 0).length""")
     seen = set()
@@ -117,11 +118,11 @@ def test_tab_reaches_every_control(explorer, view):
 @pytest.mark.parametrize("view", VIEWS)
 def test_axe_finds_nothing(explorer, view, scheme):
     one = explorer(scheme=scheme)
-    page = one.open(view)
-    page.wait_for_timeout(800)
+    one.open(view)
+    page = one.settled()
     for details in page.locator("details").all():
         details.evaluate("(one) => { one.open = true; }")
-    page.wait_for_timeout(500)
+    one.settled()
     found = Axe().run(page).response["violations"]
     assert [(one["id"], [node["html"][:160] for node in one["nodes"][:3]]) for one in found] == []
 
@@ -133,8 +134,7 @@ def test_any_text_is_shown_or_refused_in_words(explorer, view, text):
     one = explorer()
     page = one.open(view)
     page.locator("textarea").first.fill(text)
-    page.wait_for_timeout(1500)
-    page.wait_for_selector(".verdict, .picture svg", state="attached")  # a busy machine takes longer
+    one.settled()
     assert page.locator("#view").inner_text().strip() != ""
     assert one.problems == []
 

@@ -39,9 +39,9 @@ def test_the_first_picture_comes_soon(explorer):
 
 
 def test_frames_while_a_word_of_128_is_dragged(explorer):
-    page = explorer(width=1200, height=1000).open("text=" + text_of(127).replace(" ", "+") + "+.")
-    page.wait_for_selector(".verdict[data-having]")
-    page.wait_for_timeout(1500)
+    one = explorer(width=1200, height=1000)
+    one.open("text=" + text_of(127).replace(" ", "+") + "+.").wait_for_selector(".verdict[data-having]")
+    page = one.settled()
     chips = page.locator(".chips button")
     assert chips.count() == 128
     begin, end = chips.nth(3).bounding_box(), chips.nth(60).bounding_box()
@@ -79,8 +79,8 @@ def test_two_thousand_tokens_do_not_stop_the_page(explorer):
 @pytest.mark.slow
 def test_a_long_call_says_so_and_can_be_stopped(explorer):
     one = explorer()
-    page = one.open("view=attention")
-    one.picture()
+    one.open("view=attention")
+    page = one.settled()
     place = page.locator("#view").bounding_box()
     page.evaluate("() => { explorer.engine.run(['train', 'dates', '-o', '/long', '--steps', '2000']).then((answer) => { globalThis.code = answer.code; }); }")
     page.locator(".progress", has_text="Computing").wait_for(timeout=30000)

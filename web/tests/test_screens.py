@@ -45,8 +45,9 @@ def test_a_screen_says_its_words(explorer, name):
 @pytest.mark.parametrize("width", [360, 1000, 1600, 3840])
 @pytest.mark.parametrize("view", VIEWS)
 def test_the_page_is_not_wider_than_the_window(explorer, view, width):
-    page = explorer(width=width, height=800).open(view)
-    page.wait_for_timeout(1000)
+    one = explorer(width=width, height=800)
+    one.open(view)
+    page = one.settled()
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
 
 
