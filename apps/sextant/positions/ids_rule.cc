@@ -15,7 +15,7 @@
 namespace sextant::app {
 namespace {
 
-constexpr std::int64_t kMost = std::int64_t{1} << 30;
+constexpr std::int64_t kMaxNumber = std::int64_t{1} << 30;
 
 RowIds rows_of(const Tensor<std::int64_t>& ids, std::int64_t axes) {
   return {{ids.span().begin(), ids.span().end()}, axes};
@@ -39,7 +39,8 @@ std::vector<std::int64_t> sides(std::string_view text, std::size_t count, const 
     throw Error(where, std::string("must be ") + form + ", got '" + std::string(text) + "'");
   }
   std::vector<std::int64_t> numbers;
-  for (const std::string& part : parts) numbers.push_back(parse_integer(part, where, 1, kMost));
+  for (const std::string& part : parts)
+    numbers.push_back(parse_integer(part, where, 1, kMaxNumber));
   return numbers;
 }
 
@@ -47,7 +48,7 @@ RowIds patches(const std::string& text, const std::string& where) {
   constexpr const char* kForm = "patches:HEIGHTxWIDTH/SIDE";
   const std::vector<std::string> parts = parts_of(text, '/');
   const std::vector<std::int64_t> pixels = sides(parts[0], 2, where, kForm);
-  const std::int64_t side = parts.size() == 2 ? parse_integer(parts[1], where, 1, kMost) : 0;
+  const std::int64_t side = parts.size() == 2 ? parse_integer(parts[1], where, 1, kMaxNumber) : 0;
   if (side == 0) throw Error(where, std::string("must be ") + kForm + ", got '" + text + "'");
   for (const std::int64_t length : pixels) {
     if (length % side == 0) continue;
@@ -63,8 +64,8 @@ MropeSegment segment_of(const std::string& text, const std::string& where) {
   const auto equals = text.find('=');
   const std::string kind = text.substr(0, equals);
   const std::string value = equals == text.npos ? "" : text.substr(equals + 1);
-  if (kind == "text") return MropeSegment::text(parse_integer(value, where, 0, kMost));
-  if (kind == "padding") return MropeSegment::padding(parse_integer(value, where, 0, kMost));
+  if (kind == "text") return MropeSegment::text(parse_integer(value, where, 0, kMaxNumber));
+  if (kind == "padding") return MropeSegment::padding(parse_integer(value, where, 0, kMaxNumber));
   if (kind == "image") {
     const auto of = sides(value, 2, where, kForm);
     return MropeSegment::image(of[0], of[1]);
@@ -79,7 +80,7 @@ MropeSegment segment_of(const std::string& text, const std::string& where) {
 std::vector<std::int64_t> begins(const std::string& text, const std::string& where) {
   std::vector<std::int64_t> numbers;
   for (const std::string& part : parts_of(text, ',')) {
-    numbers.push_back(parse_integer(part, where, 0, kMost));
+    numbers.push_back(parse_integer(part, where, 0, kMaxNumber));
   }
   return numbers;
 }

@@ -78,6 +78,13 @@ enum class TermTiles {
   rows,     // double, one query with all its keys that causal, window and lengths leave
 };
 
+// What a term does to the pairs of a rectangle.
+enum class TermEffect {
+  some,   // anything
+  none,   // it adds 0 to all pairs
+  hides,  // it hides all pairs
+};
+
 // Describes the needs of a term.
 struct TermNeeds {
   // True: part of the logits, added before the softcap; false: a bias, added after it.
@@ -107,6 +114,10 @@ class ScoreTerm {
   // numbers. It is called before anything is computed; the functions below are only called for
   // pairs within `call`.
   virtual void check(const CallExtents& call) const = 0;
+
+  // Returns what a bias does to all pairs of a tile, where that takes less time than add(): tiles
+  // that are hidden are not computed, and tiles without effect cost as much as without the term.
+  virtual TermEffect effect(const ScoreRect&) const noexcept { return TermEffect::some; }
 
   // Adds the term to each score: to the logits, or to the sum of the biases, which begins with 0.
   virtual void add(const ScoreTile<float>& tile) const noexcept = 0;

@@ -202,9 +202,9 @@ void FunctionTerm::add_to(const ScoreTile<Real>& tile) const noexcept {
       std::fill_n(tile.scores + i * tile.stride, tile.keys, kHidden);
     }
   };
-  const Seen known = of_->seen(tile);
-  if (known == Seen::none) return hide();
-  if (known == Seen::all && of_->is_mask()) return;
+  const TermEffect known = effect(tile);
+  if (known == TermEffect::hides) return hide();
+  if (known == TermEffect::none) return;
   std::vector<Real> numbers(static_cast<std::size_t>(tile.queries * tile.keys));
   if (!run([&] { of_->write(tile, numbers.data(), tile.keys); })) return hide();
   bool any = false, all = true;
@@ -216,7 +216,7 @@ void FunctionTerm::add_to(const ScoreTile<Real>& tile) const noexcept {
       tile.add(i, j, number);
     }
   }
-  if (known == Seen::unknown) of_->remember(tile, !any ? Seen::none : all ? Seen::all : Seen::some);
+  of_->remember(tile, !any ? Seen::none : all ? Seen::all : Seen::some);
 }
 
 void FunctionTerm::backward(const ScoreGradient& tile) const noexcept {
@@ -239,6 +239,12 @@ void FunctionTerm::check(const CallExtents& call) const {
                       std::to_string(range.last) + ", got " + std::to_string(of_->length()));
     }
   }
+}
+
+TermEffect FunctionTerm::effect(const ScoreRect& rect) const noexcept {
+  const TileFunction::Seen known = of_->seen(rect);
+  if (known == TileFunction::Seen::none) return TermEffect::hides;
+  return known == TileFunction::Seen::all && of_->is_mask() ? TermEffect::none : TermEffect::some;
 }
 
 void FunctionTerm::raise() const {

@@ -69,6 +69,7 @@ class FunctionTerm final : public ScoreTerm {
 
   TermNeeds needs() const override { return {.parameters = of_->parameters()}; }
   void check(const CallExtents& call) const override;
+  TermEffect effect(const ScoreRect& rect) const noexcept override;
   void add(const ScoreTile<float>& tile) const noexcept override { add_to(tile); }
   void add(const ScoreTile<double>& tile) const noexcept override { add_to(tile); }
   void backward(const ScoreGradient& tile) const noexcept override;

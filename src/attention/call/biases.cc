@@ -49,6 +49,19 @@ std::int64_t term_floats(const AttentionCall& a) noexcept {
   return rows * a.head_dim + scratch;
 }
 
+TermEffect HeadBiases::effect(std::int64_t first_query, std::int64_t queries,
+                              std::int64_t first_key, std::int64_t keys) const noexcept {
+  if (call.bias_terms.empty()) return TermEffect::some;
+  const ScoreRect rect = call.rect(sequence, head, first_query, queries, first_key, keys);
+  bool none = !call.has_mask() && !has_distances() && call.logit_term.term == nullptr;
+  for (const TermUse& use : call.bias_terms) {
+    const TermEffect of_term = use.term->effect(rect);
+    if (of_term == TermEffect::hides) return of_term;
+    none = none && of_term == TermEffect::none;
+  }
+  return none ? TermEffect::none : TermEffect::some;
+}
+
 void HeadBiases::fill_distances(std::int64_t first_distance, std::int64_t count, double factor,
                                 float* to) const noexcept {
   const double slope = -call.slope(head) * factor;

@@ -25,6 +25,10 @@ struct HeadBiases {
   // Whether there is nothing but a mask.
   bool is_mask_alone() const noexcept { return !call.has_terms() && !has_distances(); }
 
+  // Whether all of fill_rows() is 0 or hidden, as far as the terms know.
+  TermEffect effect(std::int64_t first_query, std::int64_t queries, std::int64_t first_key,
+                    std::int64_t keys) const noexcept;
+
   // Computes the biases by distance: to[i] for distance first_distance + i, i < count, times
   // `factor` in float64 and rounded once; finite stays finite. 0 for distances outside the table,
   // which are hidden.

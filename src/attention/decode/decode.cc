@@ -63,10 +63,9 @@ class DecodeTask {
       const HeadBiases biases{a, sequence, head};
       biased = biased || biases.by_pair() || biases.by_distance();
     }
-    if (biased) {
-      block_.fill = fill;
-      block_.context = this;
-    }
+    block_.context = this;
+    if (biased) block_.fill = fill;
+    if (!a.bias_terms.empty()) block_.hides = hides;
   }
 
   DecodeTask(const DecodeTask&) = delete;
@@ -98,6 +97,14 @@ class DecodeTask {
     biases.fill_rows(at.query, 1, first_key, keys, by_distance ? distances : nullptr,
                      first_distance, to, keys, memory.data());
     kernels::biases_to_log2(to, keys);
+  }
+
+  static bool hides(const void* context, std::int64_t first_key, std::int64_t keys) {
+    const auto& task = *static_cast<const DecodeTask*>(context);
+    return std::all_of(task.queries_, task.queries_ + task.block_.count, [&](const HeadQuery& at) {
+      return HeadBiases{task.a_, task.sequence_, at.head}.effect(at.query, 1, first_key, keys) ==
+             TermEffect::hides;
+    });
   }
 
   struct HeadQuery {

@@ -120,9 +120,19 @@ class QueryBlock {
     }
     return false;
   }
-  static bool fill_tile(const void* context, std::int64_t first_query, std::int64_t queries,
-                        std::int64_t first_key, std::int64_t keys, float* tile) {
+  static kernels::TileBias fill_tile(const void* context, std::int64_t first_query,
+                                     std::int64_t queries, std::int64_t first_key,
+                                     std::int64_t keys, float* tile) {
+    using kernels::TileBias;
     const auto& block = *static_cast<const QueryBlock*>(context);
+    switch (block.biases_.effect(block.first_query_ + first_query, queries, first_key, keys)) {
+      case TermEffect::hides:
+        return TileBias::hidden;
+      case TermEffect::none:
+        return TileBias::zeros;
+      case TermEffect::some:
+        break;
+    }
     if (queries < kernels::kQueryBlock) std::fill_n(tile, keys * kernels::kQueryBlock, 0.0F);
     const std::int64_t query = block.first_query_ + first_query;
     // A mask without other biases can be read in place.
@@ -133,16 +143,16 @@ class QueryBlock {
       const float* from = mask.data + at.batch * mask.strides[0] +
                           block.biases_.head * mask.strides[1] +
                           (at.q_begin + query) * mask.strides[2] + at.k_begin + first_key;
-      if (!any_seen(from, mask.strides[2], queries, keys)) return false;
+      if (!any_seen(from, mask.strides[2], queries, keys)) return TileBias::hidden;
       kernels::biases_to_lanes(from, mask.strides[2], queries, keys, tile);
-      return true;
+      return TileBias::numbers;
     }
     const std::int64_t row = block.sizes_.keys;
     block.biases_.fill_rows(query, queries, first_key, keys, block.distances_,
                             block.first_distance_, block.rows_, row, block.term_memory_);
-    if (!any_seen(block.rows_, row, queries, keys)) return false;
+    if (!any_seen(block.rows_, row, queries, keys)) return TileBias::hidden;
     kernels::biases_to_lanes(block.rows_, row, queries, keys, tile);
-    return true;
+    return TileBias::numbers;
   }
 
   Sizes sizes_;

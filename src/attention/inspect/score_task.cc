@@ -69,8 +69,8 @@ std::uint64_t ScoreTask::run(kernels::ScoreTiles tiles, float* log_sum_exp, doub
   return kernels::score_block(block_, kernel);
 }
 
-bool ScoreTask::fill_tile(const void* context, std::int64_t, std::int64_t lanes,
-                          std::int64_t first_key, std::int64_t keys, float* tile) {
+kernels::TileBias ScoreTask::fill_tile(const void* context, std::int64_t, std::int64_t lanes,
+                                       std::int64_t first_key, std::int64_t keys, float* tile) {
   const auto& task = *static_cast<const ScoreTask*>(context);
   const bool by_pair = task.biases_.by_pair();
   if (lanes < kQueryBlock) std::fill_n(tile, keys * kQueryBlock, 0.0F);
@@ -97,7 +97,7 @@ bool ScoreTask::fill_tile(const void* context, std::int64_t, std::int64_t lanes,
   } else {
     kernels::transpose_tile(task.rows_, kKeyBlock, lanes, keys, tile, kQueryBlock);
   }
-  return true;
+  return kernels::TileBias::numbers;
 }
 
 }  // namespace sextant::attention_detail

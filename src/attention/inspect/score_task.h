@@ -28,8 +28,9 @@ class ScoreTask {
   std::uint64_t run(kernels::ScoreTiles tiles, float* log_sum_exp, double* entropy);
 
  private:
-  static bool fill_tile(const void* context, std::int64_t first_lane, std::int64_t lanes,
-                        std::int64_t first_key, std::int64_t keys, float* tile);
+  static kernels::TileBias fill_tile(const void* context, std::int64_t first_lane,
+                                     std::int64_t lanes, std::int64_t first_key, std::int64_t keys,
+                                     float* tile);
   std::int64_t distance_count() const;
 
   HeadBiases biases_;

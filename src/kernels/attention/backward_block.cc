@@ -48,7 +48,7 @@ struct KeyBlock {
 // The operands of one rectangle.
 HWY_INLINE RectOperands operands(const BackwardBlock& b, const BackwardScratch& scratch,
                                  const BackwardLanes& lanes, const KeyBlock& keys,
-                                 const VisibleRect& rect) {
+                                 const VisibleRect& rect, TileBias tile) {
   const std::int64_t row = rect.first_key - keys.begin;
   RectOperands o{};
   o.rect = rect;
@@ -56,7 +56,7 @@ HWY_INLINE RectOperands operands(const BackwardBlock& b, const BackwardScratch& 
   if (b.line != nullptr) {
     o.bias = b.line + (lanes.first_query - (rect.first_key - b.diagonal_bias_key));
     o.bias_row = -1;
-  } else if (scratch.bias != nullptr) {
+  } else if (tile == TileBias::numbers) {
     o.bias = scratch.bias + row * kQueryBlock;
     o.bias_row = kQueryBlock;
   }
@@ -73,22 +73,20 @@ HWY_INLINE RectOperands operands(const BackwardBlock& b, const BackwardScratch& 
   return o;
 }
 
-// False: all pairs are hidden, and nothing is to be added to any sum.
-HWY_NOINLINE bool fill_tile(const BackwardBlock& b, const BackwardScratch& scratch,
-                            const BackwardLanes& lanes, const KeyBlock& keys) {
+// Hidden: nothing is to be added to any sum.
+HWY_NOINLINE TileBias fill_tile(const BackwardBlock& b, const BackwardScratch& scratch,
+                                const BackwardLanes& lanes, const KeyBlock& keys) {
   const std::int64_t count = keys.end - keys.begin;
-  if (b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, keys.begin, count,
-                   scratch.bias)) {
-    return true;
-  }
-  if (b.gradient_tiles.take == nullptr) return false;
+  const TileBias tile = b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, keys.begin,
+                                     count, scratch.bias);
+  if (tile != TileBias::hidden || b.gradient_tiles.take == nullptr) return tile;
   // Gradients of hidden scores are wanted too.
   std::fill_n(scratch.bias, count * kQueryBlock, -std::numeric_limits<float>::infinity());
-  return true;
+  return TileBias::numbers;
 }
-HWY_INLINE bool fill_biases(const BackwardBlock& b, const BackwardScratch& scratch,
-                            const BackwardLanes& lanes, const KeyBlock& keys) {
-  return b.tiles.fill == nullptr || fill_tile(b, scratch, lanes, keys);
+HWY_INLINE TileBias fill_biases(const BackwardBlock& b, const BackwardScratch& scratch,
+                                const BackwardLanes& lanes, const KeyBlock& keys) {
+  return b.tiles.fill == nullptr ? TileBias::zeros : fill_tile(b, scratch, lanes, keys);
 }
 
 // c[key][lane] = <row of keys, lane>.
@@ -166,10 +164,11 @@ HWY_INLINE bool backward_key_block(const BackwardBlock& b, const BackwardScratch
   const VisibleRects rects = split_visible(lanes.ranges, keys.begin, keys.end);
   if (rects.count == 0) return true;
   if (enters_span(keys.begin, lanes.span)) end_span(lanes.dq, lanes.dq_rows(b.head_dim));
-  if (!fill_biases(b, scratch, lanes, keys)) return true;
+  const TileBias tile = fill_biases(b, scratch, lanes, keys);
+  if (tile == TileBias::hidden) return true;
   bool finite = true;
   for (const VisibleRect& rect : rects) {
-    const RectOperands o = operands(b, scratch, lanes, keys, rect);
+    const RectOperands o = operands(b, scratch, lanes, keys, rect, tile);
     const std::int64_t row = rect.first_key - keys.begin;
     rows_by_lanes(o, keys.k + row * keys.k_stride, keys.k_stride, b.head_dim, lanes.q, o.scores,
                   kQueryBlock);
@@ -211,9 +210,10 @@ HWY_INLINE void sum_block(const BackwardBlock& b, const BackwardScratch& scratch
   const VisibleRects rects = split_visible(lanes.ranges, keys.begin, keys.end);
   if (rects.count == 0) return;
   if (enters_span(keys.begin, lanes.span)) end_span(lanes.sum, lanes.sum_rows());
-  if (!fill_biases(b, scratch, lanes, keys)) return;
+  const TileBias tile = fill_biases(b, scratch, lanes, keys);
+  if (tile == TileBias::hidden) return;
   for (const VisibleRect& rect : rects) {
-    const RectOperands o = operands(b, scratch, lanes, keys, rect);
+    const RectOperands o = operands(b, scratch, lanes, keys, rect, tile);
     rows_by_lanes(o, keys.k + (rect.first_key - keys.begin) * keys.k_stride, keys.k_stride,
                   b.head_dim, lanes.q, o.scores, kQueryBlock);
     dispatch_score_steps(

@@ -90,9 +90,11 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe, con
   begin_block(b, lanes, begin);
   alignas(64) float block_max[kQueryBlock];
   std::fill_n(block_max, kQueryBlock, -std::numeric_limits<float>::infinity());
-  if (b.tiles.fill != nullptr && !b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries,
-                                               begin, end - begin, scratch.bias)) {
-    return;  // zeros would be added
+  TileBias tile = TileBias::zeros;
+  if (b.tiles.fill != nullptr) {
+    tile = b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, begin, end - begin,
+                        scratch.bias);
+    if (tile == TileBias::hidden) return;  // zeros would be added
   }
   for (const VisibleRect& rect : rects) {
     const std::int64_t row = rect.first_key - begin;
@@ -101,7 +103,7 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe, con
     if (b.line != nullptr) {
       bias = b.line + (lanes.first_query - (rect.first_key - b.diagonal_bias_key));
       bias_row = -1;
-    } else if (b.tiles.fill != nullptr) {
+    } else if (tile == TileBias::numbers) {
       bias = scratch.bias + row * kQueryBlock;
       bias_row = kQueryBlock;
     }

@@ -16,13 +16,19 @@ namespace sextant::kernels {
 inline constexpr double kLog2E = 1.4426950408889634;
 inline constexpr double kLn2 = 0.6931471805599453;
 
+// What a tile of biases holds.
+enum class TileBias {
+  numbers,
+  zeros,   // it may be unchanged
+  hidden,  // all of it is hidden, and it may be unchanged
+};
+
 // Biases of any kind, computed for a block of scores at a time.
 struct BiasTiles {
   // Writes the bias of (first_query + i, first_key + j) to tile[j * kQueryBlock + i] for i <
   // kQueryBlock, j < keys; lanes from `queries` on may hold any finite number. -infinity hides.
-  // False: all of it is hidden, and the tile may be unchanged.
-  bool (*fill)(const void* context, std::int64_t first_query, std::int64_t queries,
-               std::int64_t first_key, std::int64_t keys, float* tile) = nullptr;
+  TileBias (*fill)(const void* context, std::int64_t first_query, std::int64_t queries,
+                   std::int64_t first_key, std::int64_t keys, float* tile) = nullptr;
   const void* context = nullptr;  // fill and context: null without such biases
 };
 

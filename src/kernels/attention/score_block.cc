@@ -88,8 +88,10 @@ HWY_INLINE void each_block(const AttentionBlock& b, const Lanes& lanes, const Sc
     if (rects.count == 0) continue;
     const float* k = load_keys(b, begin, end - begin, scratch.k);
     const std::int64_t k_stride = scratch.k != nullptr ? b.head_dim : b.k.row_stride;
-    if (b.tiles.fill != nullptr) {
-      b.tiles.fill(b.tiles.context, 0, b.queries, begin, end - begin, scratch.bias);
+    const float* bias = scratch.bias;
+    if (bias != nullptr && b.tiles.fill(b.tiles.context, 0, b.queries, begin, end - begin,
+                                        scratch.bias) == TileBias::zeros) {
+      bias = nullptr;
     }
     alignas(64) float block_max[kQueryBlock];
     std::fill_n(block_max, kQueryBlock, kNothing);
@@ -97,8 +99,7 @@ HWY_INLINE void each_block(const AttentionBlock& b, const Lanes& lanes, const Sc
       const std::int64_t row = rect.first_key - begin;
       // NaN-safe, so that no second attempt is needed.
       score(b, rect, lanes, true, k + row * k_stride, k_stride, scratch.scores + row * kQueryBlock,
-            scratch.bias != nullptr ? scratch.bias + row * kQueryBlock : nullptr, kQueryBlock,
-            block_max);
+            bias != nullptr ? bias + row * kQueryBlock : nullptr, kQueryBlock, block_max);
     }
     use(rects, begin, end, block_max);
   }

@@ -36,7 +36,10 @@ struct DecodeBlock {
   // units; -infinity hides. Null: no biases.
   void (*fill)(const void* context, int row, std::int64_t first_key, std::int64_t keys,
                float* to) = nullptr;
-  const void* context = nullptr;
+  // Whether biases hide keys [first_key, first_key + keys) from all rows, which then are not read;
+  // null: never.
+  bool (*hides)(const void* context, std::int64_t first_key, std::int64_t keys) = nullptr;
+  const void* context = nullptr;  // of both
 
   // The keys visible to any row; [0, 0) when there are none.
   std::int64_t first_key() const noexcept;

@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "kernels/decode/decode_scratch.h"
 #include "kernels/decode/decode_tiles-inl.h"
@@ -140,11 +141,17 @@ HWY_INLINE float finish_row(const DecodeBlock& b, int row, const BlockKeys& keys
 // S of one block of keys, and its maxima.
 HWY_INLINE void score(const DecodeBlock& b, const SharedScratch& s,
                       const ThreadScratch& thread_scratch, bool nan_safe, std::int64_t block) {
-  multiply(b, s, thread_scratch, block);
   const BlockKeys keys = keys_of(b, block);
+  const bool hidden = is_hidden(b, keys);
+  if (!hidden) multiply(b, s, thread_scratch, block);
   float* block_max = s.factors + (block - s.first_block) * padded_rows(b.count);
   for (int row = 0; row < b.count; ++row) {
     float* scores = scores_of(s, keys.group_from()) + row * s.scores_stride;
+    if (hidden) {
+      block_max[row] = -std::numeric_limits<float>::infinity();
+      std::fill_n(scores, keys.group_to() - keys.group_from(), block_max[row]);
+      continue;
+    }
     block_max[row] = finish_row(b, row, keys, nan_safe, scores);
   }
 }

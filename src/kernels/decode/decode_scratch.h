@@ -90,6 +90,10 @@ inline BlockKeys keys_of(const DecodeBlock& b, std::int64_t block) {
           std::min(b.end_key(), (block + 1) * kKeyBlock)};
 }
 
+inline bool is_hidden(const DecodeBlock& b, const BlockKeys& keys) {
+  return b.hides != nullptr && b.hides(b.context, keys.from, keys.to - keys.from);
+}
+
 inline float* scores_of(const SharedScratch& s, std::int64_t key) {
   return s.scores + (key - s.first_block * kKeyBlock);
 }

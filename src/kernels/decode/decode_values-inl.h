@@ -91,6 +91,7 @@ HWY_INLINE void add_values(const DecodeBlock& b, const SharedScratch& s,
       scale_sum(o, 1, stride, c, hn::Set(d, factors[row]));
     }
   }
+  if (is_hidden(b, keys)) return;  // zeros would be added
   alignas(64) float part_sum[kDecodeRows];
   const bool in_place = thread_scratch.v == nullptr;
   const auto over = [&](auto* v, std::int64_t v_row) {

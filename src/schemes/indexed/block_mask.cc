@@ -2,11 +2,11 @@
 #include "sextant/schemes/indexed/block_mask.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "schemes/indexed/position_runs.h"
+#include "schemes/indexed/mask_term.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -28,9 +28,9 @@ void check_size(std::string_view name, std::int64_t size, std::int64_t max) {
   refuse(name, "must be in 1 .. " + std::to_string(max) + ", got " + std::to_string(size));
 }
 
-class BlockMaskTerm final : public ScoreTerm {
+class KeyBlocks {
  public:
-  BlockMaskTerm(const BlockMask& sizes, View<const std::int64_t> indices)
+  KeyBlocks(const BlockMask& sizes, View<const std::int64_t> indices)
       : sizes_(sizes),
         batch_(indices.size(0)),
         heads_(indices.size(1)),
@@ -46,7 +46,7 @@ class BlockMaskTerm final : public ScoreTerm {
     }
   }
 
-  void check(const CallExtents& call) const override {
+  void check(const CallExtents& call) const {
     if (call.packed) refuse("block_indices", "must not be used in a call with segments");
     if (batch_ != 1 && batch_ != call.batch) {
       refuse("block_indices", "must have a batch of 1 or " + std::to_string(call.batch) +
@@ -72,9 +72,21 @@ class BlockMaskTerm final : public ScoreTerm {
                                 std::to_string(largest_));
   }
 
-  void add(const ScoreTile<float>& tile) const noexcept override {
-    for (std::int64_t row = 0; row < tile.queries; ++row) {
-      hide_in_row(tile, tile.first_query + row, tile.scores + row * tile.stride);
+  template <class Hide>
+  void each_hidden(const ScoreRect& rect, std::int64_t row_stride,
+                   const Hide& hide) const noexcept {
+    const std::int64_t rect_end = rect.first_key + rect.keys;
+    for (std::int64_t row = 0; row < rect.queries; ++row) {
+      const std::int64_t at = row * row_stride - rect.first_key;
+      std::int64_t key = rect.first_key;
+      for (const std::int64_t block : list_of(rect, rect.first_query + row)) {
+        if ((block + 1) * sizes_.key_block <= key) continue;
+        const std::int64_t first = std::clamp(block * sizes_.key_block, key, rect_end);
+        hide(at + key, first - key);
+        key = std::min((block + 1) * sizes_.key_block, rect_end);
+        if (first == rect_end || key == rect_end) break;
+      }
+      hide(at + key, rect_end - key);
     }
   }
 
@@ -95,23 +107,16 @@ class BlockMaskTerm final : public ScoreTerm {
     ends_.push_back(blocks_.size());
   }
 
-  void hide_in_row(const ScoreRect& tile, std::int64_t query, float* scores) const noexcept {
-    const std::int64_t batch = batch_ == 1 ? 0 : tile.batch;
-    const std::int64_t head = heads_ == 1 ? 0 : tile.head / sizes_.group;
+  // The blocks of a query from that of the rectangle's first key on.
+  std::span<const std::int64_t> list_of(const ScoreRect& rect, std::int64_t query) const noexcept {
+    const std::int64_t batch = batch_ == 1 ? 0 : rect.batch;
+    const std::int64_t head = heads_ == 1 ? 0 : rect.head / sizes_.group;
     const std::int64_t block = query / sizes_.query_block;
     const auto list = static_cast<std::size_t>((batch * heads_ + head) * query_blocks_ + block);
-    const auto begin = blocks_.begin() + static_cast<std::ptrdiff_t>(ends_[list]);
-    const auto end = blocks_.begin() + static_cast<std::ptrdiff_t>(ends_[list + 1]);
-    const std::int64_t tile_end = tile.first_key + tile.keys;
-    std::int64_t key = tile.first_key;
-    for (auto at = std::lower_bound(begin, end, key / sizes_.key_block); at != end; ++at) {
-      const std::int64_t first = std::clamp(*at * sizes_.key_block, key, tile_end);
-      std::fill(scores + (key - tile.first_key), scores + (first - tile.first_key),
-                schemes_detail::kHiddenScore);
-      if (first == tile_end) return;
-      key = std::min((*at + 1) * sizes_.key_block, tile_end);
-    }
-    std::fill(scores + (key - tile.first_key), scores + tile.keys, schemes_detail::kHiddenScore);
+    const std::span<const std::int64_t> all(blocks_.data() + ends_[list],
+                                            blocks_.data() + ends_[list + 1]);
+    const auto from = std::ranges::lower_bound(all, rect.first_key / sizes_.key_block);
+    return {from, all.end()};
   }
 
   BlockMask sizes_;
@@ -132,7 +137,7 @@ std::shared_ptr<const ScoreTerm> block_mask(const BlockMask& sizes,
     refuse("block_indices", "must be [batch or 1, heads / group or 1, query_blocks, n], got " +
                                 block_indices.shape().to_string());
   }
-  return std::make_shared<BlockMaskTerm>(sizes, block_indices);
+  return schemes_detail::mask_term(KeyBlocks(sizes, block_indices));
 }
 
 }  // namespace sextant

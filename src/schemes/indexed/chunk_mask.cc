@@ -2,10 +2,9 @@
 #include "sextant/schemes/indexed/chunk_mask.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "schemes/definition.h"
-#include "schemes/indexed/position_runs.h"
+#include "schemes/indexed/mask_term.h"
 
 namespace sextant {
 
@@ -14,38 +13,17 @@ inline constexpr auto kFields<ChunkMask> =
     std::tuple{field(&ChunkMask::chunk, "chunk", at_least(1), "position ids per chunk"),
                field(&ChunkMask::causal, "causal", "causal mask within each chunk")};
 
-namespace {
-
-class ChunkMaskBias final : public ScoreTerm {
- public:
-  ChunkMaskBias(const ChunkMask& options, schemes_detail::PositionRuns ids)
-      : chunk_(options.chunk), causal_(options.causal), ids_(std::move(ids)) {}
-
-  void check(const CallExtents& call) const override { ids_.check(call); }
-  void add(const ScoreTile<float>& tile) const noexcept override {
-    schemes_detail::add_mask(ids_, tile, [&](std::int64_t query) {
-      const std::int64_t in_chunk = ((query % chunk_) + chunk_) % chunk_;  // of negative ids, too
-      const std::int64_t first = query - in_chunk;
-      return schemes_detail::IdRange{first, causal_ ? query : first + chunk_ - 1};
-    });
-  }
-
- private:
-  std::int64_t chunk_;
-  bool causal_;
-  schemes_detail::PositionRuns ids_;
-};
-
-}  // namespace
-
 std::shared_ptr<const ScoreTerm> chunk_mask(const ChunkMask& options,
                                             std::span<const std::int64_t> positions) {
   check_fields("chunk_mask", options);
   // Chunks beyond 2^54 hold all ids of one sign.
-  ChunkMask bounded = options;
-  bounded.chunk = std::min(options.chunk, std::int64_t{1} << 54);
-  return std::make_shared<ChunkMaskBias>(bounded,
-                                         schemes_detail::PositionRuns("chunk_mask", positions));
+  const std::int64_t chunk = std::min(options.chunk, std::int64_t{1} << 54);
+  const auto visible = [chunk, causal = options.causal](std::int64_t query) {
+    const std::int64_t in_chunk = ((query % chunk) + chunk) % chunk;  // of negative ids, too
+    const std::int64_t first = query - in_chunk;
+    return schemes_detail::IdRange{first, causal ? query : first + chunk - 1};
+  };
+  return schemes_detail::id_mask(schemes_detail::PositionRuns("chunk_mask", positions), visible);
 }
 
 namespace descriptors {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "schemes/definition.h"
-#include "schemes/indexed/position_runs.h"
+#include "schemes/indexed/mask_term.h"
 #include "sextant/core/error.h"
 
 namespace sextant {
@@ -33,9 +33,9 @@ inline constexpr auto kFields<DocumentStarts> =
 
 namespace {
 
-class DocumentMaskBias final : public ScoreTerm {
+class Documents {
  public:
-  DocumentMaskBias(std::span<const std::int64_t> documents, bool causal)
+  Documents(std::span<const std::int64_t> documents, bool causal)
       : documents_(documents.begin(), documents.end()),
         run_ends_(documents.size()),
         causal_(causal) {
@@ -46,13 +46,25 @@ class DocumentMaskBias final : public ScoreTerm {
     }
   }
 
-  void check(const CallExtents& call) const override {
+  void check(const CallExtents& call) const {
     schemes_detail::check_tokens("document_mask", "documents", size(), call);
   }
-  void add(const ScoreTile<float>& tile) const noexcept override {
-    for (std::int64_t row = 0; row < tile.queries; ++row) {
-      hide_in_row(tile.diagonal_key(row), tile.first_key, tile.keys,
-                  tile.scores + row * tile.stride);
+  // Run by run of tokens of one document.
+  template <class Hide>
+  void each_hidden(const ScoreRect& rect, std::int64_t row_stride,
+                   const Hide& hide) const noexcept {
+    const std::int64_t rect_end = rect.first_key + rect.keys;
+    for (std::int64_t row = 0; row < rect.queries; ++row) {
+      const std::int64_t query = rect.diagonal_key(row), at = row * row_stride - rect.first_key;
+      const bool known = query >= 0 && query < size();
+      const std::int64_t end = known ? causal_ ? query + 1 : size() : 0;
+      const std::int64_t last = std::clamp(end, rect.first_key, rect_end);
+      for (std::int64_t key = rect.first_key; key < last;) {
+        const std::int64_t next = std::min(run_ends_[static_cast<std::size_t>(key)], last);
+        if (of(key) != of(query)) hide(at + key, next - key);
+        key = next;
+      }
+      hide(at + last, rect_end - last);
     }
   }
 
@@ -60,24 +72,6 @@ class DocumentMaskBias final : public ScoreTerm {
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(documents_.size()); }
   std::int64_t of(std::int64_t token) const noexcept {
     return documents_[static_cast<std::size_t>(token)];
-  }
-
-  // Piece by piece of documents.
-  void hide_in_row(std::int64_t query, std::int64_t first_key, std::int64_t keys,
-                   float* scores) const noexcept {
-    const auto hide = [&](std::int64_t begin, std::int64_t end) {
-      std::fill(scores + (begin - first_key), scores + (end - first_key),
-                schemes_detail::kHiddenScore);
-    };
-    const bool known = query >= 0 && query < size();
-    const std::int64_t end = known ? causal_ ? query + 1 : size() : 0;
-    const std::int64_t last = std::clamp(end, first_key, first_key + keys);
-    for (std::int64_t key = first_key; key < last;) {
-      const std::int64_t next = std::min(run_ends_[static_cast<std::size_t>(key)], last);
-      if (of(key) != of(query)) hide(key, next);
-      key = next;
-    }
-    hide(last, first_key + keys);
   }
 
   std::vector<std::int64_t> documents_, run_ends_;  // the token after each run
@@ -88,7 +82,7 @@ class DocumentMaskBias final : public ScoreTerm {
 
 std::shared_ptr<const ScoreTerm> document_mask(const DocumentMask& options,
                                                std::span<const std::int64_t> documents) {
-  return std::make_shared<DocumentMaskBias>(documents, options.causal);
+  return schemes_detail::mask_term(Documents(documents, options.causal));
 }
 
 std::vector<std::int64_t> documents_from_starts(std::span<const std::int64_t> starts,

@@ -87,29 +87,4 @@ void for_each_run(const PositionRuns& ids, const ScoreRect& tile, std::int64_t r
   }
 }
 
-// A mask: hides keys whose ids are not in range(query id): first .. last, and those up to `last`
-// that are below `also_below`.
-struct IdRange {
-  std::int64_t first, last;
-  std::int64_t also_below = std::numeric_limits<std::int64_t>::min() / 2;
-};
-template <class Range>
-void add_mask(const PositionRuns& ids, const ScoreTile<float>& tile, Range range) noexcept {
-  float* scores = tile.scores;
-  const auto hide = [&](std::int64_t at, std::int64_t keys) {
-    std::fill_n(scores + at, keys, kHiddenScore);
-  };
-  for_each_run(
-      ids, tile, tile.stride,
-      [&](std::int64_t query_id, std::int64_t key_id, std::int64_t at, std::int64_t keys) {
-        const IdRange visible = range(query_id);
-        const std::int64_t end = std::clamp<std::int64_t>(visible.last - key_id + 1, 0, keys);
-        const std::int64_t begin = std::clamp<std::int64_t>(visible.first - key_id, 0, end);
-        const std::int64_t also = std::clamp<std::int64_t>(visible.also_below - key_id, 0, begin);
-        hide(at + also, begin - also);
-        hide(at + end, keys - end);
-      },
-      hide);
-}
-
 }  // namespace sextant::schemes_detail

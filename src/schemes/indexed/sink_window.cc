@@ -2,10 +2,9 @@
 #include "sextant/schemes/indexed/sink_window.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "schemes/definition.h"
-#include "schemes/indexed/position_runs.h"
+#include "schemes/indexed/mask_term.h"
 
 namespace sextant {
 
@@ -16,37 +15,16 @@ inline constexpr auto kFields<SinkWindow> =
                field(&SinkWindow::window, "window", at_least(1),
                      "visible keys up to the query's own, which counts")};
 
-namespace {
-
-constexpr std::int64_t kBeyondAllIds = std::int64_t{1} << 54;
-
-class SinkWindowBias final : public ScoreTerm {
- public:
-  SinkWindowBias(const SinkWindow& options, schemes_detail::PositionRuns ids)
-      : first_keys_(std::min(options.first_keys, kBeyondAllIds)),
-        window_(std::min(options.window, 2 * kBeyondAllIds)),
-        ids_(std::move(ids)) {}
-
-  void check(const CallExtents& call) const override { ids_.check(call); }
-  void add(const ScoreTile<float>& tile) const noexcept override {
-    schemes_detail::add_mask(ids_, tile, [&](std::int64_t query) {
-      return schemes_detail::IdRange{
-          .first = query - window_ + 1, .last = query, .also_below = first_keys_};
-    });
-  }
-
- private:
-  std::int64_t first_keys_, window_;
-  schemes_detail::PositionRuns ids_;
-};
-
-}  // namespace
-
 std::shared_ptr<const ScoreTerm> sink_window(const SinkWindow& options,
                                              std::span<const std::int64_t> positions) {
   check_fields("sink_window", options);
-  return std::make_shared<SinkWindowBias>(options,
-                                          schemes_detail::PositionRuns("sink_window", positions));
+  constexpr std::int64_t kBeyondAllIds = std::int64_t{1} << 54;
+  const auto visible = [first_keys = std::min(options.first_keys, kBeyondAllIds),
+                        window = std::min(options.window, 2 * kBeyondAllIds)](std::int64_t query) {
+    return schemes_detail::IdRange{
+        .first = query - window + 1, .last = query, .also_below = first_keys};
+  };
+  return schemes_detail::id_mask(schemes_detail::PositionRuns("sink_window", positions), visible);
 }
 
 namespace descriptors {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cmath>
 #include <random>
 #include <string>
 #include <vector>
@@ -44,8 +45,8 @@ std::int64_t blocks_of(std::int64_t tokens, std::int64_t block) {
 Tensor<std::int64_t> lists_for(const Sizes& s) {
   std::mt19937 random(7);
   std::uniform_int_distribution<std::int64_t> block(-1, blocks_of(s.k_len, s.blocks.key_block) - 1);
-  Tensor<std::int64_t> lists({s.lists_of_batch, s.lists_of_heads,
-                              blocks_of(s.q_len, s.blocks.query_block), s.listed});
+  Tensor<std::int64_t> lists(
+      {s.lists_of_batch, s.lists_of_heads, blocks_of(s.q_len, s.blocks.query_block), s.listed});
   for (std::int64_t& index : lists.span()) index = block(random);
   return lists;
 }
@@ -105,6 +106,7 @@ TEST(BlockMask, HasTheBitsOfTheMaskOfItsPairs) {
       {2, 2, 1, 200, 200, 2, 2, 4, {16, 24, 1}, Causal::top_left},
       {1, 4, 4, 1, 500, 1, 4, 2, {64, 64, 1}, Causal::bottom_right},
       {2, 3, 3, 7, 40, 1, 3, 3, {1, 1, 1}},
+      {2, 4, 2, 2, 3000, 1, 2, 4, {1, 128, 2}},
       {1, 1, 1, 130, 257, 1, 1, 1, {128, 1000}},
   };
   for (const Sizes& s : all) {
@@ -112,6 +114,54 @@ TEST(BlockMask, HasTheBitsOfTheMaskOfItsPairs) {
     expect_the_bits_of_bools<float>(s);
     expect_the_bits_of_bools<double>(s);
   }
+}
+
+// Some numbers that are added before the softcap.
+struct LogitTerm final : ScoreTerm {
+  TermNeeds needs() const override { return {.before_softcap = true}; }
+  void check(const CallExtents&) const override {}
+  void add(const ScoreTile<float>& tile) const noexcept override {
+    for (std::int64_t i = 0; i < tile.queries; ++i) {
+      for (std::int64_t j = 0; j < tile.keys; ++j) {
+        const std::int64_t number = tile.first_query + i + 3 * (tile.first_key + j);
+        tile.add(i, j, 0.125F * static_cast<float>(number % 7));
+      }
+    }
+  }
+};
+
+// Blocks that the mask leaves as they are have what else a call adds.
+TEST(BlockMask, LeavesOtherBiasesAsTheyAre) {
+  const Sizes s{1, 2, 2, 256, 256, 1, 1, 2, {64, 128}};
+  const Tensor<std::int64_t> lists = lists_for(s);
+  const auto term = block_mask(s.blocks, lists);
+  const Tensor<bool> seen = pairs_of(s, lists);
+  const auto q = drawn<float>({1, 2, 256, kDim}, 1), k = drawn<float>(q.shape(), 2);
+  const auto added = drawn<float>({1, 1, 256, 256}, 5);
+  Tensor<float> hidden({1, 2, 256, 256});
+  for (std::int64_t n = 0; n < hidden.count(); ++n) {
+    hidden.data()[n] = seen.data()[n] ? added.data()[n % added.count()] : -HUGE_VALF;
+  }
+  const LogitTerm logits;
+  const DistanceBias sloped{.slopes = {0.5, 0.25}};
+  const auto expect_same = [&](const AttentionOptions<float>& other,
+                               const View<const float>& mask) {
+    AttentionOptions<float> by_lists = other, by_bools = other;
+    by_lists.terms.insert(by_lists.terms.begin(), term.get());
+    if (mask.data() != nullptr) {
+      by_lists.mask = added.view();
+      by_bools.mask = mask;
+    } else {
+      by_bools.mask = seen.view();
+    }
+    Tensor<float> listed(q.shape()), expected(q.shape());
+    attention<float>(q, k, k, listed, by_lists);
+    attention<float>(q, k, k, expected, by_bools);
+    EXPECT_TRUE(same_bits<float>(listed, expected));
+  };
+  expect_same({.bias = &sloped}, {});
+  expect_same({}, hidden.view());
+  expect_same({.terms = {&logits}}, {});
 }
 
 TEST(BlockMask, HidesAllKeysOfQueriesWithoutBlocks) {

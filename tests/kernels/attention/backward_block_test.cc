@@ -119,7 +119,7 @@ class BackwardBlockTest : public ::testing::Test {
                            tile[j * kQueryBlock + i] = from[query - first_key - j];
                          }
                        }
-                       return true;
+                       return TileBias::numbers;
                      },
                      scaled.data()};
     }

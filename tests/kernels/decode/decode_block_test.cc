@@ -85,7 +85,7 @@ struct Problem {
                  std::fill_n(tile, count * kQueryBlock, 0.0F);
                  biases_to_lanes(&c.problem->bias(c.head, query, key), c.problem->k_len, queries,
                                  count, tile);
-                 return true;
+                 return TileBias::numbers;
                },
                &context};
     auto scratch =

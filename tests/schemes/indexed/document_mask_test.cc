@@ -40,6 +40,16 @@ TEST(DocumentMask, IsTheSameInAnyTile) {
   }
 }
 
+TEST(DocumentMask, KnowsTilesOfOneDocumentAndOfTwo) {
+  const auto mask = document_mask({}, List{0, 0, 0, 1, 1, 1});
+  EXPECT_EQ(testing::effect_of(*mask, 0, 3, 0, 3), TermEffect::none);
+  EXPECT_EQ(testing::effect_of(*mask, 0, 3, 3, 3), TermEffect::hides);
+  EXPECT_EQ(testing::effect_of(*mask, 0, 4, 0, 3), TermEffect::some);
+  const auto causal = document_mask({.causal = true}, List{0, 0, 0, 1, 1, 1});
+  EXPECT_EQ(testing::effect_of(*causal, 2, 1, 0, 3), TermEffect::none);
+  EXPECT_EQ(testing::effect_of(*causal, 0, 3, 0, 3), TermEffect::some);
+}
+
 TEST(DocumentMask, TakesStarts) {
   EXPECT_THAT(documents_from_starts(List{0, 3}, 5), ElementsAre(0, 0, 0, 1, 1));
   EXPECT_THAT(documents_from_starts(List{0, 1, 4, 9}, 6), ElementsAre(0, 1, 1, 1, 2, 2));

@@ -36,9 +36,15 @@ inline Tensor<float> pairs_of(const ScoreTerm& bias, std::int64_t head, std::int
 // A pair's number by the paper, of token numbers; -infinity where hidden.
 using PairFormula = std::function<double(std::int64_t head, std::int64_t query, std::int64_t key)>;
 
+// What a bias says of the tile of these queries and keys, without an offset.
+inline TermEffect effect_of(const ScoreTerm& bias, std::int64_t query, std::int64_t queries,
+                            std::int64_t key, std::int64_t keys) {
+  return bias.effect({.first_query = query, .queries = queries, .first_key = key, .keys = keys});
+}
+
 // Every pair of `tokens` tokens has the formula's number, rounded to float32 once; `tolerance` is
 // for what float64 may differ by. Tiles of any size and offset have the same bits, write nothing
-// beside their pairs, and hide tokens that do not exist.
+// beside their pairs, hide tokens that do not exist, and have the effect that the bias says.
 inline void expect_pairs(const ScoreTerm& bias, std::int64_t heads, std::int64_t tokens,
                          const PairFormula& formula, double tolerance = 0) {
   constexpr float kUntouched = 12345;
@@ -78,6 +84,7 @@ inline void expect_pairs(const ScoreTerm& bias, std::int64_t heads, std::int64_t
       }
       tile.scores = values.data();
       tile.stride = stride;
+      const TermEffect effect = bias.effect(tile);
       bias.add(tile);
       for (std::int64_t i = 0; i < tile.queries * stride; ++i) {
         const std::int64_t query = tile.first_query + i / stride + offset;
@@ -87,6 +94,12 @@ inline void expect_pairs(const ScoreTerm& bias, std::int64_t heads, std::int64_t
                                : exists                ? whole(query, key)
                                                        : kNothing;
         ASSERT_EQ(values[static_cast<std::size_t>(i)], expected) << query << ", " << key;
+        if (i % stride >= tile.keys) continue;
+        if (effect == TermEffect::none) {
+          ASSERT_EQ(expected, 0);
+        } else if (effect == TermEffect::hides) {
+          ASSERT_EQ(expected, kNothing);
+        }
       }
     }
   }

@@ -47,6 +47,15 @@ TEST(SinkWindow, IsTheSameInAnyTileAndForAnyIds) {
                         plain(ids, 2, 4));
 }
 
+TEST(SinkWindow, KnowsTilesThatItHidesOrLeaves) {
+  const auto mask = sink_window({1, 3}, List{0, 1, 2, 3, 4, 5, 6, 7});
+  EXPECT_EQ(testing::effect_of(*mask, 6, 2, 1, 3), TermEffect::hides);
+  EXPECT_EQ(testing::effect_of(*mask, 6, 2, 0, 3), TermEffect::some);
+  EXPECT_EQ(testing::effect_of(*mask, 6, 2, 0, 1), TermEffect::none);
+  EXPECT_EQ(testing::effect_of(*mask, 6, 2, 5, 2), TermEffect::some);
+  EXPECT_EQ(testing::effect_of(*mask, 6, 1, 5, 2), TermEffect::none);
+}
+
 TEST(SinkWindow, GoesByTheIdsThatACallGives) {
   testing::expect_ids_of_tiles(*sink_window({1, 3}, List{9}),
                                *sink_window({1, 3}, testing::kOddIds), testing::kOddIds);
