@@ -44,8 +44,8 @@ std::int64_t blocks_of(std::int64_t tokens, std::int64_t block) {
 Tensor<std::int64_t> lists_for(const Sizes& s) {
   std::mt19937 random(7);
   std::uniform_int_distribution<std::int64_t> block(-1, blocks_of(s.k_len, s.blocks.key_block) - 1);
-  Tensor<std::int64_t> lists({s.lists_of_batch, s.lists_of_heads,
-                              blocks_of(s.q_len, s.blocks.query_block), s.listed});
+  Tensor<std::int64_t> lists(
+      {s.lists_of_batch, s.lists_of_heads, blocks_of(s.q_len, s.blocks.query_block), s.listed});
   for (std::int64_t& index : lists.span()) index = block(random);
   return lists;
 }
