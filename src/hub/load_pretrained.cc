@@ -11,7 +11,7 @@
 #include "interop/config/models.h"
 #include "sextant/core/error.h"
 #include "sextant/core/files.h"
-#include "text/marian_files.h"
+#include "text/files/marian_files.h"
 
 namespace sextant {
 namespace {

@@ -9,7 +9,7 @@
 #include "sextant/text/libraries.h"
 #include "sextant/text/segment.h"
 #include "sextant/text/tokenizer.h"
-#include "text/marian_files.h"
+#include "text/files/marian_files.h"
 #include "text/special_tokens.h"
 #include "text/token_list.h"
 #include "text/tokenizer_fields.h"

@@ -1,5 +1,5 @@
 // Marian's two files as one tokenizer: what SentencePiece divides, numbered by vocab.json.
-#include "text/marian_files.h"
+#include "text/files/marian_files.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

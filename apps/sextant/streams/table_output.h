@@ -18,6 +18,9 @@ namespace sextant::app {
 inline constexpr Format kTableFormats[] = {Format::text, Format::csv, Format::json, Format::npy,
                                            Format::svg,  Format::png, Format::pdf,  Format::html};
 
+// Lines of a terminal besides the table: command, title, notes.
+inline constexpr std::int64_t kLinesForText = 8;
+
 // Describes a table besides its numbers.
 struct TableNames : figures::TableLabels {
   // The picture, where a map of the table's rows is not it; empty: that map.

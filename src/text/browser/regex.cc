@@ -1,5 +1,5 @@
 // Regular expressions by the browser. It has no limit of steps: who waits too long ends the worker.
-#include "text/pretrained/regex.h"
+#include "text/pretrained/patterns/regex.h"
 
 #include <emscripten.h>
 
@@ -7,7 +7,7 @@
 
 #include "sextant/core/error.h"
 #include "text/browser/javascript.h"
-#include "text/pretrained/pattern_syntax.h"
+#include "text/pretrained/patterns/pattern_syntax.h"
 
 // clang-format off
 // Keeps the expression under the number returned, -1 for one that the browser does not know. Names

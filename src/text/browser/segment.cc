@@ -7,7 +7,7 @@
 #include "sextant/core/error.h"
 #include "text/ascii.h"
 #include "text/browser/javascript.h"
-#include "text/pretrained/unicode.h"
+#include "text/pretrained/unicode/unicode.h"
 
 // The parts of a text, each as two numbers: bytes of UTF-8, and 1 for what shows nothing.
 // clang-format off

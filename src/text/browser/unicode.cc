@@ -1,6 +1,6 @@
 // What tokenizers ask of Unicode, by the browser: classes by regular expressions, decompositions
 // and the order of marks by String.normalize.
-#include "text/pretrained/unicode.h"
+#include "text/pretrained/unicode/unicode.h"
 
 #include <emscripten.h>
 

@@ -1,5 +1,5 @@
 // Regular expressions by ICU, which is fastest on UTF-16.
-#include "text/pretrained/regex.h"
+#include "text/pretrained/patterns/regex.h"
 
 #include <unicode/regex.h>
 #include <unicode/unistr.h>
@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "sextant/core/error.h"
-#include "text/pretrained/pattern_syntax.h"
+#include "text/pretrained/patterns/pattern_syntax.h"
 
 namespace sextant::text {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "sextant/core/error.h"
 #include "text/libraries/word_rules.h"
-#include "text/pretrained/unicode.h"
+#include "text/pretrained/unicode/unicode.h"
 
 namespace sextant {
 namespace {

@@ -1,5 +1,5 @@
 // What tokenizers ask of Unicode, by ICU.
-#include "text/pretrained/unicode.h"
+#include "text/pretrained/unicode/unicode.h"
 
 #include <unicode/normalizer2.h>
 #include <unicode/uchar.h>

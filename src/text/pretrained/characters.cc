@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "text/pretrained/unicode.h"
-#include "text/pretrained/unicode_age.h"
+#include "text/pretrained/unicode/unicode.h"
+#include "text/pretrained/unicode/unicode_age.h"
 #include "text/white_space.h"
 
 namespace sextant::text {

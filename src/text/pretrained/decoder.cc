@@ -9,7 +9,7 @@
 #include "core/text/utf8.h"
 #include "sextant/core/error.h"
 #include "text/pretrained/byte_level.h"
-#include "text/pretrained/pattern.h"
+#include "text/pretrained/patterns/pattern.h"
 
 namespace sextant::text {
 namespace {

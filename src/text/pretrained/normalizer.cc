@@ -3,9 +3,9 @@
 
 #include "text/pretrained/byte_level.h"
 #include "text/pretrained/characters.h"
-#include "text/pretrained/pattern.h"
+#include "text/pretrained/patterns/pattern.h"
 #include "text/pretrained/precompiled.h"
-#include "text/pretrained/unicode_forms.h"
+#include "text/pretrained/unicode/unicode_forms.h"
 
 namespace sextant::text {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "text/pretrained/byte_level.h"
 #include "text/pretrained/characters.h"
-#include "text/pretrained/pattern.h"
+#include "text/pretrained/patterns/pattern.h"
 #include "text/pretrained/split.h"
 
 namespace sextant::text {

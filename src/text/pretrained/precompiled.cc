@@ -10,7 +10,7 @@
 #include "sextant/core/error.h"
 #include "text/charsmap.h"
 #include "text/charsmap_unit.h"
-#include "text/pretrained/unicode.h"
+#include "text/pretrained/unicode/unicode.h"
 
 namespace sextant::text {
 namespace {

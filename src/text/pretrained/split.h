@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "text/pretrained/pattern.h"
+#include "text/pretrained/patterns/pattern.h"
 #include "text/pretrained/pre_tokenizer.h"
 
 namespace sextant::text {

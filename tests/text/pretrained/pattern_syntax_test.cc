@@ -1,5 +1,5 @@
 // Expressions of Oniguruma in the words of ICU and of JavaScript.
-#include "text/pretrained/pattern_syntax.h"
+#include "text/pretrained/patterns/pattern_syntax.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

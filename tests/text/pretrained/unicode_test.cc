@@ -10,7 +10,7 @@
 
 #include "text/pretrained/byte_level.h"
 #include "text/pretrained/small.h"
-#include "text/pretrained/unicode_age.h"
+#include "text/pretrained/unicode/unicode_age.h"
 
 namespace sextant::text {
 namespace {

@@ -1,7 +1,7 @@
 // Rewrites the differences: \w and \b (ICU counts joiners as letters), ^ and $ (ends of lines in
 // Oniguruma), the dot (all but \n there), options without a group of their own. For JavaScript also
 // what it lacks: atomic groups, \A, \z, classes of Unicode, needless backslashes.
-#include "text/pretrained/pattern_syntax.h"
+#include "text/pretrained/patterns/pattern_syntax.h"
 
 #include <algorithm>
 #include <initializer_list>

@@ -1,6 +1,6 @@
 // Reads Marian's files: transformers divides by source.spm, looks each piece up in vocab.json, and
 // adds </s>. A code of a language at the beginning, >>fra<<, is a separate token.
-#include "text/marian_files.h"
+#include "text/files/marian_files.h"
 
 #include <filesystem>
 #include <system_error>

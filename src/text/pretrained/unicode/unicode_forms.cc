@@ -1,13 +1,13 @@
 // Decomposes and composes single characters; the order of steps is the one of UAX #15, because
 // functions for whole texts tell nothing about where a character of their result came from.
-#include "text/pretrained/unicode_forms.h"
+#include "text/pretrained/unicode/unicode_forms.h"
 
 #include <algorithm>
 #include <optional>
 #include <string>
 
-#include "text/pretrained/unicode.h"
-#include "text/pretrained/unicode_age.h"
+#include "text/pretrained/unicode/unicode.h"
+#include "text/pretrained/unicode/unicode_age.h"
 
 namespace sextant::text {
 namespace {

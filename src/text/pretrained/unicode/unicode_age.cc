@@ -1,6 +1,6 @@
 // ICU knows the version of a character and browsers do not, so both use this table. It was made of
 // ICU 72 (Unicode 15) and, for newer characters, of the categories of Unicode 17.
-#include "text/pretrained/unicode_age.h"
+#include "text/pretrained/unicode/unicode_age.h"
 
 #include <algorithm>
 #include <array>

@@ -1,12 +1,12 @@
 // The places of matches are counted from UTF-16 back to bytes.
-#include "text/pretrained/pattern.h"
+#include "text/pretrained/patterns/pattern.h"
 
 #include <algorithm>
 #include <cstdint>
 #include <string>
 #include <utility>
 
-#include "text/pretrained/regex.h"
+#include "text/pretrained/patterns/regex.h"
 
 namespace sextant::text {
 namespace {
