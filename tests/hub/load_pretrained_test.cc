@@ -84,11 +84,11 @@ TEST_P(PretrainedModelWithHead, SaysOfEachTokenWhatItSaysOfAll) {
 
 const auto name_of_case = [](const auto& each) { return std::string(each.param); };
 const auto kCausal = ::testing::Values(
-    "bloom", "codegen", "cohere", "cohere2", "falcon", "falcon_heads", "falcon_new", "gemma",
-    "gemma2", "gemma3", "glm", "glm4", "gpt2", "gpt2_by_layer", "gpt_neox", "gpt_neox_series",
-    "gptj", "granite", "llama", "llama_bias", "llama_out_bias", "mistral", "mpt", "olmo", "olmo2",
-    "olmo3", "opt", "opt_post", "phi", "phi3", "qwen2", "qwen2_windows", "qwen3", "smollm3",
-    "stablelm", "stablelm_parallel", "starcoder2");
+    "bloom", "codegen", "cohere", "cohere2", "falcon", "falcon_alibi", "falcon_heads", "falcon_new",
+    "gemma", "gemma2", "gemma3", "glm", "glm4", "gpt2", "gpt2_by_layer", "gpt_neox",
+    "gpt_neox_series", "gptj", "granite", "llama", "llama_bias", "llama_out_bias", "mistral", "mpt",
+    "olmo", "olmo2", "olmo3", "opt", "opt_post", "phi", "phi3", "qwen2", "qwen2_windows", "qwen3",
+    "smollm3", "stablelm", "stablelm_parallel", "starcoder2");
 INSTANTIATE_TEST_SUITE_P(Families, PretrainedModel, kCausal, name_of_case);
 INSTANTIATE_TEST_SUITE_P(Encoders, PretrainedModel,
                          ::testing::Values("bert", "bert_masked", "deberta_v2", "deberta_v2_maps",

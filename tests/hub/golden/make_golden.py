@@ -81,6 +81,8 @@ MODELS = {
     "distilbert": ("DistilBertForMaskedLM", transformers.DistilBertConfig(
         vocab_size=48, dim=16, n_layers=2, n_heads=4, hidden_dim=40, max_position_embeddings=24), torch.float32, "1MB"),
     "falcon": ("FalconForCausalLM", transformers.FalconConfig(**FALCON_LIKE), torch.float32, "1MB"),
+    "falcon_alibi": ("FalconForCausalLM", transformers.FalconConfig(
+        **FALCON_LIKE, alibi=True, multi_query=False, parallel_attn=False, bias=True), torch.float32, "1MB"),
     "falcon_heads": ("FalconForCausalLM", transformers.FalconConfig(
         **FALCON_LIKE, multi_query=False, parallel_attn=False, bias=True), torch.float32, "1MB"),
     "falcon_new": ("FalconForCausalLM", transformers.FalconConfig(
@@ -210,7 +212,8 @@ def expected(name: str) -> "tuple[dict[str, np.ndarray], float]":
     if name in IMAGES:
         return expected_of_images(name), gap
     kind = MODELS[name][0]
-    model = getattr(transformers, kind).from_pretrained(folder_of(name), dtype=torch.float64, attn_implementation="eager").eval()
+    attention = "sdpa" if name == "falcon_alibi" else "eager"  # whose eager attention adds ALiBi twice
+    model = getattr(transformers, kind).from_pretrained(folder_of(name), dtype=torch.float64, attn_implementation=attention).eval()
     ids = torch.randint(0, 48, (1, TOKENS), generator=torch.Generator().manual_seed(1))
     if name in TRANSLATORS:
         return expected_pair(model, ids)
