@@ -138,8 +138,8 @@ const Family& find_family(const ConfigObject& object) {
   if (find_image_family(type) != nullptr) {
     object.fail("model_type",
                 "must be of a model of text, got " + printable_quote(type) +
-                    ", a model of images: `info`, `attend --image`, "
-                    "ImageModel.load() of Python and load_image_model() of C++ read it");
+                    ", a model of images: `info`, `attend --image`, `embed --image`, `export`, "
+                    "load() of Python and load_image_model() of C++ read it");
   }
   const auto* refused = std::ranges::find(kRefused, type, &Refused::model_type);
   const std::string why =

@@ -17,6 +17,7 @@
 #include "core/options/fields.h"
 #include "interpreter_lock.h"
 #include "sextant/core/missing_file.h"
+#include "sextant/hub/image_models.h"
 #include "sextant/hub/load_pretrained.h"
 #include "sextant/text/libraries.h"
 #include "sextant/training/tasks/dates_translator.h"
@@ -187,6 +188,13 @@ nb::object load_model(const std::vector<std::string>& paths, nb::handle position
     }
   }
   const auto type = Argument{dtype, "load", "dtype"}.choice<WeightType>();
+  if (paths.size() == 1 && !paths.front().empty() && is_image_model(paths.front())) {
+    for (const auto& [name, given] :
+         {std::pair{"replace_scheme", !others.empty()}, {"read_as", !read_as.empty()}}) {
+      if (given) throw Error(std::string("load.") + name, "must not be given for an image model");
+    }
+    return nb::cast(unlocked([&] { return load_image_model(paths.front(), type); }));
+  }
   std::vector<ModelFolder> folders;
   for (const std::string& path : paths) {
     if (path.empty()) throw Error("load.path", "must be a model's folder, got ''");
