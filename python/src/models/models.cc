@@ -327,6 +327,20 @@ void bind_tokenizer(nb::module_& module) {
           "tokens "
           "that published models were trained to find around it ([CLS] and [SEP], <s>).")
       .def(
+          "model_input",
+          [](const Tokenizer& self, nb::handle text, nb::handle second) {
+            const TokenizedText read =
+                self.model_input(Argument{text, "model_input", "text"}.text(),
+                                 Argument{second, "model_input", "second"}.text());
+            return nb::make_tuple(to_python(read.ids), read.tokens, to_python(read.types));
+          },
+          nb::arg("text").none(), nb::arg("second").none(),
+          nb::sig("def model_input(self, text: str, second: str) -> "
+                  "tuple[numpy.typing.NDArray[numpy.int64], list[str], "
+                  "numpy.typing.NDArray[numpy.int64]]"),
+          "The same of a pair of texts, [CLS] text [SEP] second [SEP] in BERT, and the type of "
+          "each token, 0 or 1.")
+      .def(
           "tokens",
           [](const Tokenizer& self, nb::handle text) {
             return self.tokens(Argument{text, "tokens", "text"}.text());

@@ -5,7 +5,7 @@
     venv/bin/python tests/hub/golden/make_golden.py
 
 A folder per model, of image models in ../golden_images; its expected.safetensors has `ids` [tokens], `hidden` [layers + 1, tokens, width] and, of models with a head,
-`logits` [tokens, vocabulary], of causal ones `greedy` [64], the tokens that follow. Of an encoder and a decoder `ids` are the source, `target` is
+`logits` [tokens, vocabulary], of causal ones `greedy` [64], the tokens that follow; of `bert` `typed_hidden` and `typed_logits` with the `types` of two texts. Of an encoder and a decoder `ids` are the source, `target` is
 what the decoder reads, `encoder` and `decoder` are hidden states, and `greedy` what generate() writes without the end. Of an image model
 `images` are [images, channels, height, width], `hidden` [layers + 1, images, tokens, width], `last` those after the final norm, `attention`
 [layers, images, heads, tokens, tokens], `pooled` and `logits` [images, numbers]; `wide_` are those of images of another size.
@@ -228,6 +228,12 @@ def expected(name: str) -> "tuple[dict[str, np.ndarray], float]":
                 gap = min(gap, float(best.values[0] - best.values[1]))
                 ids = torch.cat([ids, best.indices[:1][None]], 1)
             result["greedy"] = ids[0, TOKENS:].numpy()
+        if name.startswith("bert"):  # the same tokens as two texts
+            types = (torch.arange(TOKENS) > 6).long()
+            said = model(ids, token_type_ids=types[None], output_hidden_states=True)
+            result |= {"types": types.numpy(), "typed_hidden": torch.stack(said.hidden_states)[:, 0].numpy()}
+            if hasattr(said, "logits"):
+                result["typed_logits"] = said.logits[0].numpy()
     return {key: np.ascontiguousarray(value) for key, value in result.items()}, gap
 
 
