@@ -50,6 +50,7 @@ class _NewLanguageModel:
         attention_scale: float = 0.0,
         attention_softcap: float = 0.0,
         embedding_scale: float = 0.0,
+        token_types: int = 1,
         tied: bool = True,
         logits: bool = True,
         logits_bias: bool = False,
@@ -108,6 +109,8 @@ class _NewLanguageModel:
             attention_scale (0 .. 1000000): factor of the scores; 0: 1 / sqrt(head_dim)
             attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: off
             embedding_scale (0 .. 1000000): factor of the embedding; 0: sqrt(width)
+            token_types (1 .. 2^16): types of tokens, as the two texts of a pair in BERT; a row for each
+                but type 0 is added to the embedding
             tied (True | False): compute logits with the embedding matrix; no: with a separate matrix
             logits (True | False): the model has logits; no: hidden states only, as in BertModel
             logits_bias (True | False): bias of the logits, as in GPT-J and BERT
@@ -123,7 +126,7 @@ class _NewLanguageModel:
                 argument
             TypeError: an argument of another type
         """
-        self._make({"scheme": scheme, "layer_schemes": layer_schemes, "decoder_scheme": None}, {"vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "final_norm": final_norm, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits": logits, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "length": length, "seed": seed}, tokenizer, weights)
+        self._make({"scheme": scheme, "layer_schemes": layer_schemes, "decoder_scheme": None}, {"vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "final_norm": final_norm, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "token_types": token_types, "tied": tied, "logits": logits, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "length": length, "seed": seed}, tokenizer, weights)
 
     def _make(self, schemes: dict[str, Any], options: dict[str, Any], tokenizer: Tokenizer | None, weights: Mapping[str, Array] | None) -> None:
         raise NotImplementedError
@@ -161,6 +164,7 @@ class _NewMaskedModel:
         attention_scale: float = 0.0,
         attention_softcap: float = 0.0,
         embedding_scale: float = 0.0,
+        token_types: int = 1,
         tied: bool = True,
         logits: bool = True,
         logits_bias: bool = False,
@@ -219,6 +223,8 @@ class _NewMaskedModel:
             attention_scale (0 .. 1000000): factor of the scores; 0: 1 / sqrt(head_dim)
             attention_softcap (0 .. 1000000): c: scores become c tanh(score / c); 0: off
             embedding_scale (0 .. 1000000): factor of the embedding; 0: sqrt(width)
+            token_types (1 .. 2^16): types of tokens, as the two texts of a pair in BERT; a row for each
+                but type 0 is added to the embedding
             tied (True | False): compute logits with the embedding matrix; no: with a separate matrix
             logits (True | False): the model has logits; no: hidden states only, as in BertModel
             logits_bias (True | False): bias of the logits, as in GPT-J and BERT
@@ -234,7 +240,7 @@ class _NewMaskedModel:
                 argument
             TypeError: an argument of another type
         """
-        self._make({"scheme": scheme, "layer_schemes": layer_schemes, "decoder_scheme": None}, {"vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "final_norm": final_norm, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits": logits, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "length": length, "seed": seed}, tokenizer, weights)
+        self._make({"scheme": scheme, "layer_schemes": layer_schemes, "decoder_scheme": None}, {"vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "final_norm": final_norm, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "token_types": token_types, "tied": tied, "logits": logits, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "length": length, "seed": seed}, tokenizer, weights)
 
     def _make(self, schemes: dict[str, Any], options: dict[str, Any], tokenizer: Tokenizer | None, weights: Mapping[str, Array] | None) -> None:
         raise NotImplementedError

@@ -26,9 +26,10 @@ def term(scheme: str, positions: Any, sizes: dict[str, int], texts: dict[str, st
     return _core.make(scheme, positions, sizes, find_scheme(scheme).read(texts), weights, "float32", None)
 
 
-def files_of(save: Any) -> dict[str, bytes]:
-    """The files that save(folder) writes, by name."""
-    with tempfile.TemporaryDirectory(prefix="sextant-") as folder:
+def files_of(save: Any, inside: str = "") -> dict[str, bytes]:
+    """The files that save(folder) writes, by name, into a temporary folder or into a new one of this name in it."""
+    with tempfile.TemporaryDirectory(prefix="sextant-") as top:
+        folder = os.path.join(top, inside)
         save(folder)
         files = {}
         for name in os.listdir(folder):
@@ -55,6 +56,11 @@ def models(folders: list[dict[str, bytes]], sentences: Any) -> Any:
 
 def model_of_ids(config: str, weights: dict[str, Any]) -> Any:
     return _core.model_of_config(config, None, weights)
+
+
+def image_model(files: dict[str, bytes]) -> _core.ImageModel:
+    with tempfile.TemporaryDirectory(prefix="sextant-") as folder:
+        return _core.load_image_model(write_files(files, folder), "float32")
 
 
 def tokenizer(files: dict[str, bytes]) -> _core.Tokenizer:

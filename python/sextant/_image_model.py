@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class ImageModel:
-    """A vision transformer, which reads patches of images in place of words. load() opens one.
+    """A vision transformer, which reads patches of images in place of words. load() and sextant.load() open one.
 
     Images are floats [images, channels, height, width], normalised as the model was trained (preprocessor_config.json of its folder).
     Height and width are multiples of the patch's; positions of images of another size than the model's are resized, as
@@ -37,8 +37,12 @@ class ImageModel:
         Raises:
             ValueError: another model type, tensors that are missing, unknown or of another shape, numbers that are not finite
         """
-        model = ImageModel.__new__(ImageModel)
-        model._core = _core.load_image_model(folder_of(folder, "load.folder"), dtype)
+        return ImageModel._of(_core.load_image_model(folder_of(folder, "load.folder"), dtype))
+
+    @classmethod
+    def _of(cls, core: _core.ImageModel) -> ImageModel:
+        model = cls.__new__(cls)
+        model._core = core
         return model
 
     @property

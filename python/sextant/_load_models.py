@@ -8,13 +8,16 @@ from typing import Any, Literal, Sequence
 
 from . import _core
 from ._errors import ArgumentError
+from ._image_model import ImageModel
 from ._models import Model
 from ._sources import flag_of, folder_of, named, positions_of, type_of
 from ._text_models import LanguageModel, MaskedModel
 from ._translator import Translator
 
 
-def model_of(core: Any) -> Model:
+def model_of(core: Any) -> Model | ImageModel:
+    if isinstance(core, _core.ImageModel):
+        return ImageModel._of(core)
     if isinstance(core, _core.Translator):
         return Translator._of(core)
     return MaskedModel._of(core) if json.loads(core.config)["kind"] == "masked" else LanguageModel._of(core)
@@ -33,7 +36,7 @@ def load(
 
     Args:
         path: the folder, as `sextant train` and Model.save() write it, or as save_pretrained() of transformers does, with tokenizer.json;
-            load_pretrained() says which model types are read
+            load_pretrained() says which model types are read, and an ImageModel is of vit or deit
         more: further translators with the same tokenizer: an ensemble
         replace_scheme: give the trained model these positions instead of its own: a scheme's name, or a dict from names to parameters,
             such as {"rotary": {"base": 500000}}; schemes that learn nothing
@@ -45,7 +48,7 @@ def load(
             saved
 
     Returns:
-        LanguageModel, MaskedModel or Translator, as config.json says.
+        LanguageModel, MaskedModel, Translator or ImageModel, as config.json says.
 
     Raises:
         ValueError: a file is missing, damaged or does not fit the others, or needs a library that this build is without

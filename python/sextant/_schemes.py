@@ -70,10 +70,11 @@ def alibi(
     *,
     direction: Literal["symmetric", "causal"] = "symmetric",
     max_bias: float = 8.0,
+    factor: float = 1.0,
 ) -> _core.DistanceBias:
     r"""Lowers a score in proportion to the distance, with a different slope in each head.
 
-        score(i, j) = scale <q_i, k_j> - m_h |i - j|
+        score(i, j) = scale <q_i, k_j> - factor m_h |i - j|
         m_h = 2^(-max_bias h / H),  h = 1 .. H, for a power of two H
 
     For other H, with n the largest power of two below: the n slopes of n heads, then the first, third, ... slope of 2n
@@ -87,6 +88,8 @@ def alibi(
             their distance, as earlier keys are; causal: hidden
         max_bias (0 .. 1000): slope of the last head if the number of heads is a power of two:
             2^-max_bias
+        factor (> 0): factor of the slopes; 1/sqrt(head_dim) for a bias that is added before the
+            scores are scaled
 
     Returns:
         A DistanceBias, for attention(bias=...).
@@ -99,7 +102,7 @@ def alibi(
     Source:
         Press et al. 2021, 2108.12409
     """
-    return cast("_core.DistanceBias", _core.make("alibi", positions, {"heads": heads}, {"direction": direction, "max_bias": max_bias}, None, 'float32', None))
+    return cast("_core.DistanceBias", _core.make("alibi", positions, {"heads": heads}, {"direction": direction, "max_bias": max_bias, "factor": factor}, None, 'float32', None))
 
 
 def alibi_2d(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Literal, Sequence, overload
 
 from . import _core
 from ._calls import _Fills, _Generates, _LensOfText, _NewLanguageModel, _NewMaskedModel, _ScoresText
+from ._errors import ArgumentError
 from ._models import Model, lens_of
 from ._results import AttentionMaps, FilledText, LogitLens, TextScore, WindowScore
 from ._sources import chosen_of, contents_of, flag_of, folder_of, name_of, named
@@ -117,11 +118,12 @@ class TextModel(Model, _ScoresText, _LensOfText):
             )
         return (loss, of_weights) if gradients else loss
 
-    def logits(self, ids: IdBatch, *, threads: int = 0) -> NDArray[Any]:
+    def logits(self, ids: IdBatch, *, types: IdBatch | None = None, threads: int = 0) -> NDArray[Any]:
         """The logits at every position: of the next token, or of a masked model of the token there.
 
         Args:
             ids: whole numbers [tokens] or [batch, tokens]; each row is a separate sequence
+            types: the type of each token, of the same shape, as tokenizer.model_input(first, second) of BERT gives them; None: all are 0
             threads: 0: all cores
 
         Returns:
@@ -131,13 +133,14 @@ class TextModel(Model, _ScoresText, _LensOfText):
             ValueError: another shape, or an id outside the vocabulary
         """
         with named(batch="logits.ids"):
-            return self._core.logits(_ids_of(ids), threads)  # type: ignore[no-any-return]
+            return self._core.logits(_ids_of(ids), _ids_of(types), threads)  # type: ignore[no-any-return]
 
-    def hidden_states(self, ids: Integers, *, threads: int = 0) -> NDArray[Any]:
+    def hidden_states(self, ids: Integers, *, types: Integers | None = None, threads: int = 0) -> NDArray[Any]:
         """What there is of each token before the first layer and after each, as `hidden_states` of transformers: the last after the final norm.
 
         Args:
             ids: whole numbers [tokens], one sequence
+            types: the type of each token, as tokenizer.model_input(first, second) of BERT gives them; None: all are 0
             threads: 0: all cores
 
         Returns:
@@ -146,7 +149,7 @@ class TextModel(Model, _ScoresText, _LensOfText):
         Raises:
             ValueError: no token, or one outside the vocabulary
         """
-        return self._core.hidden_states(ids, threads)  # type: ignore[no-any-return]
+        return self._core.hidden_states(ids, _ids_of(types), threads)  # type: ignore[no-any-return]
 
     def embed(
         self,
@@ -183,7 +186,9 @@ class TextModel(Model, _ScoresText, _LensOfText):
     def attention_maps(
         self,
         text: str | Integers,
+        second: str | None = None,
         *,
+        types: Integers | None = None,
         layers: Sequence[int] | None = None,
         heads: Sequence[int] | None = None,
         rows: Sequence[int] | None = None,
@@ -193,6 +198,8 @@ class TextModel(Model, _ScoresText, _LensOfText):
 
         Args:
             text: at least one token, or ids [tokens]
+            second: the second text of a pair, for a model such as BERT
+            types: of ids, the type of each token; None: all are 0
             layers: which, in ascending order; None: all
             heads: which; None: all
             rows: the places of the tokens whose weights are wanted; None: all
@@ -207,11 +214,19 @@ class TextModel(Model, _ScoresText, _LensOfText):
         chosen = chosen_of(layers, "attention_maps.layers")
         of_heads, of_rows = chosen_of(heads, "attention_maps.heads"), chosen_of(rows, "attention_maps.rows")
         ids: Any = text
+        if types is not None and isinstance(text, str):
+            raise ArgumentError("[attention_maps.types] must not be given with a text, whose tokenizer gives the types")
+        if second is not None and not (isinstance(text, str) and isinstance(self, MaskedModel)):
+            raise ArgumentError("[attention_maps.second] must not be given but with a text and a masked model, such as BERT")
         if isinstance(text, str):
             with named(model_input="attention_maps", tokenizer="attention_maps"):
-                ids, words = self.tokenizer.model_input(text)
+                if second is None:
+                    ids, words = self.tokenizer.model_input(text)
+                else:
+                    ids, words, types = self.tokenizer.model_input(text, second)
+                    types = types if self.config.get("token_types", 1) > 1 else None  # as transformers do
         with named(attention_weights="attention_maps"):
-            weights = self._core.attention_maps(ids, chosen or [], of_heads or [], of_rows or [], threads)
+            weights = self._core.attention_maps(ids, _ids_of(types), chosen or [], of_heads or [], of_rows or [], threads)
         if not isinstance(text, str):
             words = self.tokenizer.pieces(ids) if self._core.has_tokenizer() else [str(int(token)) for token in ids]
         hidden = self._core.hidden_pairs(len(words), chosen or [])

@@ -42,6 +42,7 @@ void visit_config(TransformerConfig& config, const Visit& visit) {
       {.field = "pointer", .tasks = kTranslator},
       {.field = "target_start", .tasks = kTranslator},
       {.field = "target_end", .tasks = kTranslator},
+      {.field = "token_types", .tasks = kText},
       {.field = "logits", .tasks = kText},
       {.field = "logits_transform", .tasks = kText},
       {.field = "parallel_blocks", .tasks = kText},

@@ -43,9 +43,10 @@ nanobind::tuple made_by(const char* function, Arguments&&... arguments) {
                         nb::make_tuple(std::forward<Arguments>(arguments)...));
 }
 
-// The files that save(folder) writes, a dict of bytes by name.
-inline nanobind::object saved_files(const nanobind::object& save) {
-  return nanobind::module_::import_("sextant._copies").attr("files_of")(save);
+// The files that save(folder) writes, a dict of bytes by name. `inside`: the name of a folder that
+// it makes; else it writes into one that there is.
+inline nanobind::object saved_files(const nanobind::object& save, const char* inside = "") {
+  return nanobind::module_::import_("sextant._copies").attr("files_of")(save, inside);
 }
 
 constexpr const char* kReduceSignature = "def __reduce__(self) -> tuple[typing.Any, ...]";

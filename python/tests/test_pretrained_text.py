@@ -21,10 +21,10 @@ def folder(tmp_path: Path) -> Path:
     return with_words(tmp_path / "gpt2", "gpt2")
 
 
-def with_words(to: Path, name: str) -> Path:
+def with_words(to: Path, name: str, processor: Any = None) -> Path:
     shutil.copytree(GOLDEN / name, to)
     model = {"type": "WordLevel", "unk_token": "w0", "vocab": {f"w{i}": i for i in range(48)}}
-    (to / "tokenizer.json").write_text(json.dumps({"version": "1.0", "pre_tokenizer": {"type": "Whitespace"}, "model": model}))
+    (to / "tokenizer.json").write_text(json.dumps({"version": "1.0", "pre_tokenizer": {"type": "Whitespace"}, "post_processor": processor, "model": model}))
     return to
 
 
@@ -40,6 +40,38 @@ def test_load_opens_both_kinds(folder: Path, tmp_path: Path) -> None:
     assert maps.queries == ["w1", "w2", "w3"]
     with pytest.raises(ValueError, match="must have tokenizer.json"):
         sextant.load(GOLDEN / "gpt2")
+
+
+def test_pairs_are_read_with_their_types(tmp_path: Path) -> None:
+    bert = {"type": "BertProcessing", "cls": ["w1", 1], "sep": ["w2", 2]}
+    model = sextant.load(with_words(tmp_path / "bert", "bert_masked", bert))
+    ids, words, types = model.tokenizer.model_input("w3 w4", "w5")
+    assert words == ["w1", "w3", "w4", "w2", "w5", "w2"] and ids.tolist() == [1, 3, 4, 2, 5, 2] and types.tolist() == [0, 0, 0, 0, 1, 1]
+    maps = model.attention_maps("w3 w4", "w5", layers=[1], rows=[4])
+    assert maps.keys == words and maps.queries == ["w5"]
+    np.testing.assert_array_equal(maps.weights, model.attention_maps(ids, types=types, layers=[1], rows=[4]).weights)
+    assert not np.array_equal(maps.weights, model.attention_maps(ids, layers=[1], rows=[4]).weights)
+    np.testing.assert_array_equal(model.hidden_states(ids, types=list(types))[-1].shape, (6, 16))
+    expected = sextant.TensorFile(GOLDEN / "bert_masked" / "expected.safetensors")
+    ids, types = expected["ids"], expected["types"]
+    np.testing.assert_allclose(model.hidden_states(ids, types=types), expected["typed_hidden"], atol=1e-5)
+    np.testing.assert_allclose(model.logits(np.stack([ids, ids]), types=np.stack([0 * types, types]))[1], expected["typed_logits"], atol=1e-4)
+    model.save(tmp_path / "saved")
+    np.testing.assert_array_equal(sextant.load(tmp_path / "saved").hidden_states(ids, types=types), model.hidden_states(ids, types=types))
+    untyped = sextant.load(with_words(tmp_path / "distilbert", "distilbert", bert))
+    assert untyped.attention_maps("w3", "w4").keys == ["w1", "w3", "w2", "w4", "w2"]
+    causal = sextant.load(with_words(tmp_path / "gpt2", "gpt2"))
+    for call, what in (
+        (lambda: model.hidden_states(ids, types=types[1:]), r"\[hidden_states.types\] must have the shape of the ids, \[12\], got \[11\]"),
+        (lambda: model.logits(ids, types=2 * types), r"\[logits.types\] must be 0 .. 1, got 2"),
+        (lambda: untyped.hidden_states(ids, types=types), r"\[hidden_states.types\] must be 0"),
+        (lambda: model.attention_maps("w3", types=[0]), r"\[attention_maps.types\] must not be given with a text"),
+        (lambda: model.attention_maps(ids, "w3"), r"\[attention_maps.second\] must not be given but with a text and a masked model"),
+        (lambda: causal.attention_maps("w3", "w4"), r"\[attention_maps.second\] must not be given but"),
+        (lambda: sextant.shipped().tokenizer.model_input("a", "b"), r"second\] must not be given: only tokenizers of published models"),
+    ):
+        with pytest.raises(ValueError, match=what):
+            call()
 
 
 def test_translators_read_and_write_text(tmp_path: Path) -> None:

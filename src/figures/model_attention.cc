@@ -163,9 +163,18 @@ std::vector<ModelAttention> attend_model(const TextTranslator& model, const std:
 }
 
 std::vector<ModelAttention> attend_model(const TextModel& model, const std::string& text,
-                                         int threads, const MapChoice& chosen) {
-  const Labelled read = labelled(model.tokenizer.model_input(text), "figure.text");
+                                         int threads, const MapChoice& chosen,
+                                         const std::optional<std::string>& second) {
   const TransformerConfig& config = model.config;
+  if (second && config.kind != ModelKind::masked) {
+    throw Error("figure.target",
+                "must not be given: " + described(config.kind) + " looks at one text");
+  }
+  TokenizedText input =
+      second ? model.tokenizer.model_input(text, *second) : model.tokenizer.model_input(text);
+  // As in transformers, a model without types of tokens reads the two texts as one.
+  const auto types = config.token_types > 1 ? std::move(input.types) : std::vector<std::int64_t>();
+  const Labelled read = labelled(std::move(input), "figure.text");
   const ChosenMaps maps =
       choose_maps(chosen, config.layers, config.heads, std::ssize(read.ids), "figure.text");
   std::vector<std::size_t> kinds = model.stack.options.kinds;
@@ -174,7 +183,7 @@ std::vector<ModelAttention> attend_model(const TextModel& model, const std::stri
   Pass pass{.memory = memory, .threads = threads};
   std::vector<ModelAttention> parts;
   parts.push_back(self_attention("self", "Self attention",
-                                 model.attention_maps(read.ids, pass, maps.selection()),
+                                 model.attention_maps(read.ids, pass, maps.selection(), types),
                                  read.labels, model.positions, config.kind == ModelKind::causal,
                                  "Row: the query. Column: the key.", kinds, maps.parts));
   name_chosen(maps, parts.back());
@@ -212,11 +221,7 @@ std::vector<ModelAttention> attend_model(const ModelFolder& folder, const std::s
     }
     return attend_model(TextTranslator::load(folder), text, target, threads);
   }
-  if (target) {
-    throw Error("figure.target",
-                "must not be given: " + described(folder.config.kind) + " looks at one text");
-  }
-  return attend_model(TextModel::load(folder), text, threads, chosen);
+  return attend_model(TextModel::load(folder), text, threads, chosen, target);
 }
 
 }  // namespace sextant::figures

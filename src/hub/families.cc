@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "hub/image_families.h"
+#include "sextant/core/numbers.h"
 #include "sextant/core/printable.h"
 
 namespace sextant::hub {
@@ -59,6 +60,7 @@ SchemeSpecs schemes_of(const LayerPositions& layer) {
   if (layer.scheme != "none" || !windowed) list.push_back({layer.scheme, layer.parameters});
   // The rows of padding are skipped when the table is read.
   if (layer.scheme == "learned") list.back().parameters.erase("offset");
+  if (layer.bias_factor != 1) list.back().parameters["factor"] = shortest(layer.bias_factor);
   if (!windowed) return list;
   list.push_back({"window", {{"left", std::to_string(layer.window_left)}}});
   if (layer.window_right >= 0) {
@@ -116,9 +118,6 @@ void add_positions(const ModelConfig& model, TransformerConfig& config) {
 
 void refuse_positions(const ConfigObject& object, const ModelConfig& model) {
   const LayerPositions& first = model.layers.front();
-  if (first.bias_factor != 1) {
-    object.fail("alibi", "must be false: biases here are added after the scores are scaled");
-  }
   for (const LayerPositions& layer : model.layers) {
     if (layer.sinks) object.fail("model_type", "must have no sinks, as models here have none");
     if (layer.chunk != 0) object.fail("attention_chunk_size", "must be null: no chunks are read");
@@ -139,8 +138,8 @@ const Family& find_family(const ConfigObject& object) {
   if (find_image_family(type) != nullptr) {
     object.fail("model_type",
                 "must be of a model of text, got " + printable_quote(type) +
-                    ", a model of images: `info`, `attend --image`, "
-                    "ImageModel.load() of Python and load_image_model() of C++ read it");
+                    ", a model of images: `info`, `attend --image`, `embed --image`, `export`, "
+                    "load() of Python and load_image_model() of C++ read it");
   }
   const auto* refused = std::ranges::find(kRefused, type, &Refused::model_type);
   const std::string why =

@@ -41,8 +41,10 @@ void WeightTable::matrix(std::string_view ours, std::string_view theirs, std::in
   put(ours, {&take(theirs, shape), stored});
 }
 
-void WeightTable::add_first_row(std::string_view theirs, std::int64_t rows, std::int64_t columns) {
+void WeightTable::add_first_row(std::string_view theirs, std::int64_t rows, std::int64_t columns,
+                                float factor) {
   last_->first_row = &take(theirs, {rows, columns});
+  last_->first_row_factor = factor;
 }
 
 void WeightTable::take_rows(std::string_view ours, std::string_view theirs, const Shape& shape,

@@ -67,8 +67,9 @@ class WeightTable {
   // numbers.
   void matrix(std::string_view ours, std::string_view theirs, std::int64_t rows,
               std::int64_t columns, Stored stored = Stored::rows);
-  // Adds the first row of a matrix to each row of the last one.
-  void add_first_row(std::string_view theirs, std::int64_t rows, std::int64_t columns);
+  // Adds the first row of a matrix, times a factor, to each row of the last one.
+  void add_first_row(std::string_view theirs, std::int64_t rows, std::int64_t columns,
+                     float factor = 1);
   // Computes a parameter.
   void project(std::string_view ours, const ProjectedRows& of);
   // All of a parameter that files do not have.
@@ -118,8 +119,9 @@ class WeightTable {
   };
   struct Source {
     std::vector<Part> parts;
-    const StoredTensor* first_row = nullptr;  // is added to each row
-    std::int64_t scaled_rows = 0;             // how many are multiplied by `factor`
+    const StoredTensor* first_row = nullptr;  // is added to each row, times first_row_factor
+    float first_row_factor = 1;
+    std::int64_t scaled_rows = 0;  // how many are multiplied by `factor`
     double factor = 1;
   };
 

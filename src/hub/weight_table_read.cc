@@ -44,6 +44,7 @@ void WeightTable::read_source(const Source& source, std::int64_t columns, std::s
   if (source.first_row != nullptr) {
     row.resize(static_cast<std::size_t>(columns));
     file_->read<float>(*source.first_row, 0, row);
+    for (float& x : row) x *= source.first_row_factor;
   }
   std::vector<float> buffer;
   std::int64_t place = 0;  // in the parameter

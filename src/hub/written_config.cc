@@ -80,7 +80,8 @@ struct Difference {
   std::string key, wanted, got;
 };
 
-std::vector<Difference> differences(const TransformerConfig& ours, const TransformerConfig& read) {
+std::vector<Difference> differences(const TransformerConfig& ours, TransformerConfig read) {
+  if (ours.token_types == 1) read.token_types = 1;  // the others' rows are zeros
   const Json a = usual(ours), b = usual(read);
   std::vector<Difference> all;
   const auto text = [](const Json& json, const std::string& key) {

@@ -21,6 +21,7 @@ struct PackedTokens {
   std::span<const RowRange> rows{};        // of the batch, which the tokens are; empty: all
   View<const T> context{};                 // of a decoder
   std::span<const std::int64_t> context_segments{};
+  std::span<const std::int64_t> types{};  // of the tokens that are here; empty: all are 0
 
   typename TransformerStack<T>::Input input(const PositionTables<T>& positions) const {
     return {segments, context, context_segments, &positions};
@@ -60,17 +61,31 @@ View<T> embed(const Embedding<T>& embedding, std::span<const std::int64_t> token
   return x;
 }
 
-// Returns the input of a stack, dropout(hide(embedding(tokens) scale) + positions), and the key of
-// both kinds of dropout, which count tokens from `first_row` on, here and in the stack.
+// Calls use(row of x, row of the table) for each token of a type from 1 on.
+template <class T, class Rows, class Use>
+void each_typed(View<T> x, const PackedTokens<T>& from, Rows rows, const Use& use) {
+  const std::int64_t width = x.size(1);
+  for (std::int64_t i = 0; i < std::ssize(from.types); ++i) {
+    const std::int64_t type = from.types[static_cast<std::size_t>(i)];
+    if (type > 0) use(x.data() + i * width, rows.data() + (type - 1) * width);
+  }
+}
+
+// Returns the input of a stack, dropout(hide(embedding(tokens) scale) + positions + types), and the
+// key of both kinds of dropout, which count tokens from `first_row` on, here and in the stack.
 template <class T>
 View<const T> read(const Embedding<T>& embedding, double scale, const PositionTables<T>& positions,
-                   const PackedTokens<T>& from, RandomKey& key, Pass& pass) {
+                   View<const T> type_rows, const PackedTokens<T>& from, RandomKey& key,
+                   Pass& pass) {
   const View<T> x = embed<T>(embedding, from.tokens, scale, pass);
   pass.random.first_row = from.first_row;
   pass.random.rows = from.rows;
   key = pass.next_random();
   hide_tokens(x, key, pass);
   positions.add_to(x, from.segments, from.rows, pass);
+  each_typed(x, from, type_rows, [&x](T* row, const T* type) {
+    for (std::int64_t k = 0; k < x.size(1); ++k) row[k] += type[k];
+  });
   drop(x, key, pass);
   return x;
 }
@@ -80,8 +95,11 @@ template <class T>
 void read_backward(const Embedding<T>& embedding, double scale, const PositionTables<T>& positions,
                    const PackedTokens<T>& from, const RandomKey& key, View<T> d,
                    Embedding<T>& embedding_gradient, PositionModule<T>& positions_gradient,
-                   Pass& pass) {
+                   View<T> types_gradient, Pass& pass) {
   drop(d, key, pass);
+  each_typed(d, from, types_gradient, [&d](const T* row, T* type) {
+    for (std::int64_t k = 0; k < d.size(1); ++k) type[k] += row[k];
+  });
   positions.add_gradient(d, from.segments, from.rows, positions_gradient);
   positions.backward(positions_gradient);
   hide_tokens(d, key, pass);

@@ -13,9 +13,9 @@ namespace {
 
 // The rows of a batch that are here, one range after the other; empty: all.
 template <class T>
-std::vector<RowRange> rows_here(const TokenBatch& batch, std::int64_t vocabulary,
+std::vector<RowRange> rows_here(const TokenBatch& batch, const TransformerConfig& config,
                                 const Pass& pass) {
-  batch.check(vocabulary);
+  batch.check(config.vocabulary, config.token_types);
   if constexpr (!std::is_same_v<T, float>) layers::check_whole(pass, "language_model.batch");
   if (pass.context_parallel == nullptr) return {};
   return pass.context_parallel->rows(std::ssize(batch.tokens));
@@ -24,7 +24,7 @@ std::vector<RowRange> rows_here(const TokenBatch& batch, std::int64_t vocabulary
 // Returns the local part of an array with an element per token of the batch.
 std::vector<std::int64_t> rows_of(const std::vector<std::int64_t>& all,
                                   std::span<const RowRange> rows) {
-  if (rows.empty()) return all;
+  if (rows.empty() || all.empty()) return all;
   std::vector<std::int64_t> here;
   for (const auto& [first, count] : rows) {
     here.insert(here.end(), all.begin() + first, all.begin() + first + count);
@@ -34,16 +34,20 @@ std::vector<std::int64_t> rows_of(const std::vector<std::int64_t>& all,
 
 // A batch that is here as a whole; borrows it.
 template <class T>
-models::PackedTokens<T> all_of(const TokenBatch& batch, std::int64_t vocabulary, const Pass& pass,
-                               const char* where) {
+models::PackedTokens<T> all_of(const TokenBatch& batch, const TransformerConfig& config,
+                               const Pass& pass, const char* where) {
   layers::check_whole(pass, where);
-  batch.check(vocabulary);
-  return {batch.tokens, batch.segments, batch.first_row};
+  batch.check(config.vocabulary, config.token_types);
+  return {.tokens = batch.tokens,
+          .segments = batch.segments,
+          .first_row = batch.first_row,
+          .types = batch.types};
 }
 
 template <class T>
 models::TokenStack<T> token_stack(const LanguageModel<T>& model) {
-  return {model.embedding, model.config.embedding_factor(), model.positions, model.stack};
+  return {model.embedding, model.config.embedding_factor(), model.positions, model.stack,
+          model.type_rows.view()};
 }
 
 }  // namespace
@@ -61,16 +65,26 @@ LanguageModel<T>::LanguageModel(const TransformerConfig& given, std::optional<Un
     config.layer_schemes[i].schemes = positions.options().other_kinds[i];
   }
   NumpyRandom random(config.seed + 2);
-  this->start_output(unset ? FirstWeights(*unset) : FirstWeights(random));
+  const FirstWeights weights = unset ? FirstWeights(*unset) : FirstWeights(random);
+  this->start_output(weights);
+  if (config.token_types == 1) return;
+  type_rows =
+      weights.template tensor<T>({config.token_types - 1, config.width},
+                                 [](NumpyRandom& numbers) { return 0.02 * numbers.normal(); });
 }
 
 template <class T>
 LossSum LanguageModel<T>::loss(const TokenBatch& batch, const TokenLossOptions& options,
                                LanguageModel* gradient, Pass& pass) const {
   const Workspace::Scope scope(pass.memory);
-  const auto rows = rows_here<T>(batch, config.vocabulary, pass);
-  const auto tokens = rows_of(batch.tokens, rows), targets = rows_of(batch.targets, rows);
-  const models::PackedTokens<T> from{tokens, batch.segments, batch.first_row, rows};
+  const auto rows = rows_here<T>(batch, config, pass);
+  const auto tokens = rows_of(batch.tokens, rows), targets = rows_of(batch.targets, rows),
+             types = rows_of(batch.types, rows);
+  const models::PackedTokens<T> from{.tokens = tokens,
+                                     .segments = batch.segments,
+                                     .first_row = batch.first_row,
+                                     .rows = rows,
+                                     .types = types};
   if (gradient == nullptr) {
     View<const T> y = models::infer<T>(token_stack(*this), from, pass);
     if (this->transform) y = this->transform->forward(y, pass).y;
@@ -85,13 +99,14 @@ LossSum LanguageModel<T>::loss(const TokenBatch& batch, const TokenLossOptions& 
                     gradient->output_gradient(), pass, this->logit_options(),
                     gradient->output_bias.count() > 0 ? gradient->output_bias.data() : nullptr);
   if (this->transform) this->transform->backward(transformed, d, *gradient->transform, pass);
-  run.backward(d, {}, gradient->embedding, gradient->positions, gradient->stack, pass);
+  run.backward(d, {}, gradient->embedding, gradient->positions, gradient->stack, pass,
+               gradient->type_rows.view());
   return sum;
 }
 
 template <class T>
 Tensor<double> LanguageModel<T>::log_likelihoods(const TokenBatch& batch, Pass& pass) const {
-  const auto from = all_of<T>(batch, config.vocabulary, pass, "log_likelihoods.batch");
+  const auto from = all_of<T>(batch, config, pass, "log_likelihoods.batch");
   const Workspace::Scope scope(pass.memory);
   View<const T> y = models::infer<T>(token_stack(*this), from, pass);
   if (this->transform) y = this->transform->forward(y, pass).y;
@@ -101,7 +116,7 @@ Tensor<double> LanguageModel<T>::log_likelihoods(const TokenBatch& batch, Pass& 
 template <class T>
 Tensor<T> LanguageModel<T>::logits(const TokenBatch& batch, std::span<const std::int64_t> places,
                                    Pass& pass) const {
-  const auto from = all_of<T>(batch, config.vocabulary, pass, "logits.batch");
+  const auto from = all_of<T>(batch, config, pass, "logits.batch");
   const auto count = static_cast<std::int64_t>(batch.tokens.size());
   for (const std::int64_t place : places) {
     if (place < 0 || place >= count) {
@@ -124,7 +139,7 @@ template <class T>
 std::vector<Tensor<T>> LanguageModel<T>::layer_logits(std::span<const std::int64_t> tokens,
                                                       Pass& pass) const {
   const TokenBatch batch = TokenBatch::of(tokens);
-  const auto from = all_of<T>(batch, config.vocabulary, pass, "layer_logits.tokens");
+  const auto from = all_of<T>(batch, config, pass, "layer_logits.tokens");
   const Workspace::Scope scope(pass.memory);
   (void)logits_matrix();  // throws where there are none
   return models::layer_logits<T>(
@@ -134,9 +149,10 @@ std::vector<Tensor<T>> LanguageModel<T>::layer_logits(std::span<const std::int64
 
 template <class T>
 std::vector<Tensor<T>> LanguageModel<T>::hidden_states(std::span<const std::int64_t> tokens,
-                                                       Pass& pass) const {
-  const TokenBatch batch = TokenBatch::of(tokens);
-  const auto from = all_of<T>(batch, config.vocabulary, pass, "hidden_states.tokens");
+                                                       Pass& pass,
+                                                       std::span<const std::int64_t> types) const {
+  const TokenBatch batch = TokenBatch::of(tokens, types);
+  const auto from = all_of<T>(batch, config, pass, "hidden_states.tokens");
   const Workspace::Scope scope(pass.memory);
   std::vector<Tensor<T>> states;
   const View<const T> y = models::infer<T>(token_stack(*this), from, pass,
@@ -147,7 +163,7 @@ std::vector<Tensor<T>> LanguageModel<T>::hidden_states(std::span<const std::int6
 
 template <class T>
 Tensor<T> LanguageModel<T>::last_hidden_states(const TokenBatch& batch, Pass& pass) const {
-  const auto from = all_of<T>(batch, config.vocabulary, pass, "last_hidden_states.batch");
+  const auto from = all_of<T>(batch, config, pass, "last_hidden_states.batch");
   const Workspace::Scope scope(pass.memory);
   const View<const T> y = models::infer<T>(token_stack(*this), from, pass);
   auto states = Tensor<T>::uninitialized(y.shape());
@@ -157,10 +173,10 @@ Tensor<T> LanguageModel<T>::last_hidden_states(const TokenBatch& batch, Pass& pa
 
 template <class T>
 std::vector<Tensor<T>> LanguageModel<T>::attention_maps(std::span<const std::int64_t> tokens,
-                                                        Pass& pass,
-                                                        const MapSelection& chosen) const {
-  const TokenBatch batch = TokenBatch::of(tokens);
-  const auto from = all_of<T>(batch, config.vocabulary, pass, "attention_maps.tokens");
+                                                        Pass& pass, const MapSelection& chosen,
+                                                        std::span<const std::int64_t> types) const {
+  const TokenBatch batch = TokenBatch::of(tokens, types);
+  const auto from = all_of<T>(batch, config, pass, "attention_maps.tokens");
   const Workspace::Scope scope(pass.memory);
   std::vector<Tensor<T>> maps;
   models::infer<T>(token_stack(*this), from, pass, models::weights_into<T>(stack, chosen, &maps));
@@ -194,6 +210,7 @@ Parameters<T> LanguageModel<T>::parameters() {
   Parameters<T> list;
   embedding.append_parameters(list, "embedding.");
   positions.append_parameters(list, "positions.");
+  if (type_rows.count() > 0) list.push_back({"type_rows", &type_rows, false});
   stack.append_parameters(list, "stack.");
   this->append_output(list);
   return list;

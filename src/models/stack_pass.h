@@ -23,6 +23,7 @@ struct TokenStack {
   double embedding_scale;
   const PositionModule<T>& positions;
   const TransformerStack<T>& stack;
+  View<const T> type_rows{};  // [types - 1, width]
 };
 
 // The data of the tokens that a pass of training keeps. Embedding and stack must live until it is
@@ -34,7 +35,8 @@ class StackPass {
       : of_(of),
         from_(from),
         positions_(std::make_unique<const PositionTables<T>>(of.positions.tables(from.segments))) {
-    const View<const T> x = read(of.embedding, of.embedding_scale, *positions_, from, key_, pass);
+    const View<const T> x =
+        read(of.embedding, of.embedding_scale, *positions_, of.type_rows, from, key_, pass);
     saved_ = of.stack.forward(x, from.input(*positions_), pass);
   }
 
@@ -43,10 +45,10 @@ class StackPass {
   // d: the gradient of y, is changed; dcontext and the gradients are added to.
   void backward(View<T> d, View<T> dcontext, Embedding<T>& embedding_gradient,
                 PositionModule<T>& positions_gradient, TransformerStack<T>& stack_gradient,
-                Pass& pass) const {
+                Pass& pass, View<T> types_gradient = {}) const {
     of_.stack.backward(saved_, d, dcontext, stack_gradient, &positions_gradient, pass);
     read_backward(of_.embedding, of_.embedding_scale, *positions_, from_, key_, d,
-                  embedding_gradient, positions_gradient, pass);
+                  embedding_gradient, positions_gradient, types_gradient, pass);
   }
 
  private:
@@ -63,7 +65,8 @@ View<const T> infer(const TokenStack<T>& of, const PackedTokens<T>& from, Pass& 
                     const typename TransformerStack<T>::Observer& observer = {}) {
   const PositionTables<T> positions = of.positions.tables(from.segments);
   RandomKey key;
-  const View<const T> x = read(of.embedding, of.embedding_scale, positions, from, key, pass);
+  const View<const T> x =
+      read(of.embedding, of.embedding_scale, positions, of.type_rows, from, key, pass);
   return of.stack.infer(x, from.input(positions), pass, observer);
 }
 

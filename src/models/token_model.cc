@@ -21,13 +21,15 @@ const TransformerConfig& checked(const TransformerConfig& config, bool translate
 
 }  // namespace
 
-TokenBatch TokenBatch::of(std::span<const std::int64_t> tokens) {
-  return {{tokens.begin(), tokens.end()},
-          {0, std::ssize(tokens)},
-          std::vector<std::int64_t>(tokens.size(), -1)};
+TokenBatch TokenBatch::of(std::span<const std::int64_t> tokens,
+                          std::span<const std::int64_t> types) {
+  return {.tokens = {tokens.begin(), tokens.end()},
+          .segments = {0, std::ssize(tokens)},
+          .targets = std::vector<std::int64_t>(tokens.size(), -1),
+          .types = {types.begin(), types.end()}};
 }
 
-void TokenBatch::check(std::int64_t vocabulary) const {
+void TokenBatch::check(std::int64_t vocabulary, std::int64_t token_types) const {
   const auto count = static_cast<std::int64_t>(tokens.size());
   if (segments.empty() || segments.front() != 0 || segments.back() != count ||
       !std::is_sorted(segments.begin(), segments.end())) {
@@ -43,6 +45,18 @@ void TokenBatch::check(std::int64_t vocabulary) const {
       throw Error("batch.tokens", "must be 0 .. " + std::to_string(vocabulary - 1) + ", got " +
                                       std::to_string(token));
     }
+  }
+  if (!types.empty() && types.size() != tokens.size()) {
+    throw Error("batch.types", "must be one per token, " + std::to_string(count) +
+                                   ", or none, got " + std::to_string(types.size()));
+  }
+  for (const std::int64_t type : types) {
+    if (type >= 0 && type < token_types) continue;
+    throw Error("batch.types",
+                "must be " +
+                    std::string(token_types == 1 ? "0, the only type of the model"
+                                                 : "0 .. " + std::to_string(token_types - 1)) +
+                    ", got " + std::to_string(type));
   }
 }
 

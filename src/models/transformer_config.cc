@@ -27,7 +27,7 @@ constexpr std::string_view kLater[] = {
     "qkv_bias",        "out_bias",        "ffn_bias",       "embedding_scale",  "logits",
     "output_norm",     "parallel_blocks", "qk_norm",        "attention_scale",  "attention_softcap",
     "logits_bias",     "logits_scale",    "logits_softcap", "logits_transform", "layer_schemes",
-    "decoder_schemes", "target_start",    "target_end"};
+    "decoder_schemes", "target_start",    "target_end",     "token_types"};
 
 // Throws for a format that is newer than this program. The oldest files have no number.
 void check_format(const Json& json, const std::string& where) {
@@ -103,6 +103,7 @@ void check_translator(const TransformerConfig& c) {
   refuse(c.parallel_blocks != ParallelBlocks::none, "transformer.parallel_blocks", "none", all);
   refuse(!c.first_norm, "transformer.first_norm", "true", all);
   refuse(!c.layer_schemes.empty(), "transformer.layer_schemes", "empty", all);
+  refuse(c.token_types != 1, "transformer.token_types", "1", all);
   const char* const copies = "translator with a pointer";
   refuse(c.pointer && c.logits_bias, "transformer.logits_bias", "false", copies);
   refuse(c.pointer && c.logits_scale != 1, "transformer.logits_scale", "1", copies);

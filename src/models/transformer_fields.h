@@ -100,6 +100,9 @@ inline constexpr auto kFields<TransformerConfig> = std::tuple{
           "c: scores become c tanh(score / c); 0: off"),
     field(&TransformerConfig::embedding_scale, "embedding_scale", NumberRange{0, 1e6},
           "factor of the embedding; 0: sqrt(width)"),
+    field(&TransformerConfig::token_types, "token_types", IntegerRange{1, 1 << 16},
+          "types of tokens, as the two texts of a pair in BERT; a row for each but type 0 is added "
+          "to the embedding"),
     field(&TransformerConfig::tied, "tied",
           "compute logits with the embedding matrix; no: with a separate matrix"),
     field(&TransformerConfig::logits, "logits",

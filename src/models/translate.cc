@@ -61,7 +61,7 @@ LossSum score_at_once(const Translator<float>& model, std::span<const Tokens> so
                       std::span<const Tokens> targets, const Tokens& before,
                       const BeamSearchOptions& search, int threads) {
   PairBatch batch{.source_segments = {0}, .target = {.segments = {0}}};
-  auto& [tokens, segments, wanted, first_row] = batch.target;
+  auto& [tokens, segments, wanted, first_row, types] = batch.target;
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const Tokens& target = targets[i];
     batch.source.insert(batch.source.end(), sources[i].begin(), sources[i].end());

@@ -96,7 +96,7 @@ LossSum Translator<T>::loss(const PairBatch& batch, const TokenLossOptions& opti
   const Workspace::Scope scope(pass.memory);
   const auto sum_of = [&](View<const T> h, View<const T> context, View<T> d, View<T> dcontext,
                           View<T> dmatrix) {
-    const auto& [tokens, segments, targets, first_row] = batch.target;
+    const auto &segments = batch.target.segments, &targets = batch.target.targets;
     if (!pointer) {
       const bool has_bias = gradient != nullptr && gradient->output_bias.count() > 0;
       return token_loss<T>(h, logits_matrix(), targets, options, d, dmatrix, pass,

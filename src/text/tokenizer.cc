@@ -109,6 +109,17 @@ TokenizedText Tokenizer::model_input(std::string_view text) const {
   return made;
 }
 
+TokenizedText Tokenizer::model_input(std::string_view first, std::string_view second) const {
+  if (!pretrained_) {
+    throw Error("tokenizer.second",
+                "must not be given: only tokenizers of published models say "
+                "how two texts are read as one");
+  }
+  PretrainedEncoding made = pretrained_->encode_pair(first, second);
+  std::vector<std::string> tokens = readable(made.ids);
+  return {std::move(made.ids), std::move(tokens), std::move(made.type_ids)};
+}
+
 std::vector<std::string> Tokenizer::readable(std::span<const std::int64_t> ids) const {
   std::vector<std::string> tokens;
   for (const std::int64_t id : ids) tokens.push_back(piece(id));

@@ -62,7 +62,6 @@ TEST(PretrainedConfig, RefusesWhatModelsHereDoNotHave) {
            {"mpt", "attn_config", R"({"alibi": false})"},
            {"mpt", "attn_config", R"({"qk_ln": true})", "qk_ln"},
            {"mpt", "attn_config", R"({"clip_qkv": 6})", "clip_qkv"},
-           {"falcon", "alibi", "true"},
            {"falcon_new", "parallel_attn", "false", nullptr},
            {"codegen", "n_head", "2"},
            {"roberta", "hidden_act", R"("relu")"},

@@ -5,13 +5,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
 #include "hub/expected.h"
 #include "hub/golden_model.h"
 #include "sextant/core/error.h"
+#include "sextant/hub/save_pretrained.h"
 #include "sextant/models/generate.h"
+#include "support/temporary_folder.h"
 
 namespace sextant {
 namespace {
@@ -40,6 +43,27 @@ void expect_model(const std::string& name, const LanguageModel<float>& model) {
   std::iota(places.begin(), places.end(), 0);
   const auto logits = model.logits(TokenBatch::of(ids), places, pass);
   const auto wanted = expected.numbers("logits");
+  expect_near(logits.span(), wanted.span(), model.config);
+}
+
+// The same tokens as two texts, of types 0 and 1.
+void expect_types(const std::string& name, const LanguageModel<float>& model) {
+  const Expected expected(name);
+  const auto ids = expected.integers("ids"), types = expected.integers("types");
+  Workspace memory;
+  Pass pass{memory};
+  const auto hidden = expected.numbers("typed_hidden");
+  const auto states = model.hidden_states(ids, pass, types);
+  const auto count = static_cast<std::size_t>(hidden.count() / hidden.size(0));
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    SCOPED_TRACE("after layer " + std::to_string(i));
+    expect_near(states[i].span(), hidden.span().subspan(i * count, count), model.config);
+  }
+  if (!expected.has("typed_logits")) return;
+  std::vector<std::int64_t> places(ids.size());
+  std::iota(places.begin(), places.end(), 0);
+  const auto wanted = expected.numbers("typed_logits");
+  const auto logits = model.logits(TokenBatch::of(ids, types), places, pass);
   expect_near(logits.span(), wanted.span(), model.config);
 }
 
@@ -84,17 +108,60 @@ TEST_P(PretrainedModelWithHead, SaysOfEachTokenWhatItSaysOfAll) {
 
 const auto name_of_case = [](const auto& each) { return std::string(each.param); };
 const auto kCausal = ::testing::Values(
-    "bloom", "codegen", "cohere", "cohere2", "falcon", "falcon_heads", "falcon_new", "gemma",
-    "gemma2", "gemma3", "glm", "glm4", "gpt2", "gpt2_by_layer", "gpt_neox", "gpt_neox_series",
-    "gptj", "granite", "llama", "llama_bias", "llama_out_bias", "mistral", "mpt", "olmo", "olmo2",
-    "olmo3", "opt", "opt_post", "phi", "phi3", "qwen2", "qwen2_windows", "qwen3", "smollm3",
-    "stablelm", "stablelm_parallel", "starcoder2");
+    "bloom", "codegen", "cohere", "cohere2", "falcon", "falcon_alibi", "falcon_heads", "falcon_new",
+    "gemma", "gemma2", "gemma3", "glm", "glm4", "gpt2", "gpt2_by_layer", "gpt_neox",
+    "gpt_neox_series", "gptj", "granite", "llama", "llama_bias", "llama_out_bias", "mistral", "mpt",
+    "olmo", "olmo2", "olmo3", "opt", "opt_post", "phi", "phi3", "qwen2", "qwen2_windows", "qwen3",
+    "smollm3", "stablelm", "stablelm_parallel", "starcoder2");
 INSTANTIATE_TEST_SUITE_P(Families, PretrainedModel, kCausal, name_of_case);
 INSTANTIATE_TEST_SUITE_P(Encoders, PretrainedModel,
                          ::testing::Values("bert", "bert_masked", "deberta_v2", "deberta_v2_maps",
                                            "distilbert", "modernbert", "roberta"),
                          name_of_case);
 INSTANTIATE_TEST_SUITE_P(Families, PretrainedModelWithHead, kCausal, name_of_case);
+
+TEST(TokenTypes, AreThoseOfTransformers) {
+  for (const char* name : {"bert", "bert_masked"}) {
+    SCOPED_TRACE(name);
+    const auto model = load_pretrained(golden_folder(name));
+    expect_types(name, model);
+    const TemporaryFolder place;
+    save_pretrained(model, place / "again");
+    const auto again = load_pretrained(place / "again");
+    EXPECT_EQ(again.config.token_types, 2);
+    expect_types(name, again);
+    expect_model(name, again);
+  }
+}
+
+TEST(TokenTypes, AreRefusedOutsideTheModelsOwn) {
+  const auto bert = load_pretrained(golden_folder("bert"));
+  const auto gpt2 = load_pretrained(golden_folder("gpt2"));
+  Workspace memory;
+  Pass pass{memory};
+  const std::vector<std::int64_t> ids = {1, 2}, types = {0, 2}, one = {1}, second = {0, 1};
+  const auto refused = [](const std::string& what) {
+    return ThrowsMessage<Error>(HasSubstr("[batch.types] must be " + what));
+  };
+  EXPECT_THAT([&] { bert.hidden_states(ids, pass, types); }, refused("0 .. 1, got 2"));
+  EXPECT_THAT([&] { bert.attention_maps(ids, pass, {}, one); },
+              refused("one per token, 2, or none, got 1"));
+  EXPECT_THAT([&] { gpt2.hidden_states(ids, pass, second); },
+              refused("0, the only type of the model, got 1"));
+}
+
+// A model of an earlier version has no row of type 1.
+TEST(TokenTypes, MayBeFewerThanThoseOfTheFolderThatIsLike) {
+  LanguageModel<float> model = load_pretrained(golden_folder("bert"));
+  model.config.token_types = 1;
+  model.type_rows = {};
+  const TemporaryFolder place;
+  save_pretrained(model, place / "again", {.like = golden_folder("bert")});
+  const auto again = load_pretrained(place / "again");
+  EXPECT_EQ(again.config.token_types, 2);
+  EXPECT_TRUE(std::ranges::all_of(again.type_rows.span(), [](float x) { return x == 0; }));
+  expect_model("bert", again);
+}
 
 TEST(ReadAs, TakesAnUnknownTypeForOneThatIsKnown) {
   ChangedModel model("llama");

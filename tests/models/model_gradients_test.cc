@@ -66,6 +66,39 @@ TEST(LanguageModel, HasTheGradientsOfEveryPart) {
   }
 }
 
+TEST(LanguageModel, HasTheGradientsOfTypesOfTokens) {
+  TransformerConfig config = tiny(ModelKind::masked);
+  config.schemes = {"learned"};
+  config.token_types = 3;
+  TokenBatch batch = two_sentences();
+  batch.types = {0, 1, 2, 2, 0, 1, 0};
+  expect_model_gradients<LanguageModel<double>>(config, batch);
+}
+
+// A row that is added to each token of type 1 is as good as other positions.
+TEST(LanguageModel, AddsTheRowOfATokensType) {
+  TransformerConfig config = tiny(ModelKind::masked);
+  config.schemes = {"learned"};
+  config.token_types = 2;
+  LanguageModel<double> model(config);
+  Workspace memory;
+  Pass pass{.memory = memory, .threads = 1};
+  const std::vector<std::int64_t> tokens = {5, 6, 7}, types = {0, 1, 1}, zeros = {0, 0, 0};
+  const auto typed = model.hidden_states(tokens, pass, types);
+  const auto plain = model.hidden_states(tokens, pass);
+  EXPECT_TRUE(
+      std::ranges::equal(plain[0].span(), model.hidden_states(tokens, pass, zeros)[0].span()));
+  for (std::int64_t i = 0; i < 3; ++i) {
+    for (std::int64_t k = 0; k < 8; ++k) {
+      EXPECT_EQ(typed[0](i, k), plain[0](i, k) + (i > 0 ? model.type_rows(0, k) : 0));
+    }
+  }
+  const TransformerConfig read = parse_config(format_config(config));
+  EXPECT_EQ(read.token_types, 2);
+  config.kind = ModelKind::translator;
+  EXPECT_THROW(check_config(config), Error);
+}
+
 TEST(LanguageModel, ScalesTheEmbeddingAsItIsTold) {
   TransformerConfig config = tiny(ModelKind::causal);
   config.tied = false;
@@ -195,10 +228,11 @@ TEST(TransformerConfig, ComesBackFromItsJson) {
 TEST(TransformerConfig, IsWrittenAsEarlierVersionsReadItWhereItCanBe) {
   const std::string json = format_config(tiny(ModelKind::causal));
   for (const char* key :
-       {"head_dim", "norm_epsilon", "embedding_norm", "qkv_bias", "out_bias", "ffn_bias",
-        "embedding_scale", "final_norm", "first_norm", "output_norm", "parallel_blocks", "qk_norm",
-        "attention_scale", "attention_softcap", "logits", "layer_schemes", "decoder_schemes",
-        "target_start", "target_end"}) {
+       {"head_dim",        "norm_epsilon",      "embedding_norm",  "qkv_bias",
+        "out_bias",        "ffn_bias",          "embedding_scale", "final_norm",
+        "first_norm",      "output_norm",       "parallel_blocks", "qk_norm",
+        "attention_scale", "attention_softcap", "logits",          "layer_schemes",
+        "decoder_schemes", "target_start",      "target_end",      "token_types"}) {
     EXPECT_EQ(json.find(key), std::string::npos) << key;
   }
   const TransformerConfig config = parse_config(json);

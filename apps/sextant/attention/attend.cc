@@ -127,7 +127,8 @@ void add_attend(CLI::App& program, Job& job) {
                       "the text whose words are the queries; for a translator, the source");
   attend->target_option = text_or_stdin(command.add_option(
       "TARGET", attend->second,
-      "for a translator: the translation (default: the model's own); - reads stdin"));
+      "for a translator: the translation (default: the model's own); for an encoder such as BERT: "
+      "the second text of a pair; - reads stdin"));
   attend->second_option =
       text_or_stdin(
           command.add_option(
@@ -188,6 +189,7 @@ void add_attend(CLI::App& program, Job& job) {
       "  sextant attend --model runs/dates \"the third of March 2021\" -o cross.svg\n"
       "  sextant attend --model gpt2 --file long.txt --layer 5 --head 1 --rows 900,1000 -o "
       "map.npy\n"
+      "  sextant attend --model bert-base-uncased \"Who wrote it?\" \"Mary did.\" --head 3\n"
       "  sextant attend --model vit-base-patch16-224 --image image.npy --head 3 -o map.svg\n"
       "Without -o and --format: colour blocks in a terminal, numbers in a pipe.");
   command.callback([attend, model, &command, &job] {

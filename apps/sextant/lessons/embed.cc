@@ -120,8 +120,15 @@ void check(const Embed& embed) {
     throw Error(embed.width ? "embed.width" : "embed.seed",
                 "must not be given with --model, which has its own weights");
   }
-  if (!has_model && !embed.file.empty()) {
-    throw Error("embed.file", "must be given with --model only");
+  for (const auto& [name, given] :
+       {std::pair{"file", !embed.file.empty()}, {"image", !embed.images.empty()}}) {
+    if (given && !has_model) {
+      throw Error(std::string("embed.") + name, "must be given with --model only");
+    }
+  }
+  if (!embed.images.empty()) {
+    if (embed.sentences.empty() && embed.file.empty()) return;
+    throw Error("embed.image", "must not be combined with TEXT and --file");
   }
   if (embed.sentences.empty() == embed.file.empty()) {
     throw CLI::RequiredError(embed.file.empty() ? "TEXT" : "TEXT or --file, not both");
@@ -147,11 +154,16 @@ void add_embed(CLI::App& program, Job& job) {
       "are padded with <pad>, whose vector is zero and which the mask hides.\n"
       "With --model it computes a vector per text from the model's last hidden states, as "
       "sentence-transformers does (the mean over tokens unless the folder says otherwise), and the "
-      "cosine similarity of each pair of texts: as a table, as a picture, or the vectors as .npy.");
+      "cosine similarity of each pair of texts: as a table, as a picture, or the vectors as .npy. "
+      "The vector of an image is the pooler's, or without one that of the class token.");
   auto embed = std::make_shared<Embed>();
   command.add_option("TEXT", embed->sentences, "one or more sentences, split at white space");
   input_file(command.add_option("--file", embed->file, "with --model: texts, one per line"),
              "FILE");
+  input_file(command.add_option("--image", embed->images,
+                                "for an image model (ViT, DeiT): images, [channels, height, "
+                                "width] or [images, channels, height, width], normalised"),
+             "FILE.npy");
   embed->model.add_folder(command);
   embed->model.add_dtype(command);
   add_threads(command, embed->model.threads);
@@ -165,7 +177,8 @@ void add_embed(CLI::App& program, Job& job) {
       "  sextant embed \"the black cat sat\" \"the cat\"\n"
       "  sextant embed \"the black cat sat\" \"the cat\" --width 512 --json\n"
       "  sextant embed --model all-MiniLM-L6-v2 \"a cat\" \"a kitten\" \"the stock market\"\n"
-      "  sextant embed --model all-MiniLM-L6-v2 --file sentences.txt -o vectors.npy");
+      "  sextant embed --model all-MiniLM-L6-v2 --file sentences.txt -o vectors.npy\n"
+      "  sextant embed --model vit-base-patch16-224 --image zebra.npy lion.npy");
   command.callback([embed, &job] {
     check(*embed);
     job = [embed] { embed->model.folders.empty() ? run(*embed) : embed_by_model(*embed); };

@@ -17,12 +17,13 @@ inline constexpr Format kEmbedFormats[] = {Format::text, Format::json, Format::n
 struct Embed {
   std::vector<std::string> sentences;
   std::string file;
+  std::vector<std::string> images;  // files
   ModelOption model;
   std::optional<std::int64_t> width, seed;
   Output output;
 };
 
-// Sentences as vectors of a model, and how similar they are.
+// Sentences or images as vectors of a model, and how similar they are.
 void embed_by_model(const Embed& embed);
 
 }  // namespace sextant::app

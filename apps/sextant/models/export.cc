@@ -1,12 +1,15 @@
 // `sextant export`: a model as a folder that transformers opens.
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "commands.h"
 #include "core/text/strings.h"
+#include "models/image_option.h"
 #include "models/model_option.h"
 #include "options/file_arguments.h"
 #include "options/options.h"
+#include "sextant/core/error.h"
 #include "sextant/hub/save_pretrained.h"
 #include "streams/console.h"
 
@@ -19,7 +22,19 @@ struct Export {
   PretrainedForm form;
 };
 
+void export_images(const Export& command) {
+  for (const auto& [name, given] :
+       {std::pair{"model-type", command.form.model_type}, std::pair{"like", command.form.like}}) {
+    if (given.empty()) continue;
+    throw Error(std::string("export.") + name, "must not be given for a model of images");
+  }
+  const ImageModel model = open_image_model(command.model, "export.model");
+  save_image_model(model, command.folder, parse_dtype(command.dtype));
+  note("wrote " + command.folder + ", a model of images; preprocessor_config.json is not written");
+}
+
 void run(const Export& command) {
+  if (command.model.is_of_images()) return export_images(command);
   const ModelFolder folder = command.model.open({ModelKind::causal, ModelKind::masked});
   PretrainedForm form = command.form;
   form.dtype = parse_dtype(command.dtype);
@@ -40,7 +55,8 @@ void add_export(CLI::App& program, Job& job) {
       "Writes config.json, model.safetensors and tokenizer.json as transformers reads them. The "
       "model type is the first that has all parts of the model; if none has, the error names the "
       "parts that the nearest one lacks. Words that are split at punctuation, and sub-words "
-      "learned by `sextant train`, have no tokenizer.json.");
+      "learned by `sextant train`, have no tokenizer.json. A model of images keeps its model "
+      "type.");
   auto given = std::make_shared<Export>();
   given->model.add_folder(command)->required();
   command

@@ -132,9 +132,7 @@ void describe_image_model(const Info& info) {
 }
 
 void describe_model(const Info& info) {
-  if (info.model.folders.size() == 1 && is_image_model(info.model.folders.front())) {
-    return describe_image_model(info);
-  }
+  if (info.model.is_of_images()) return describe_image_model(info);
   const ModelFolder folder =
       info.model.open({ModelKind::causal, ModelKind::masked, ModelKind::translator});
   const std::int64_t parameters = folder.config.kind == ModelKind::translator

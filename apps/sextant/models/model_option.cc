@@ -17,6 +17,7 @@
 #include "options/scheme_text.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
+#include "sextant/hub/image_models.h"
 #include "sextant/hub/load_pretrained.h"
 #include "sextant/training/tasks/dates_translator.h"
 
@@ -72,6 +73,10 @@ CLI::Option* ModelOption::add_folder(CLI::App& command, bool several) {
       input_file(command.add_option("--model", folders, text), "DIR")->allow_extra_args(false);
   add_read_as(command, read_as)->needs(model);
   return model;
+}
+
+bool ModelOption::is_of_images() const {
+  return folders.size() == 1 && !folders.front().empty() && is_image_model(folders.front());
 }
 
 ModelFolder ModelOption::open(std::initializer_list<ModelKind> kinds) const {

@@ -25,6 +25,8 @@ struct ModelOption {
   CLI::Option* add_to(CLI::App& command, bool several = false);
   CLI::Option* add_folder(CLI::App& command, bool several = false);  // --model alone
   void add_dtype(CLI::App& command);
+  // Whether it is one folder, of an image model of the hub.
+  bool is_of_images() const;
   // The folder, with config and tokenizer. Throws Error for a model of none of these kinds, for
   // more than one, and as open_model_folder().
   ModelFolder open(std::initializer_list<ModelKind> kinds) const;

@@ -43,11 +43,12 @@ struct MapChoice {
 inline constexpr std::int64_t kMaxMapWeights = std::int64_t{1} << 25;
 
 // Returns all kinds: for a language model "self"; for a translator "encoder", "decoder", "cross"
-// and, if it has a pointer, "copy". `target` is a translator's translation; by default the model's
-// own. Throws an Error with figure.text or figure.target for a text of no token, of more than
-// kMaxMapWeights weights, or with a token that is too long, and for a target of a model that does
-// not use one; with figure.layer, figure.head or figure.rows for choices that do not exist or that
-// a translator does not have; and as the model does.
+// and, if it has a pointer, "copy". `target` is a translator's translation, by default the model's
+// own, or the second text of a pair for a masked model. Throws an Error with figure.text or
+// figure.target for a text of no token, of more than kMaxMapWeights weights, or with a token that
+// is too long, and for a target of a model that does not use one; with figure.layer, figure.head or
+// figure.rows for choices that do not exist or that a translator does not have; and as the model
+// does.
 std::vector<ModelAttention> attend_model(const ModelFolder& folder, const std::string& text,
                                          const std::optional<std::string>& target = {},
                                          int threads = 0, const MapChoice& chosen = {});
@@ -56,7 +57,8 @@ std::vector<ModelAttention> attend_model(const TextTranslator& model, const std:
                                          const std::optional<std::string>& target = {},
                                          int threads = 0);
 std::vector<ModelAttention> attend_model(const TextModel& model, const std::string& text,
-                                         int threads = 0, const MapChoice& chosen = {});
+                                         int threads = 0, const MapChoice& chosen = {},
+                                         const std::optional<std::string>& second = {});
 // Returns "self" of an image [channels, height, width], whose tokens are those of token_names().
 // Throws an Error with figure.image for one of another shape or of more than kMaxMapWeights
 // weights.

@@ -16,8 +16,8 @@ namespace sextant {
 // and float64 are converted while they are read.
 //
 // Causal models give logits, masked ones only if `architectures` says that the model has the head
-// (BertForMaskedLM). Others give only hidden_states(): poolers are not read, and all tokens have
-// type 0. So does a model without lm_head whose `architectures` says so (LlamaModel).
+// (BertForMaskedLM). Others give only hidden_states(): poolers are not read. So does a model
+// without lm_head whose `architectures` says so (LlamaModel).
 //
 // Throws an Error with the file and the key or tensor for: another model type, a key of config.json
 // that changes the result in a way that models here do not support, tensors that are missing,

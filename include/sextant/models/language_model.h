@@ -21,6 +21,7 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   using TokenModel<T>::logits_matrix;
   PositionModule<T> positions;
   TransformerStack<T> stack;
+  Tensor<T> type_rows;  // [config.token_types - 1, width], of the types from 1 on
 
   // Draws first weights from config.seed; none yet for make_zeros() and make_loaded(). Throws Error
   // as check_config().
@@ -44,15 +45,17 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   std::vector<Tensor<T>> layer_logits(std::span<const std::int64_t> tokens, Pass& pass) const;
   // Returns the residual stream: the input of the first layer, after its norm if there is one, then
   // the stream after each layer; the last also after the final norm, as `hidden_states` of Hugging
-  // Face's transformers. [layers + 1][tokens, width].
-  std::vector<Tensor<T>> hidden_states(std::span<const std::int64_t> tokens, Pass& pass) const;
+  // Face's transformers. [layers + 1][tokens, width]. `types` of tokens, as in a TokenBatch.
+  std::vector<Tensor<T>> hidden_states(std::span<const std::int64_t> tokens, Pass& pass,
+                                       std::span<const std::int64_t> types = {}) const;
   // Returns the last of these for each token of a batch, [tokens, width].
   Tensor<T> last_hidden_states(const TokenBatch& batch, Pass& pass) const;
   // Returns attention weights of a sentence, [layers][heads, rows, tokens], all or chosen ones.
   // Throws Error for layers that are not in ascending order, and for layers, heads and rows that do
   // not exist.
   std::vector<Tensor<T>> attention_maps(std::span<const std::int64_t> tokens, Pass& pass,
-                                        const MapSelection& chosen = {}) const;
+                                        const MapSelection& chosen = {},
+                                        std::span<const std::int64_t> types = {}) const;
 
   // Replaces the positions of a trained model, to see their effect; {"none"} removes them. config
   // then has the new ones. Throws an Error with model.positions for schemes that learn weights, and
@@ -60,7 +63,7 @@ struct LanguageModel : TokenModel<T> {  // of kind causal or masked
   // weights. Throws Error as with_schemes().
   void replace_schemes(const SchemeSpecs& schemes, std::span<const std::int64_t> layers = {});
 
-  // Appends "embedding.weight", "positions.", "stack.", "output.".
+  // Appends "embedding.weight", "positions.", "type_rows" if there are some, "stack.", "output.".
   Parameters<T> parameters();
   Parameters<const T> parameters() const;
 };

@@ -21,11 +21,13 @@ struct TokenBatch {
   std::vector<std::int64_t> segments;  // [sequences + 1], where they begin and end
   std::vector<std::int64_t> targets;   // [tokens]; negative: no target
   std::int64_t first_row = 0;  // tokens of the step in earlier batches; dropout counts them too
+  std::vector<std::int64_t> types{};  // [tokens], below config.token_types, or empty: all are 0
 
   // Makes one sequence without targets.
-  static TokenBatch of(std::span<const std::int64_t> tokens);
-  // Throws Error for tokens outside the vocabulary and segments or targets that do not fit.
-  void check(std::int64_t vocabulary) const;
+  static TokenBatch of(std::span<const std::int64_t> tokens,
+                       std::span<const std::int64_t> types = {});
+  // Throws Error for tokens outside the vocabulary and segments, targets or types that do not fit.
+  void check(std::int64_t vocabulary, std::int64_t token_types = 1) const;
 };
 
 // Which attention maps of a sentence to compute; only their memory is taken. Empty: all.

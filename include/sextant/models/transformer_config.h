@@ -58,6 +58,9 @@ struct TransformerConfig {
   double attention_scale = 0;    // scale of the scores; 0: 1 / sqrt(head_dim)
   double attention_softcap = 0;  // softcap of the scaled scores; 0: none
   double embedding_scale = 0;    // factor of the embedding; 0: sqrt(width)
+  // Types of tokens, as the first and the second text of BERT; a row for each but type 0 is added
+  // to the embedding. Not for a translator.
+  std::int64_t token_types = 1;
   bool tied = true;    // logits are products with the embedding; false: with a separate matrix
   bool logits = true;  // false: only hidden states, as in BertModel
   // For a model without a pointer: a bias; a factor; a cap after it, 0: none; and unless it is a

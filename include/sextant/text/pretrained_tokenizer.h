@@ -72,6 +72,11 @@ class PretrainedTokenizer {
   // steps.
   PretrainedEncoding encode(std::string_view text,
                             const PretrainedEncodeOptions& options = {}) const;
+  // Returns the ids of two texts as a model reads a pair, [CLS] first [SEP] second [SEP] in BERT,
+  // with the types of the tokens; offsets are those in the text of each. Throws Error as encode(),
+  // for a file that does not say how, and with `truncate`.
+  PretrainedEncoding encode_pair(std::string_view first, std::string_view second,
+                                 const PretrainedEncodeOptions& options = {}) const;
   // Returns the text of ids. Throws Error for an id without a token. Bytes that form no character
   // become U+FFFD.
   std::string decode(std::span<const std::int64_t> ids, bool skip_special_tokens = true) const;

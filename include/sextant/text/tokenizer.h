@@ -48,6 +48,7 @@ struct SpecialTokens {
 struct TokenizedText {
   std::vector<std::int64_t> ids;
   std::vector<std::string> tokens;
+  std::vector<std::int64_t> types{};  // of two texts: of each token, as BERT's; else empty
 };
 
 // The ids of the kinds that are learned here: <pad> 0, <bos> 1, <eos> 2, <unk> 3, then the tokens.
@@ -116,6 +117,9 @@ class Tokenizer {
   // Returns both, with the tokens that published models expect around a text ([CLS] and [SEP],
   // <s>).
   TokenizedText model_input(std::string_view text) const;
+  // Returns the same for a pair of texts. Throws an Error with tokenizer.second for a tokenizer of
+  // the kinds learned here, and as PretrainedTokenizer::encode_pair().
+  TokenizedText model_input(std::string_view first, std::string_view second) const;
   // Returns the token of an id; for published models with letters for bytes the text of the token.
   // Throws Error for an id without one.
   std::string piece(std::int64_t id) const;

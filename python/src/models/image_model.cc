@@ -11,6 +11,7 @@
 
 #include "arrays.h"
 #include "bindings.h"
+#include "copies.h"
 #include "interpreter_lock.h"
 #include "models/models.h"
 #include "sextant/core/error.h"
@@ -86,7 +87,15 @@ nb::object image_attention_maps(const ImageModel& self, nb::handle given, nb::ha
 }  // namespace
 
 void bind_image_model(nb::module_& module) {
-  nb::class_<ImageModel>(module, "ImageModel")
+  nb::class_<ImageModel> image_model(module, "ImageModel");
+  copies_weights(image_model, [](const ImageModel& self) { return copied(self); });
+  image_model
+      .def(
+          "__reduce__",
+          [](nb::handle self) {
+            return made_by("image_model", saved_files(self.attr("save_pretrained"), "new"));
+          },
+          nb::sig(kReduceSignature))
       .def_prop_ro("config",
                    [](const ImageModel& self) { return format_image_config(self.config); })
       .def("hidden_states", &image_hidden_states, nb::arg("images").none(),
@@ -123,8 +132,8 @@ void bind_image_model(nb::module_& module) {
                              : type == WeightType::bfloat16 ? DType::bfloat16
                                                             : DType::float16);
           },
-          nb::arg("folder"), nb::arg("dtype").none(),
-          nb::sig("def save_pretrained(self, folder: str, dtype: str) -> None"));
+          nb::arg("folder"), nb::arg("dtype").none() = "float32",
+          nb::sig("def save_pretrained(self, folder: str, dtype: str = 'float32') -> None"));
   module.def("load_image_model", &loaded_image_model, nb::arg("folder"), nb::arg("dtype").none(),
              nb::sig("def load_image_model(folder: str, dtype: str) -> ImageModel"));
 }

@@ -17,6 +17,7 @@
 #include "core/options/fields.h"
 #include "interpreter_lock.h"
 #include "sextant/core/missing_file.h"
+#include "sextant/hub/image_models.h"
 #include "sextant/hub/load_pretrained.h"
 #include "sextant/text/libraries.h"
 #include "sextant/training/tasks/dates_translator.h"
@@ -187,6 +188,13 @@ nb::object load_model(const std::vector<std::string>& paths, nb::handle position
     }
   }
   const auto type = Argument{dtype, "load", "dtype"}.choice<WeightType>();
+  if (paths.size() == 1 && !paths.front().empty() && is_image_model(paths.front())) {
+    for (const auto& [name, given] :
+         {std::pair{"replace_scheme", !others.empty()}, {"read_as", !read_as.empty()}}) {
+      if (given) throw Error(std::string("load.") + name, "must not be given for an image model");
+    }
+    return nb::cast(unlocked([&] { return load_image_model(paths.front(), type); }));
+  }
   std::vector<ModelFolder> folders;
   for (const std::string& path : paths) {
     if (path.empty()) throw Error("load.path", "must be a model's folder, got ''");
@@ -318,6 +326,20 @@ void bind_tokenizer(nb::module_& module) {
           "What a model reads of a text: ids [tokens] and the text of each, with the special "
           "tokens "
           "that published models were trained to find around it ([CLS] and [SEP], <s>).")
+      .def(
+          "model_input",
+          [](const Tokenizer& self, nb::handle text, nb::handle second) {
+            const TokenizedText read =
+                self.model_input(Argument{text, "model_input", "text"}.text(),
+                                 Argument{second, "model_input", "second"}.text());
+            return nb::make_tuple(to_python(read.ids), read.tokens, to_python(read.types));
+          },
+          nb::arg("text").none(), nb::arg("second").none(),
+          nb::sig("def model_input(self, text: str, second: str) -> "
+                  "tuple[numpy.typing.NDArray[numpy.int64], list[str], "
+                  "numpy.typing.NDArray[numpy.int64]]"),
+          "The same of a pair of texts, [CLS] text [SEP] second [SEP] in BERT, and the type of "
+          "each token, 0 or 1.")
       .def(
           "tokens",
           [](const Tokenizer& self, nb::handle text) {

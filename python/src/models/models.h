@@ -12,6 +12,7 @@
 #include "arguments.h"
 #include "sextant/hub/sentence_vectors.h"
 #include "sextant/layers/first_weights.h"
+#include "sextant/models/image_model.h"
 #include "sextant/models/logit_lens.h"
 #include "sextant/models/text_model.h"
 #include "sextant/models/translate_lines.h"
@@ -59,6 +60,12 @@ nb::dict arrays_of(const Parameters<float>& parameters, nb::handle owner);
 std::vector<Tensor<float>> read_arrays(const Argument& argument,
                                        const Parameters<float>& parameters);
 
+inline WeightType type_of_matrices(const ImageModel& model) { return model.patches.weight.type(); }
+template <class Model>
+WeightType type_of_matrices(const Model& model) {
+  return model.embedding.table().type();
+}
+
 // Returns a model with the same weights in memory of its own. `parts`: what its constructor takes
 // besides the config.
 template <class Model, class... Parts>
@@ -71,7 +78,7 @@ std::shared_ptr<Model> copied(const Model& model, const Parts&... parts) {
                       copy_parameter(from[i], to[i]);
                     }
                   },
-                  model.embedding.table().type()));
+                  type_of_matrices(model)));
 }
 
 // The rows of several layers' maps as one array [layers, heads, rows, columns].

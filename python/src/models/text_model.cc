@@ -137,11 +137,26 @@ nb::dict logit_lens(const PyTextModel& self, nb::handle given_text, const nb::di
   return dict_of(found, model.tokenizer);
 }
 
+// Types of the tokens, of the same shape as their ids, or None.
+std::vector<std::int64_t> read_types(const Argument& types, const Shape& shape,
+                                     const PyTextModel& self) {
+  if (types.is_none()) return {};
+  const auto [read, own] = read_batch(types);
+  if (own != shape) {
+    throw Error(types.where(), "must have the shape of the ids, " + shape.to_string() + ", got " +
+                                   own.to_string());
+  }
+  const IntegerRange range{0, self.model->config.token_types - 1};
+  for (const std::int64_t type : read.tokens) check_range(range, types.where(), type);
+  return read.tokens;
+}
+
 // ids [tokens] or [batch, tokens], each row a sequence.
-nb::object logits(const PyTextModel& self, nb::handle given, nb::handle threads) {
-  const auto read = read_batch({given, "logits", "ids"});
-  const TokenBatch& batch = read.first;
+nb::object logits(const PyTextModel& self, nb::handle given, nb::handle types, nb::handle threads) {
+  auto read = read_batch({given, "logits", "ids"});
+  TokenBatch& batch = read.first;
   const Shape& shape = read.second;
+  batch.types = read_types({types, "logits", "types"}, shape, self);
   std::vector<std::int64_t> places(batch.tokens.size());
   std::iota(places.begin(), places.end(), 0);
   Workspace memory;
@@ -153,11 +168,13 @@ nb::object logits(const PyTextModel& self, nb::handle given, nb::handle threads)
   return to_python(std::move(shaped));
 }
 
-nb::object hidden_states(const PyTextModel& self, nb::handle ids, nb::handle threads) {
+nb::object hidden_states(const PyTextModel& self, nb::handle ids, nb::handle types,
+                         nb::handle threads) {
   const auto tokens = read_tokens({ids, "hidden_states", "ids"}, self.model->config.vocabulary);
+  const auto of_tokens = read_types({types, "hidden_states", "types"}, {std::ssize(tokens)}, self);
   Workspace memory;
   Pass pass{.memory = memory, .threads = Argument{threads, "hidden_states", "threads"}.threads()};
-  const auto states = unlocked([&] { return self.model->hidden_states(tokens, pass); });
+  const auto states = unlocked([&] { return self.model->hidden_states(tokens, pass, of_tokens); });
   const Shape& one = states.at(0).shape();
   auto all = Tensor<float>::uninitialized({std::ssize(states), one[0], one[1]});
   float* to = all.data();
@@ -181,16 +198,19 @@ nb::tuple embed(const PyTextModel& self, const std::vector<std::string>& texts, 
   return nb::make_tuple(to_python(std::move(made.vectors)), made.cut, made.max_tokens);
 }
 
-nb::object attention_maps(const PyTextModel& self, nb::handle ids, nb::handle layers,
-                          nb::handle heads, nb::handle rows, nb::handle threads) {
+nb::object attention_maps(const PyTextModel& self, nb::handle ids, nb::handle types,
+                          nb::handle layers, nb::handle heads, nb::handle rows,
+                          nb::handle threads) {
   const auto tokens = read_tokens({ids, "attention_maps", "text"}, self.model->config.vocabulary);
+  const auto of_tokens = read_types({types, "attention_maps", "types"}, {std::ssize(tokens)}, self);
   const auto of_layers = Argument{layers, "attention_maps", "layers"}.integers();
   const auto of_heads = Argument{heads, "attention_maps", "heads"}.integers();
   const auto of_rows = Argument{rows, "attention_maps", "rows"}.integers();
   const MapSelection chosen{.layers = of_layers, .heads = of_heads, .rows = of_rows};
   Workspace memory;
   Pass pass{.memory = memory, .threads = Argument{threads, "attention_maps", "threads"}.threads()};
-  const auto maps = unlocked([&] { return self.model->attention_maps(tokens, pass, chosen); });
+  const auto maps =
+      unlocked([&] { return self.model->attention_maps(tokens, pass, chosen, of_tokens); });
   return stacked(maps);
 }
 
@@ -302,18 +322,22 @@ void bind_text_model(nb::module_& module) {
       .def("logit_lens", &logit_lens, nb::arg("text").none(), nb::arg("options"),
            nb::sig("def logit_lens(self, text: str, options: dict[str, typing.Any]) -> dict[str, "
                    "typing.Any]"))
-      .def("logits", &logits, nb::arg("ids").none(), nb::arg("threads").none(),
-           nb::sig("def logits(self, ids: object, threads: int) -> typing.Any"))
-      .def("hidden_states", &hidden_states, nb::arg("ids").none(), nb::arg("threads").none(),
-           nb::sig("def hidden_states(self, ids: object, threads: int) -> typing.Any"))
+      .def("logits", &logits, nb::arg("ids").none(), nb::arg("types").none(),
+           nb::arg("threads").none(),
+           nb::sig("def logits(self, ids: object, types: object, threads: int) -> typing.Any"))
+      .def("hidden_states", &hidden_states, nb::arg("ids").none(), nb::arg("types").none(),
+           nb::arg("threads").none(),
+           nb::sig("def hidden_states(self, ids: object, types: object, threads: int) -> "
+                   "typing.Any"))
       .def("embed", &embed, nb::arg("texts"), nb::arg("pooling").none(),
            nb::arg("normalize").none(), nb::arg("max_tokens").none(), nb::arg("threads").none(),
            nb::sig("def embed(self, texts: list[str], pooling: object, normalize: object, "
                    "max_tokens: object, threads: int) -> tuple[typing.Any, int, int]"))
-      .def("attention_maps", &attention_maps, nb::arg("ids").none(), nb::arg("layers").none(),
-           nb::arg("heads").none(), nb::arg("rows").none(), nb::arg("threads").none(),
-           nb::sig("def attention_maps(self, ids: object, layers: object, heads: object, rows: "
-                   "object, threads: int) -> typing.Any"))
+      .def("attention_maps", &attention_maps, nb::arg("ids").none(), nb::arg("types").none(),
+           nb::arg("layers").none(), nb::arg("heads").none(), nb::arg("rows").none(),
+           nb::arg("threads").none(),
+           nb::sig("def attention_maps(self, ids: object, types: object, layers: object, heads: "
+                   "object, rows: object, threads: int) -> typing.Any"))
       .def(
           "hidden_pairs", &hidden_pairs, nb::arg("length"), nb::arg("layers").none(),
           nb::sig("def hidden_pairs(self, length: int, layers: object) -> typing.Any"),

@@ -1,6 +1,7 @@
 // BERT (Devlin et al. 2018) and MiniLM: learned positions, a norm of the embedding, norms after the
-// blocks. All tokens are of type 0, whose row is part of the table of positions here. RoBERTa (Liu
-// et al. 2019), XLM-R and CamemBERT count positions from the row after padding's.
+// blocks. The row of tokens of type 0 is part of the table of positions here, and rows of other
+// types are kept less that one. RoBERTa (Liu et al. 2019), XLM-R and CamemBERT count positions from
+// the row after padding's.
 #include "hub/families.h"
 #include "hub/written_keys.h"
 #include "sextant/core/printable.h"
@@ -27,6 +28,7 @@ TransformerConfig read_config(const ConfigObject& object, const ModelConfig& mod
   config.ffn_width = object.integer_or("intermediate_size", 3072);
   config.activation = activation_of(object, "hidden_act", "gelu");
   config.norm_epsilon = object.positive_or("layer_norm_eps", 1e-12);
+  config.token_types = object.integer_or("type_vocab_size", 2);
   read_encoder(object, config, has_head(object));
   return config;
 }
@@ -49,6 +51,7 @@ Json write(const TransformerConfig& c) {
   json["hidden_act"] = name_in_hub(c.activation);
   json["layer_norm_eps"] = c.norm_epsilon;
   json["is_decoder"] = c.kind == ModelKind::causal;
+  if (c.token_types > 1) json["type_vocab_size"] = c.token_types;
   return json;
 }
 
@@ -64,14 +67,19 @@ constexpr DecoderNames kLayers = {.layers = "encoder.layer.",
                                   .norms = NormParts::gain_and_bias};
 
 constexpr std::string_view kEmbedding = "embeddings.word_embeddings.weight";
+constexpr std::string_view kTypes = "embeddings.token_type_embeddings.weight";
 
 void add_stack(const ConfigObject& object, const TransformerConfig& c, std::int64_t first_position,
                WeightTable& table) {
   table.matrix("embedding.weight", kEmbedding, c.vocabulary, c.width);
   table.take_rows("positions.table", "embeddings.position_embeddings.weight",
                   {first_position + c.length, c.width}, {{first_position, c.length}});
-  table.add_first_row("embeddings.token_type_embeddings.weight",
-                      object.integer_or("type_vocab_size", 2), c.width);
+  const std::int64_t types = object.integer_or("type_vocab_size", 2);
+  table.add_first_row(kTypes, types, c.width);
+  if (c.token_types > 1) {
+    table.take_rows("type_rows", kTypes, {types, c.width}, {{1, types - 1}});
+    table.add_first_row(kTypes, types, c.width, -1);
+  }
   table.norm("stack.embedding_norm", "embeddings.LayerNorm", c.width, c.norm, kLayers.norms);
   add_layers(c, kLayers, table);
 }

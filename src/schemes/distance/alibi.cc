@@ -19,14 +19,19 @@ inline constexpr auto kFields<Alibi> = std::tuple{
     field(&Alibi::heads, "heads", kHeads, "query heads").of_request(),
     field(&Alibi::direction, "direction", "treatment of keys after the query"),
     field(&Alibi::max_bias, "max_bias", NumberRange{0, 1000},
-          "slope of the last head if the number of heads is a power of two: 2^-max_bias")};
+          "slope of the last head if the number of heads is a power of two: 2^-max_bias"),
+    field(&Alibi::factor, "factor", kAboveZero,
+          "factor of the slopes; 1/sqrt(head_dim) for a bias that is added before the scores are "
+          "scaled")};
 
 namespace {
 
 std::vector<double> checked_slopes(const Alibi& options, std::int64_t length) {
   check_fields("alibi", options);
   schemes_detail::check_distances("alibi", options.heads, length);
-  return alibi_slopes(options.heads, options.max_bias);
+  std::vector<double> slopes = alibi_slopes(options.heads, options.max_bias);
+  for (double& slope : slopes) slope *= options.factor;
+  return slopes;
 }
 
 }  // namespace

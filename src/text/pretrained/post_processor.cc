@@ -53,51 +53,65 @@ void PostProcessor::add(const Field& field, const IdOf& id_of) {
   }
   if (has_template_) field["type"].refuse("one template");
   has_template_ = true;
-  if (type == 0) return add_template(field, id_of);
-  if (type == 1) {
-    field.allow_keys({"type", "sep", "cls"});
-  } else {
+  if (type == 0) {
+    field.allow_keys({"type", "single", "pair", "special_tokens"});
+    template_ = read_template(field["single"], field["special_tokens"], {"A"}, id_of);
+    pair_template_ = read_template(field["pair"], field["special_tokens"], {"A", "B"}, id_of);
+    return;
+  }
+  const bool is_roberta = type == 2;
+  if (is_roberta) {
     field.allow_keys({"type", "sep", "cls", "trim_offsets", "add_prefix_space"});
     const bool prefix_space = field.flag("add_prefix_space");
     if (field.flag("trim_offsets")) trims_.push_back({prefix_space});
+  } else {
+    field.allow_keys({"type", "sep", "cls"});
   }
-  add_pair(field["cls"], id_of);
-  template_.push_back({.sequence = true});
-  add_pair(field["sep"], id_of);
+  // ["[CLS]", 101]
+  const auto special = [&](const char* key) -> Item {
+    const std::vector<Field> both = field[key].elements();
+    if (both.size() != 2) field[key].refuse("a token and its id");
+    return {.ids = {checked_id(both[1], both[0].text(), id_of)}};
+  };
+  const Item cls = special("cls"), sep = special("sep");
+  template_ = {cls, {.sequence = true}, sep};
+  // RoBERTa has two separators between the texts, and one type.
+  pair_template_ = template_;
+  if (is_roberta) pair_template_.push_back(sep);
+  const std::uint32_t type_of_second = is_roberta ? 0 : 1;
+  pair_template_.push_back({.sequence = true, .second = true, .type = type_of_second});
+  pair_template_.push_back({.type = type_of_second, .ids = sep.ids});
 }
 
-// ["[CLS]", 101]
-void PostProcessor::add_pair(const Field& field, const IdOf& id_of) {
-  const std::vector<Field> both = field.elements();
-  if (both.size() != 2) field.refuse("a token and its id");
-  template_.push_back({.ids = {checked_id(both[1], both[0].text(), id_of)}});
-}
-
-void PostProcessor::add_template(const Field& field, const IdOf& id_of) {
-  field.allow_keys({"type", "single", "pair", "special_tokens"});
-  field["pair"].elements();  // for two texts
-  for (const Field& each : field["single"].elements()) {
+std::vector<PostProcessor::Item> PostProcessor::read_template(
+    const Field& items, const Field& special_tokens,
+    std::initializer_list<std::string_view> sequences, const IdOf& id_of) {
+  std::vector<Item> made;
+  for (const Field& each : items.elements()) {
     each.allow_keys({"SpecialToken", "Sequence"});
     if (each.json().size() != 1) each.refuse("one of SpecialToken and Sequence");
     const bool sequence = each.has("Sequence");
     const Field item = each[sequence ? "Sequence" : "SpecialToken"];
     item.allow_keys({"id", "type_id"});
-    Item made{.sequence = sequence, .type = item["type_id"].number()};
+    Item read{.sequence = sequence, .type = item["type_id"].number()};
     if (sequence) {
-      item["id"].choice({"A"});
-      if (std::ranges::count(template_, true, &Item::sequence) > 0) each.refuse("one Sequence");
+      read.second = item["id"].choice(sequences) == 1;
+      const bool again = std::ranges::any_of(
+          made, [&](const Item& other) { return other.sequence && other.second == read.second; });
+      if (again) each.refuse("one Sequence");
     } else {
-      const Field special = field["special_tokens"][item.text("id")];
+      const Field special = special_tokens[item.text("id")];
       special.allow_keys({"id", "ids", "tokens"});
       const std::vector<Field> ids = special["ids"].elements();
       const std::vector<Field> tokens = special["tokens"].elements();
       if (ids.size() != tokens.size()) special["ids"].refuse("as many ids as tokens");
       for (std::size_t i = 0; i < ids.size(); ++i) {
-        made.ids.push_back(checked_id(ids[i], tokens[i].text(), id_of));
+        read.ids.push_back(checked_id(ids[i], tokens[i].text(), id_of));
       }
     }
-    template_.push_back(std::move(made));
+    made.push_back(std::move(read));
   }
+  return made;
 }
 
 std::size_t PostProcessor::added() const {
@@ -109,11 +123,36 @@ std::size_t PostProcessor::added() const {
 void PostProcessor::apply(std::vector<Token>& tokens, std::string_view text,
                           bool add_special_tokens) const {
   for (const Trim& each : trims_) trim(tokens, text, each);
-  if (!has_template_) return;
+  if (has_template_) tokens = filled(template_, tokens, {}, add_special_tokens);
+}
+
+std::vector<Token> PostProcessor::join(std::vector<Token> first, std::string_view text,
+                                       std::vector<Token> second, std::string_view second_text,
+                                       bool add_special_tokens) const {
+  for (const Trim& each : trims_) {
+    trim(first, text, each);
+    trim(second, second_text, each);
+  }
+  // What tokenizers does without a template.
+  static const std::vector<Item> kBoth = {{.sequence = true},
+                                          {.sequence = true, .second = true, .type = 1}};
+  const std::vector<Item>& items = has_template_ ? pair_template_ : kBoth;
+  if (std::ranges::count(items, true, &Item::sequence) != 2) {
+    throw Error("tokenizer.second",
+                "must not be given: post_processor.pair of the tokenizer has no place for two "
+                "texts");
+  }
+  return filled(items, first, second, add_special_tokens);
+}
+
+std::vector<Token> PostProcessor::filled(const std::vector<Item>& items,
+                                         const std::vector<Token>& first,
+                                         const std::vector<Token>& second,
+                                         bool add_special_tokens) {
   std::vector<Token> all;
-  for (const Item& item : template_) {
+  for (const Item& item : items) {
     if (item.sequence) {
-      for (Token token : tokens) {
+      for (Token token : item.second ? second : first) {
         token.type = item.type;
         all.push_back(token);
       }
@@ -121,7 +160,7 @@ void PostProcessor::apply(std::vector<Token>& tokens, std::string_view text,
       for (const std::uint32_t id : item.ids) all.push_back({.id = id, .type = item.type});
     }
   }
-  tokens = std::move(all);
+  return all;
 }
 
 // Without the spaces that a token begins or ends with. tokenizers counts characters of the token

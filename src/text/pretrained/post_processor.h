@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,11 @@ class PostProcessor {
                             const std::function<std::int64_t(std::string_view)>& id_of);
 
   void apply(std::vector<Token>& tokens, std::string_view text, bool add_special_tokens) const;
+  // The tokens of two texts as those of one. Throws an Error with tokenizer.second where the
+  // template for two is empty.
+  std::vector<Token> join(std::vector<Token> first, std::string_view text,
+                          std::vector<Token> second, std::string_view second_text,
+                          bool add_special_tokens) const;
   // How many special tokens it adds.
   std::size_t added() const;
 
@@ -35,6 +41,7 @@ class PostProcessor {
   using IdOf = std::function<std::int64_t(std::string_view)>;
   struct Item {  // of a template
     bool sequence = false;
+    bool second = false;  // the sequence of the second text
     std::uint32_t type = 0;
     std::vector<std::uint32_t> ids;
   };
@@ -43,12 +50,15 @@ class PostProcessor {
   };
 
   void add(const Field& field, const IdOf& id_of);
-  void add_template(const Field& field, const IdOf& id_of);
-  void add_pair(const Field& field, const IdOf& id_of);
+  static std::vector<Item> read_template(const Field& items, const Field& special_tokens,
+                                         std::initializer_list<std::string_view> sequences,
+                                         const IdOf& id_of);
+  static std::vector<Token> filled(const std::vector<Item>& items, const std::vector<Token>& first,
+                                   const std::vector<Token>& second, bool add_special_tokens);
   void trim(std::vector<Token>& tokens, std::string_view text, const Trim& trim) const;
 
   std::vector<Trim> trims_;
-  std::vector<Item> template_;
+  std::vector<Item> template_, pair_template_;  // around one text, and two
   bool has_template_ = false;
 };
 

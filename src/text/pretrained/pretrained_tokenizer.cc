@@ -47,6 +47,8 @@ struct PretrainedTokenizer::Impl {
   std::int64_t id_of(std::string_view token) const;  // -1: none
   std::vector<Token> pieces(const text::Parts& parts) const;
   void truncate(std::vector<Token>& tokens, bool add_special_tokens) const;
+  text::Parts parts_of(std::string_view text, const char* where) const;
+  PretrainedEncoding encoding_of(const std::vector<Token>& tokens) const;
 };
 
 namespace {
@@ -192,26 +194,43 @@ std::optional<std::int64_t> PretrainedTokenizer::max_length() const noexcept {
   return impl_->max_length;
 }
 
+text::Parts PretrainedTokenizer::Impl::parts_of(std::string_view text, const char* where) const {
+  if (text.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
+    throw Error(where, "must be at most 2147483647 bytes long, got " + std::to_string(text.size()));
+  }
+  check_utf8(text, where);
+  text::Parts parts = added.extract(text, normalizer);
+  pre_tokenizer.apply(parts);
+  return parts;
+}
+
+PretrainedEncoding PretrainedTokenizer::Impl::encoding_of(const std::vector<Token>& tokens) const {
+  PretrainedEncoding encoding;
+  for (const Token& each : tokens) {
+    encoding.ids.push_back(each.id);
+    encoding.tokens.push_back(*token(each.id));
+    encoding.offsets.push_back({each.begin, each.end});
+    encoding.type_ids.push_back(each.type);
+  }
+  return encoding;
+}
+
 PretrainedEncoding PretrainedTokenizer::encode(std::string_view text,
                                                const PretrainedEncodeOptions& options) const {
-  if (text.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max())) {
-    throw Error("tokenizer.text",
-                "must be at most 2147483647 bytes long, got " + std::to_string(text.size()));
-  }
-  check_utf8(text, "tokenizer.text");
-  text::Parts parts = impl_->added.extract(text, impl_->normalizer);
-  impl_->pre_tokenizer.apply(parts);
+  const text::Parts parts = impl_->parts_of(text, "tokenizer.text");
   std::vector<Token> tokens = impl_->pieces(parts);
   if (options.truncate) impl_->truncate(tokens, options.add_special_tokens);
   impl_->post_processor.apply(tokens, text, options.add_special_tokens);
-  PretrainedEncoding encoding;
-  for (const Token& token : tokens) {
-    encoding.ids.push_back(token.id);
-    encoding.tokens.push_back(*impl_->token(token.id));
-    encoding.offsets.push_back({token.begin, token.end});
-    encoding.type_ids.push_back(token.type);
-  }
-  return encoding;
+  return impl_->encoding_of(tokens);
+}
+
+PretrainedEncoding PretrainedTokenizer::encode_pair(std::string_view first, std::string_view second,
+                                                    const PretrainedEncodeOptions& options) const {
+  if (options.truncate) throw Error("tokenizer.truncate", "must be false for two texts");
+  const text::Parts a = impl_->parts_of(first, "tokenizer.text"),
+                    b = impl_->parts_of(second, "tokenizer.second");
+  return impl_->encoding_of(impl_->post_processor.join(impl_->pieces(a), first, impl_->pieces(b),
+                                                       second, options.add_special_tokens));
 }
 
 std::string PretrainedTokenizer::decode(std::span<const std::int64_t> ids,

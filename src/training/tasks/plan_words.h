@@ -27,6 +27,7 @@ inline const std::vector<Wording> kModelWords = {
     {.field = "decoder_schemes", .hidden = true},
     {.field = "target_start", .hidden = true},
     {.field = "target_end", .hidden = true},
+    {.field = "token_types", .hidden = true},
     {.field = "seed", .hidden = true},
     {.field = "pre_norm",
      .option = "--post-norm",

@@ -1,7 +1,9 @@
-// `sextant info` and `sextant attend` of an image model, and how other commands refuse one.
+// `sextant info`, `attend`, `embed` and `export` of an image model, and how other commands refuse
+// one.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -72,6 +74,61 @@ TEST(AttendImage, RefusesWhatDoesNotFit) {
     SCOPED_TRACE(command);
     EXPECT_THAT(sextant(command + " --model " + vit()).err, HasSubstr("vit"));
   }
+}
+
+TEST(EmbedImages, ComparesTheVectorsOfFiles) {
+  const Folder folder;
+  const Tensor<float> images = stored_images();
+  const auto view = std::as_const(images).view();
+  const std::string both = folder / "both.npy", one = folder / "one.npy";
+  save_npy(both, view);
+  save_npy(one, view.select(0, 1));
+  const std::string command = "embed --model " + vit() + " --image " + both + " " + one;
+  const Json json = Json::parse(sextant(command + " --json").out);
+  EXPECT_EQ(json["images"], (std::vector<std::string>{both + "[0]", both + "[1]", one}));
+  Workspace memory;
+  Pass pass{memory};
+  const Tensor<float> wanted = load_image_model(vit()).vectors(view, pass);
+  for (std::int64_t row = 0; row < 3; ++row) {
+    for (std::int64_t c = 0; c < wanted.size(1); ++c) {
+      EXPECT_EQ(json["vectors"][static_cast<std::size_t>(row)][static_cast<std::size_t>(c)],
+                static_cast<double>(wanted(std::min<std::int64_t>(row, 1), c)));
+    }
+  }
+  EXPECT_NEAR(json["similarities"][1][2].get<double>(), 1, 0x1p-50);
+  EXPECT_LT(json["similarities"][0][1].get<double>(), 1);
+  EXPECT_THAT(sextant(command).out, HasSubstr("one.npy"));
+  EXPECT_THAT(sextant(command + " --format svg").out, HasSubstr("Cosine similarity of images"));
+  const Folder files;
+  ASSERT_EQ(sextant(command + " --dtype bfloat16 -o " + files / "v.npy").code, 0);
+  EXPECT_EQ(load_npy(files / "v.npy").shape, (Shape{3, 10}));
+
+  EXPECT_THAT(sextant("embed --image " + one).err,
+              HasSubstr("[embed.image] must be given with --model only"));
+  EXPECT_THAT(sextant("embed text --model " + vit() + " --image " + one).err,
+              HasSubstr("[embed.image] must not be combined with TEXT and --file"));
+  EXPECT_THAT(sextant("embed --model shipped --image " + one).err, HasSubstr("shipped"));
+  EXPECT_THAT(sextant("embed --model " + vit() + " text").err, HasSubstr("`embed --image`"));
+  save_npy(folder / "flat.npy", view.select(0, 1).select(0, 0));
+  EXPECT_THAT(sextant("embed --model " + vit() + " --image " + folder / "flat.npy").err,
+              HasSubstr("[embed.image] must be floats [channels, height, width]"));
+}
+
+TEST(ExportOfAnImageModel, WritesAFolderThatCommandsOpen) {
+  const Folder folder;
+  const std::string command = "export --model " + vit() + " -o ";
+  const Outcome outcome = sextant(command + folder / "vit --dtype float16");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_THAT(outcome.err, HasSubstr("a model of images"));
+  EXPECT_EQ(sextant("info --json --model " + folder / "vit").json()["config"],
+            sextant("info --json --model " + vit()).json()["config"]);
+  EXPECT_EQ(load_safetensors(folder / "vit/model.safetensors").tensors.begin()->second.dtype,
+            DType::float16);
+  EXPECT_THAT(sextant(command + folder / "vit").err, HasSubstr("that does not exist yet"));
+  EXPECT_THAT(sextant(command + folder / "other --model-type llama").err,
+              HasSubstr("[export.model-type] must not be given for a model of images"));
+  EXPECT_THAT(sextant(command + folder / "other --like " + vit()).err,
+              HasSubstr("[export.like] must not be given for a model of images"));
 }
 
 TEST(InfoOfAnImageModel, SaysItsSizes) {

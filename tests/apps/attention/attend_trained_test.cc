@@ -2,9 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "apps/models/trained_models.h"
 #include "apps/run_program.h"
+#include "hub/text_folder.h"
 #include "sextant/core/npy.h"
+#include "sextant/hub/load_pretrained.h"
 
 namespace sextant::app_tests {
 namespace {
@@ -181,6 +185,39 @@ TEST(AttendTrained, RefusesWhatItCannotUse) {
   EXPECT_EQ(
       none.err,
       "sextant: [attend.part] must be encoder | decoder | cross for this model, got 'copy'\n");
+}
+
+TEST(AttendTrained, EncodersReadAPairOfTexts) {
+  const std::string bert = R"({"type": "BertProcessing", "cls": ["w1", 1], "sep": ["w2", 2]})";
+  const TextFolder typed("bert", words(48, bert)), untyped("distilbert", words(48, bert));
+  const std::string command = "attend --layer 0 --json 'w3 w4' w5 --model ";
+  const Json json = sextant(command + typed.write()).json();
+  EXPECT_THAT(json["keys"], ElementsAre("w1", "w3", "w4", "w2", "w5", "w2"));
+  const std::vector<std::int64_t> ids = {1, 3, 4, 2, 5, 2}, types = {0, 0, 0, 0, 1, 1};
+  Workspace memory;
+  Pass pass{memory};
+  const auto first_of = [&](const TextFolder& folder, std::span<const std::int64_t> given) {
+    auto maps = load_pretrained(folder.path("")).attention_maps(ids, pass, {}, given);
+    return std::move(maps[0]);
+  };
+  const auto expect = [](const Json& weights, const Tensor<float>& map) {
+    for (std::int64_t head = 0; head < map.size(0); ++head) {
+      for (std::int64_t i = 0; i < map.size(1); ++i) {
+        for (std::int64_t k = 0; k < map.size(2); ++k) {
+          EXPECT_EQ(weights[static_cast<std::size_t>(head)][static_cast<std::size_t>(i)]
+                           [static_cast<std::size_t>(k)],
+                    static_cast<double>(map(head, i, k)));
+        }
+      }
+    }
+  };
+  const Tensor<float> map = first_of(typed, types);
+  expect(json["weights"], map);
+  EXPECT_NE(map(0, 4, 0), first_of(typed, {})(0, 4, 0));
+  expect(sextant(command + untyped.write()).json()["weights"], first_of(untyped, {}));
+  const TextFolder causal("gpt2");
+  EXPECT_THAT(sextant(command + causal.write()).err,
+              HasSubstr("[attend.target] must not be given: a causal language model looks at one"));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
     venv/bin/python tests/hub/golden/make_golden.py
 
 A folder per model, of image models in ../golden_images; its expected.safetensors has `ids` [tokens], `hidden` [layers + 1, tokens, width] and, of models with a head,
-`logits` [tokens, vocabulary], of causal ones `greedy` [64], the tokens that follow. Of an encoder and a decoder `ids` are the source, `target` is
+`logits` [tokens, vocabulary], of causal ones `greedy` [64], the tokens that follow; of `bert` `typed_hidden` and `typed_logits` with the `types` of two texts. Of an encoder and a decoder `ids` are the source, `target` is
 what the decoder reads, `encoder` and `decoder` are hidden states, and `greedy` what generate() writes without the end. Of an image model
 `images` are [images, channels, height, width], `hidden` [layers + 1, images, tokens, width], `last` those after the final norm, `attention`
 [layers, images, heads, tokens, tokens], `pooled` and `logits` [images, numbers]; `wide_` are those of images of another size.
@@ -81,6 +81,8 @@ MODELS = {
     "distilbert": ("DistilBertForMaskedLM", transformers.DistilBertConfig(
         vocab_size=48, dim=16, n_layers=2, n_heads=4, hidden_dim=40, max_position_embeddings=24), torch.float32, "1MB"),
     "falcon": ("FalconForCausalLM", transformers.FalconConfig(**FALCON_LIKE), torch.float32, "1MB"),
+    "falcon_alibi": ("FalconForCausalLM", transformers.FalconConfig(
+        **FALCON_LIKE, alibi=True, multi_query=False, parallel_attn=False, bias=True), torch.float32, "1MB"),
     "falcon_heads": ("FalconForCausalLM", transformers.FalconConfig(
         **FALCON_LIKE, multi_query=False, parallel_attn=False, bias=True), torch.float32, "1MB"),
     "falcon_new": ("FalconForCausalLM", transformers.FalconConfig(
@@ -210,7 +212,8 @@ def expected(name: str) -> "tuple[dict[str, np.ndarray], float]":
     if name in IMAGES:
         return expected_of_images(name), gap
     kind = MODELS[name][0]
-    model = getattr(transformers, kind).from_pretrained(folder_of(name), dtype=torch.float64, attn_implementation="eager").eval()
+    attention = "sdpa" if name == "falcon_alibi" else "eager"  # whose eager attention adds ALiBi twice
+    model = getattr(transformers, kind).from_pretrained(folder_of(name), dtype=torch.float64, attn_implementation=attention).eval()
     ids = torch.randint(0, 48, (1, TOKENS), generator=torch.Generator().manual_seed(1))
     if name in TRANSLATORS:
         return expected_pair(model, ids)
@@ -225,6 +228,12 @@ def expected(name: str) -> "tuple[dict[str, np.ndarray], float]":
                 gap = min(gap, float(best.values[0] - best.values[1]))
                 ids = torch.cat([ids, best.indices[:1][None]], 1)
             result["greedy"] = ids[0, TOKENS:].numpy()
+        if name.startswith("bert"):  # the same tokens as two texts
+            types = (torch.arange(TOKENS) > 6).long()
+            said = model(ids, token_type_ids=types[None], output_hidden_states=True)
+            result |= {"types": types.numpy(), "typed_hidden": torch.stack(said.hidden_states)[:, 0].numpy()}
+            if hasattr(said, "logits"):
+                result["typed_logits"] = said.logits[0].numpy()
     return {key: np.ascontiguousarray(value) for key, value in result.items()}, gap
 
 

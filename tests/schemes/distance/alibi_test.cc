@@ -79,6 +79,18 @@ TEST(AlibiSlopes, TakeAnotherGreatestExponent) {
   EXPECT_EQ(alibi_slopes(2, 0), (List{1, 1}));
 }
 
+// Falcon with 64 channels adds it before the scores are divided by 8.
+TEST(Alibi, MultipliesItsSlopes) {
+  const DistanceBias usual = alibi({.heads = 6}, 5),
+                     divided = alibi({.heads = 6, .factor = 0.125}, 5);
+  for (std::int64_t head = 0; head < 6; ++head) {
+    for (std::int64_t i = 0; i < 9; ++i) {
+      EXPECT_EQ(divided.values(head, i), usual.values(head, i) / 8);
+    }
+  }
+  EXPECT_EQ(alibi({.heads = 2, .factor = 3}).slopes, (List{3 * 0x1p-4, 3 * 0x1p-8}));
+}
+
 TEST(Alibi, FallsByTheSlopePerStepOnBothSides) {
   const testing::Asked asked(9, 3);
   const List slopes{0x1p-4, 0x1p-8, 0x1p-2};

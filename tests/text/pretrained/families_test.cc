@@ -48,6 +48,61 @@ TEST_P(PretrainedFamily, GivesTheIdsAndOffsetsOfTokenizers) {
   }
 }
 
+// The numbers are those of encode("the keys of", "a query") of tokenizers 0.23.
+TEST(PretrainedPair, GivesTheIdsTypesAndOffsetsOfTokenizers) {
+  struct Pair {
+    const char* name;
+    std::vector<std::int64_t> ids, types, offsets;
+  };
+  const Pair pairs[] = {{"bert",
+                         {2, 187, 248, 193, 3, 39, 286, 3},
+                         {0, 0, 0, 0, 0, 1, 1, 1},
+                         {0, 0, 0, 3, 4, 8, 9, 11, 0, 0, 0, 1, 2, 7, 0, 0}},
+                        {"bert_cased",
+                         {2, 230, 297, 236, 3, 63, 326, 3},
+                         {0, 0, 0, 0, 0, 1, 1, 1},
+                         {0, 0, 0, 3, 4, 8, 9, 11, 0, 0, 0, 1, 2, 7, 0, 0}},
+                        {"gpt2",
+                         {83, 259, 393, 277, 64, 444},
+                         {0, 0, 0, 0, 1, 1},
+                         {0, 1, 1, 3, 3, 8, 8, 11, 0, 1, 1, 7}},
+                        {"llama2",
+                         {1, 532, 699, 395, 1, 365, 415, 790},
+                         {0, 0, 0, 0, 0, 0, 0, 0},
+                         {0, 0, 0, 4, 4, 9, 9, 11, 0, 0, 0, 1, 0, 2, 2, 7}},
+                        {"llama3",
+                         {700, 83, 259, 391, 277, 64, 440},
+                         {0, 0, 0, 0, 0, 0, 0},
+                         {0, 0, 0, 1, 1, 3, 4, 8, 9, 11, 0, 1, 2, 7}},
+                        {"roberta",
+                         {700, 268, 393, 277, 701, 701, 258, 444, 701},
+                         {0, 0, 0, 0, 0, 0, 0, 0, 0},
+                         {0, 0, 0, 3, 4, 8, 9, 11, 0, 0, 0, 0, 0, 1, 2, 7, 0, 0}},
+                        {"t5",
+                         {9, 80, 16, 1, 20, 104, 1},
+                         {0, 0, 0, 0, 0, 0, 0},
+                         {0, 3, 3, 8, 8, 11, 0, 0, 0, 1, 1, 7, 0, 0}},
+                        {"xlmr",
+                         {0, 96, 8, 63, 11, 1, 1, 96, 9, 91, 1},
+                         {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0},
+                         {0, 0, 0, 1, 0, 3, 4, 8, 9, 11, 0, 0, 0, 0, 0, 1, 0, 1, 2, 7, 0, 0}}};
+  for (const Pair& each : pairs) {
+    SCOPED_TRACE(each.name);
+    const auto tokenizer = PretrainedTokenizer::load(file(each.name + std::string(".json")));
+    const PretrainedEncoding made = tokenizer.encode_pair("the keys of", "a query");
+    EXPECT_EQ(made.ids, each.ids);
+    EXPECT_EQ(made.type_ids, each.types);
+    EXPECT_EQ(flat(made.offsets), each.offsets);
+    const auto bare =
+        tokenizer.encode_pair("the keys of", "a query", {.add_special_tokens = false}).ids;
+    std::vector<std::int64_t> alone =
+        tokenizer.encode("the keys of", {.add_special_tokens = false}).ids;
+    const auto second = tokenizer.encode("a query", {.add_special_tokens = false}).ids;
+    alone.insert(alone.end(), second.begin(), second.end());
+    EXPECT_EQ(bare, alone);
+  }
+}
+
 TEST_P(PretrainedFamily, IsOneForSeveralThreads) {
   const auto tokenizer = PretrainedTokenizer::load(file(GetParam() + std::string(".json")));
   const Json rows = expected(GetParam());

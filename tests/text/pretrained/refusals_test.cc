@@ -117,6 +117,27 @@ TEST(PretrainedRefusals, OfSpecialTokensOfAnotherId) {
       "tokens of the vocabulary in post_processor.sep[1], got 'c'");
 }
 
+TEST(PretrainedRefusals, OfTwoTexts) {
+  const auto pair = [](const std::string& items) {
+    return SmallTokenizer{.post_processor = R"({"type": "TemplateProcessing", "single": [],
+                                                "special_tokens": {}, "pair": )" +
+                                            items + "}"};
+  };
+  const std::string a = R"({"Sequence": {"id": "A", "type_id": 0}})",
+                    b = R"({"Sequence": {"id": "B", "type_id": 1}})";
+  expect_refused(pair("[" + a + "," + a + "]"), "one Sequence as post_processor.pair[1]");
+  expect_refused(pair(R"([{"Sequence": {"id": "C", "type_id": 0}}])"),
+                 "one of A, B as post_processor.pair[0].Sequence.id");
+  const PretrainedTokenizer one = pair("[" + a + "]").make();
+  EXPECT_THAT(error_of([&] { one.encode_pair("a", "b"); }),
+              HasSubstr("[tokenizer.second] must not be given: post_processor.pair"));
+  const PretrainedTokenizer both = pair("[" + b + "," + a + "]").make();
+  EXPECT_EQ(both.encode_pair("a", "b").ids, (std::vector<std::int64_t>{2, 1}));
+  EXPECT_THAT(error_of([&] { both.encode_pair("a", "b", {.truncate = true}); }),
+              HasSubstr("[tokenizer.truncate] must be false for two texts"));
+  EXPECT_THAT(error_of([&] { both.encode_pair("a", "\xff"); }), HasSubstr("[tokenizer.second]"));
+}
+
 TEST(PretrainedRefusals, OfRegularExpressionsThatIcuReadsOtherwise) {
   const auto expression = [](const std::string& pattern) {
     return SmallTokenizer{.pre_tokenizer = R"({"type": "Split", "behavior": "Isolated", "invert":

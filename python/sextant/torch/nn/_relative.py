@@ -59,7 +59,7 @@ class ALiBi(PositionalLayer):
 
     Args:
         heads: of attention
-        parameters: of sextant.alibi(): direction, max_bias
+        parameters: of sextant.alibi(): direction, max_bias, factor
     """
 
     def __init__(self, heads: int, **parameters: Any):
