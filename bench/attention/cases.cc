@@ -48,7 +48,7 @@ void add_forward(std::vector<Case>& cases, std::int64_t n) {
 
 void add_decode(std::vector<Case>& cases, std::int64_t n) {
   for (const std::int64_t cache : {n, 4 * n}) {
-    for (const char* dtype : {"f32", "bf16", "f16"}) {
+    for (const char* dtype : {"f32", "bf16", "f16", "int8"}) {
       cases.push_back({"decode " + std::string(dtype) + " cache=" + std::to_string(cache),
                        "85 %; 2x",
                        {.kind = "decode",

@@ -4,6 +4,7 @@
 
 #include "attention/arrays.h"
 #include "attention/cases.h"
+#include "sextant/attention/kv_cache.h"
 #include "support/peak.h"
 
 namespace sextant::bench {
@@ -56,6 +57,32 @@ Prepared decode(const Problem& problem) {
           .yardstick_name = "reading as much"};
 }
 
+// The same from a cache of 8 bits; the yardstick reads as much.
+Prepared decode_int8(const Problem& problem) {
+  const auto a = make_arrays<float>(problem);
+  const std::int64_t width = problem.head_dim;
+  const auto cache =
+      std::make_shared<KvCache<std::int8_t>>(KvCacheSizes{1, problem.kv_heads, width, width});
+  cache->append(a->k.view(), a->v.view());
+  const double bytes = static_cast<double>(2 * problem.kv_heads * problem.keys) *
+                       static_cast<double>(width + static_cast<std::int64_t>(sizeof(float)));
+  return {.run =
+              [a, cache, problem, bytes](int threads) {
+                auto options = a->options(problem, threads);
+                options.causal = Causal::at_lengths;
+                cache->attend(a->q, a->out, options);
+                return bytes;
+              },
+          .yardstick =
+              [a, bytes](int threads) {
+                return read_floats(a->k.data(), static_cast<std::size_t>(bytes) / sizeof(float),
+                                   threads);
+              },
+          .check = [a] { return summary(a->out); },
+          .unit = "GB/s",
+          .yardstick_name = "reading as much"};
+}
+
 Prepared small(const Problem& problem) {
   const auto a = make_arrays<float>(problem);
   std::vector<float> scores(static_cast<std::size_t>(problem.keys));
@@ -73,6 +100,7 @@ Prepared small(const Problem& problem) {
 
 Prepared prepare_forward(const Problem& problem) {
   if (problem.kind == "small") return small(problem);
+  if (problem.dtype == "int8") return decode_int8(problem);
   return with_dtype(problem.dtype, [&](auto element) {
     using T = decltype(element);
     return problem.kind == "decode" ? decode<T>(problem) : prompt<T>(problem);

@@ -117,6 +117,8 @@ def rotate(case, threads, rows):
 
 def measure_case(case, threads, rows):
     kind = case["kind"]
+    if case["dtype"] not in DTYPES:
+        return rows.skip("torch", f"has no attention for {case['dtype']} on processors")
     if kind == "backward":
         backward(case, threads, rows)
     elif kind == "rotate":

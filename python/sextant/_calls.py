@@ -1576,7 +1576,7 @@ class _Generates:
         max_tokens: int = 200,
         slide: bool = False,
         seed: int = 1,
-        cache_type: Literal["float32", "bfloat16", "float16"] = "float32",
+        cache_type: Literal["float32", "bfloat16", "float16", "int8"] = "float32",
         threads: int = 0,
         temperature: float = 0.8,
         top_k: int = 0,
@@ -1595,7 +1595,7 @@ class _Generates:
         max_tokens: int = 200,
         slide: bool = False,
         seed: int = 1,
-        cache_type: Literal["float32", "bfloat16", "float16"] = "float32",
+        cache_type: Literal["float32", "bfloat16", "float16", "int8"] = "float32",
         threads: int = 0,
         temperature: float = 0.8,
         top_k: int = 0,
@@ -1614,7 +1614,7 @@ class _Generates:
         max_tokens: int = 200,
         slide: bool = False,
         seed: int = 1,
-        cache_type: Literal["float32", "bfloat16", "float16"] = "float32",
+        cache_type: Literal["float32", "bfloat16", "float16", "int8"] = "float32",
         threads: int = 0,
         temperature: float = 0.8,
         top_k: int = 0,
@@ -1632,7 +1632,7 @@ class _Generates:
         max_tokens: int = 200,
         slide: bool = False,
         seed: int = 1,
-        cache_type: Literal["float32", "bfloat16", "float16"] = "float32",
+        cache_type: Literal["float32", "bfloat16", "float16", "int8"] = "float32",
         threads: int = 0,
         temperature: float = 0.8,
         top_k: int = 0,
@@ -1655,9 +1655,10 @@ class _Generates:
             slide (True | False): continue beyond the end of a learned table of positions, from the last
                 tokens
             seed (0 .. 2^32 - 1): seed of the sampling
-            cache_type (float32 | bfloat16 | float16): element type of the KV cache. float32: as
+            cache_type (float32 | bfloat16 | float16 | int8): element type of the KV cache. float32: as
                 computed; bfloat16: half the memory, 8 bits of precision; float16: half the memory, 11
-                bits of precision, at most 65504
+                bits of precision, at most 65504; int8: a good quarter of the memory, within 1/254 of
+                the largest number of a key or value
             threads (0 .. 1024): number of threads; 0: all cores
             temperature (>= 0): divisor of the logits; 0: always the most probable token
             top_k (>= 0): sample from the k most probable tokens; 0: all

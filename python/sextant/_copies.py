@@ -76,11 +76,11 @@ def pretrained_tokenizer(text: str) -> Any:
     return _core.PretrainedTokenizer.parse(text)
 
 
-def cache(keys: Any, values: Any, lengths: list[int], page_size: int) -> KvCache:
+def cache(keys: Any, values: Any, lengths: list[int], page_size: int, dtype: str) -> KvCache:
     from ._kv_cache import KvCache
 
     batch, heads, _, width = keys.shape
-    made = KvCache(batch, heads, width, values.shape[-1], page_size=page_size, dtype=keys.dtype)
+    made = KvCache(batch, heads, width, values.shape[-1], page_size=page_size, dtype=dtype)
     if max(lengths, default=0) > 0:
         made.append(keys, values, lengths)
     return made

@@ -25,7 +25,9 @@ class KvCache:
         kv_heads: heads of keys and values
         head_dim: channels of a key
         v_dim: channels of a value; None: head_dim
-        dtype: float32, bfloat16 or float16; wider numbers are rounded once when they are appended
+        dtype: float32, bfloat16 or float16, to which wider numbers are rounded once when they are appended; or int8, which
+            takes float32: each row of a head is stored as multiples of its largest number / 127, in half the memory of
+            16 bits, each number within 1 / 254 of the largest
         page_size: positions of a page, a multiple of 128
 
     Raises:
@@ -246,7 +248,7 @@ class KvCache:
         from . import _copies
 
         other = self.fork()  # one state, whatever other threads append
-        return _copies.cache, (other.keys, other.values, other.lengths, other.page_size)
+        return _copies.cache, (other.keys, other.values, other.lengths, other.page_size, other.dtype)
 
     @property
     def lengths(self) -> list[int]:
@@ -262,6 +264,11 @@ class KvCache:
     def values(self) -> Any:
         """A copy of the stored values, [batch, kv_heads, max(lengths), v_dim]."""
         return self._cache.stored(False)
+
+    @property
+    def dtype(self) -> str:
+        """How keys and values are stored: "float32", "bfloat16", "float16" or "int8"."""
+        return self._cache.dtype
 
     @property
     def page_size(self) -> int:

@@ -43,10 +43,10 @@ std::vector<T> each(const Argument& argument, std::string_view wanted, Read read
   return values;
 }
 
-std::optional<DType> float_named(const std::string& name) {
+std::optional<DType> dtype_named(const std::string& name, std::optional<DType> more) {
   try {
     const DType type = parse_dtype(name);
-    if (is_float(type)) return type;
+    if (is_float(type) || type == more) return type;
   } catch (const Error&) {
   }
   return std::nullopt;
@@ -166,7 +166,7 @@ std::size_t Argument::index_in(std::span<const std::string_view> names) const {
   throw_type_error(*this, "one of " + joined(names, ", "));
 }
 
-DType Argument::dtype() const {
+DType Argument::dtype(std::optional<DType> more) const {
   std::string type;
   try {
     if (is_text(value)) {
@@ -183,8 +183,8 @@ DType Argument::dtype() const {
     if (!error.matches(PyExc_TypeError)) throw;
     throw_type_error(*this, "one of float32, bfloat16, float16, float64");
   }
-  if (const auto known = float_named(type)) return *known;
-  if (const auto known = float_named(numpy_name(value))) return *known;
+  if (const auto known = dtype_named(type, more)) return *known;
+  if (const auto known = dtype_named(numpy_name(value), more)) return *known;
   throw Error(where(), "must be one of float32, bfloat16, float16, float64, got " + type);
 }
 

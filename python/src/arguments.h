@@ -38,7 +38,8 @@ struct Argument {
   bool flag() const;
   std::string text() const;
   std::string path() const;  // a str, or an object with __fspath__()
-  DType dtype() const;       // "float32", numpy.float32, torch.float32
+  // "float32", numpy.float32, torch.float32: a float type, or `more`.
+  DType dtype(std::optional<DType> more = {}) const;
   std::vector<std::string> texts() const;
   std::vector<std::int64_t> integers() const;
   std::vector<double> numbers() const;

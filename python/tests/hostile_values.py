@@ -149,7 +149,7 @@ BASES = [
      Base("cache_of(lambda c: c.rotate(...))", {"_table": "sextant.rotary(6, 8)", "_shift": "-2"}, {"begin": ["0", "4"], "end": ["5", "9"], "sequence": ["0", "1", "2"]}),
      Base("cache_of(lambda c: c.select(...))", {"_sequences": "[1, 0, 0]"}), Base("cache_of(lambda c: c.join(...))", {"_other": "CACHE"}),
      Base("cache_of(lambda c: c.save(...))", {"_path": "'cache.safetensors'"}), Base("sextant.KvCache.load(...)", {"_path": "'cache.safetensors'"}),
-     Base("sextant.KvCache(...)", {"_0": "1", "_1": "2", "_2": "8"}, {"page_size": ["256", "100"], "v_dim": ["0", "16"], "dtype": ["'bfloat16'", "'float64'"]}),
+     Base("sextant.KvCache(...)", {"_0": "1", "_1": "2", "_2": "8"}, {"page_size": ["256", "100"], "v_dim": ["0", "16"], "dtype": ["'bfloat16'", "'int8'", "'float64'"]}),
      Base("(CACHE.lengths, CACHE.keys, CACHE.fork().values, len(CACHE), repr(CACHE))")],
     schemes(), schemes(),
     [Base("sextant.RotationTable(...).keys", {"_cos": "Q[0, 0]", "_sin": "Q[0, 0]"}, {"layout": ["'interleaved'"], "first_channel": ["2"], "keys": ["sextant.rotary(6, 16)"]}),

@@ -1,6 +1,7 @@
 """Decoding token by token gives the bits of the whole prompt."""
 
 import copy
+import pickle
 import threading
 
 import ml_dtypes
@@ -43,6 +44,38 @@ def test_queries_of_float32_on_a_cache_of_16_bits(dtype):
         np.testing.assert_array_equal(sums, wanted_sums)
     with pytest.raises(TypeError, match=rf"\[KvCache.attend.q\] must be of {np.dtype(dtype).name}, as the cache, or float32, got float64"):
         cache.attend(q.astype(np.float64))
+
+
+@pytest.mark.parametrize("dtype", ["int8", np.int8])
+def test_a_cache_of_8_bits(dtype, tmp_path):
+    q, k, v = random(1, 4, 20, 64), random(1, 2, 20, 64), random(1, 2, 20, 8)
+    cache = sextant.KvCache(1, 2, 64, 8, dtype=dtype)
+    cache.append(k, v)
+    assert cache.dtype == "int8"
+    assert cache.bytes == 2 * 128 * (64 + 4 + 8 + 4)
+    for stored, before in ((cache.keys, k), (cache.values, v)):
+        assert stored.dtype == np.float32
+        largest = np.abs(before).max(-1, keepdims=True)
+        assert (np.abs(stored - before) <= largest / 254 * (1 + 2**-15)).all()
+        np.testing.assert_array_equal(np.abs(stored).max(-1) * np.float32(1 + 2**-15) >= largest[..., 0], True)
+    for count in (1, 20):
+        out = cache.attend(q[:, :, -count:])
+        wanted = sextant.attention(q[:, :, -count:], cache.keys, cache.values, causal="bottom_right")
+        np.testing.assert_array_equal(out, wanted)
+    cache.save(tmp_path / "cache.safetensors")
+    for same in (sextant.KvCache.load(tmp_path / "cache.safetensors"), pickle.loads(pickle.dumps(cache)), cache.fork()):
+        assert same.dtype == "int8"
+        np.testing.assert_array_equal(same.keys, cache.keys)
+        np.testing.assert_array_equal(same.values, cache.values)
+    with pytest.raises(ValueError, match=r"\[kv_cache.v\] must be within \+-1e38 for a cache of int8, got nan in row 0 of head 1"):
+        cache.append(k[:, :, :1], np.where(np.arange(2)[:, None, None] == 1, np.nan, v[:, :, :1]).astype(np.float32))
+    assert len(cache) == 20
+    with pytest.raises(TypeError, match=r"\[KvCache.append.k\] must be of float32, for a cache of int8, got float16"):
+        cache.append(k.astype(np.float16), v.astype(np.float16))
+    with pytest.raises(TypeError, match=r"\[KvCache.attend.q\] must be of float32, for a cache of int8, got float16"):
+        cache.attend(q.astype(np.float16))
+    with pytest.raises(ValueError, match=r"\[KvCache.join.other\] must be of int8, as this cache"):
+        cache.join(sextant.KvCache(1, 2, 64, 8))
 
 
 def test_lengths_fork_and_rewind():
@@ -105,7 +138,7 @@ def test_out_and_errors():
         sextant.KvCache(1, 0, 4)
     with pytest.raises(ValueError, match="batch"):
         sextant.KvCache(1 << 40, 1, 4)
-    with pytest.raises(ValueError, match=r"\[KvCache.dtype\] must be float32, bfloat16 or float16"):
+    with pytest.raises(ValueError, match=r"\[KvCache.dtype\] must be float32, bfloat16, float16 or int8"):
         sextant.KvCache(1, 1, 4, dtype="float64")
     with pytest.raises(TypeError, match=r"\[KvCache.append.k\] must be of float32, as the cache"):
         cache.append(random(1, 1, 1, 4, dtype=np.float16), random(1, 1, 1, 4))

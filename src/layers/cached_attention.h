@@ -13,7 +13,8 @@
 
 namespace sextant::layers {
 
-using AnyKvCache = std::variant<KvCache<float>, KvCache<bfloat16>, KvCache<float16>>;
+using AnyKvCache =
+    std::variant<KvCache<float>, KvCache<bfloat16>, KvCache<float16>, KvCache<std::int8_t>>;
 
 inline AnyKvCache empty_cache(const AttentionLayerOptions& o, CacheType type, std::int64_t rows) {
   const auto of = [&]<class T>(T) {
@@ -21,6 +22,7 @@ inline AnyKvCache empty_cache(const AttentionLayerOptions& o, CacheType type, st
                       KvCacheSizes{rows, o.kv_heads, o.head_dim, o.head_dim});
   };
   if (type == CacheType::bfloat16) return of(bfloat16());
+  if (type == CacheType::int8) return of(std::int8_t());
   return type == CacheType::float16 ? of(float16()) : of(0.0F);
 }
 

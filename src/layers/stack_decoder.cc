@@ -24,7 +24,7 @@ std::int64_t checked(std::int64_t rows, std::int64_t capacity) {
 }  // namespace
 
 std::string_view name_of(CacheType type) noexcept {
-  return enum_name(type, {"float32", "bfloat16", "float16"});
+  return enum_name(type, {"float32", "bfloat16", "float16", "int8"});
 }
 
 StackDecoder::StackDecoder(const TransformerStack<float>& stack,

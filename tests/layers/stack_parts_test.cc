@@ -179,9 +179,16 @@ TEST(StackParts, DecodeWithACacheOf16Bits) {
   const Tensor<float> exact = decoded(CacheType::float32, wide);
   double before = std::numeric_limits<double>::infinity();
   for (const auto& [type, error] : {std::pair(CacheType::bfloat16, std::ldexp(1.0, -9)),
-                                    std::pair(CacheType::float16, std::ldexp(1.0, -12))}) {
+                                    std::pair(CacheType::float16, std::ldexp(1.0, -12)),
+                                    std::pair(CacheType::int8, 1.0 / 254)}) {
     const Tensor<float> rounded = decoded(type, narrow);
-    EXPECT_EQ(2 * narrow, wide);
+    if (type == CacheType::int8) {
+      const std::int64_t width = options.attention.width / options.attention.heads;
+      EXPECT_EQ(narrow * 4 * width, wide * (width + 4));  // a scale for each row
+      before = std::numeric_limits<double>::infinity();
+    } else {
+      EXPECT_EQ(2 * narrow, wide);
+    }
     double largest = 0;
     for (std::int64_t i = 0; i < exact.count(); ++i) {
       largest = std::max(largest, std::abs(static_cast<double>(exact.data()[i]) -
@@ -192,7 +199,7 @@ TEST(StackParts, DecodeWithACacheOf16Bits) {
     EXPECT_LT(largest, before / 2) << "float16 has three more bits";
     before = largest;
   }
-  EXPECT_THROW(StackDecoder(stack, positions, 1, 7, static_cast<CacheType>(3)), Error);
+  EXPECT_THROW(StackDecoder(stack, positions, 1, 7, static_cast<CacheType>(4)), Error);
 }
 
 // What a part is, on numbers: in float64 against sums that the layers give.

@@ -220,7 +220,7 @@ TEST(GenerateBatch, ReadsTextsOfManyTokensInSeveralPasses) {
 TEST(GenerateBatch, StoresKeysAsOneTextDoes) {
   const LanguageModel<float> model(config_of({"rotary"}));
   GenerateOptions options{.max_tokens = 12, .sampling = {.temperature = 3}};
-  for (const CacheType type : {CacheType::bfloat16, CacheType::float16}) {
+  for (const CacheType type : {CacheType::bfloat16, CacheType::float16, CacheType::int8}) {
     options.cache_type = type;
     for (const auto& [place, text] : continue_together(model, kPrompts, options, {.samples = 2})) {
       GenerateOptions one = options;

@@ -20,8 +20,8 @@
 namespace sextant {
 
 template <class T>
-concept CacheElement =
-    std::same_as<T, float> || std::same_as<T, bfloat16> || std::same_as<T, float16>;
+concept CacheElement = std::same_as<T, float> || std::same_as<T, bfloat16> ||
+    std::same_as<T, float16> || std::same_as<T, std::int8_t>;
 
 // The sizes of a cache.
 struct KvCacheSizes {
@@ -51,14 +51,23 @@ struct AppendedRows {
 // copied when one of those that share it writes to it, so a prompt is stored once for all its
 // continuations. docs/decisions/017-paged-cache.md gives the reasons.
 //
+// KvCache<std::int8_t> stores a row of a head, the key or the value of one position, as whole
+// numbers of -127 .. 127 times a scale: max|row| / 127, rounded up to 17 bits. It takes and gives
+// float32. Each number x becomes a multiple of the scale s with |x - multiple| <= s / 2 (1 +
+// 2^-16), that is max|row| / 254 (1 + 2^-15); rows below 1.5e-36 become zeros. docs/attention.md
+// derives the error of outputs.
+//
 // A call that throws changes nothing. A cache is movable; fork() copies it. Several threads may use
 // different caches at once, also those that share pages, or read the same one.
 template <CacheElement T>
 class KvCache {
  public:
-  using Wider = std::conditional_t<std::same_as<T, float>, double, float>;
-  // Rows to be stored. Wider numbers are rounded once: float32 for a 16-bit cache, else float64.
-  using Rows = std::variant<View<const T>, View<const Wider>>;
+  // The type of its arrays.
+  using Float = std::conditional_t<std::same_as<T, std::int8_t>, float, T>;
+  using Wider = std::conditional_t<std::same_as<Float, float>, double, float>;
+  // Rows to be stored. Wider numbers are rounded once: float32 for a 16-bit cache, else float64 to
+  // float32.
+  using Rows = std::variant<View<const Float>, View<const Wider>>;
   static constexpr std::int64_t kEnd = std::numeric_limits<std::int64_t>::max();
 
   // Makes a cache without positions. Throws Error for a size out of its range, and if there is not
@@ -78,7 +87,7 @@ class KvCache {
 
   // Stores k [batch, kv_heads, count, head_dim] and v [batch, kv_heads, count, v_dim], any strides,
   // after the stored positions; with segments [1, kv_heads, rows, ...]. Throws Error if shapes do
-  // not fit or there is not enough memory.
+  // not fit or there is not enough memory, and, for 8 bits, for a number beyond 1e38 or NaN.
   void append(const Rows& k, const Rows& v, const AppendedRows& rows = {});
 
   // The functions below apply to one sequence, or, if `sequence` is not given, to all of them, of
@@ -93,9 +102,9 @@ class KvCache {
   void drop(std::int64_t begin, std::int64_t end, std::optional<std::int64_t> sequence = {});
   // Rotates the keys of positions [begin, end) by row |shift| of table.for_keys(), for a negative
   // shift by the opposite angles: moves keys that were stored with rotary embeddings of positions p
-  // to positions p + shift. Each is computed in float32 and rounded once. The table must have that
-  // row, with sin^2 + cos^2 = 1: no amplitude. Not for keys that attend() rotates
-  // (options.rotation), which move by themselves.
+  // to positions p + shift. Each is computed in float32 and rounded once, to 8 bits as by append().
+  // The table must have that row, with sin^2 + cos^2 = 1: no amplitude. Not for keys that attend()
+  // rotates (options.rotation), which move by themselves.
   void rotate(const RotationTable<float>& table, std::int64_t shift, std::int64_t begin = 0,
               std::int64_t end = kEnd, std::optional<std::int64_t> sequence = {});
   void clear() noexcept;  // drops all positions and releases the pages
@@ -116,8 +125,8 @@ class KvCache {
   std::int64_t bytes() const;
 
   // Return a copy, [batch, kv_heads, longest(), head_dim or v_dim], 0 from length(b) on.
-  Tensor<T> keys() const;
-  Tensor<T> values() const;
+  Tensor<Float> keys() const;
+  Tensor<Float> values() const;
 
   // Computes attention() of q [batch, heads_q, q_len, head_dim] with all stored keys and values:
   // key_lengths are lengths(), and the queries are the last q_len positions of each sequence unless
@@ -130,17 +139,20 @@ class KvCache {
   // reads the prompts of some sequences and the next token of others. Masks broadcast to [1,
   // heads_q, rows, longest()], and ids of queries are [1, rows].
   //
-  // The bits are those of attention() with the same keys and values in one array. Throws Error as
+  // The bits are those of attention() with the same keys and values, keys() and values(), in one
+  // array. Throws Error as
   // attention() does, and if options has key_lengths, key_segments or another causal.
-  void attend(View<const T> q, View<T> out, const AttentionOptions<T>& options = {},
+  void attend(View<const Float> q, View<Float> out, const AttentionOptions<Float>& options = {},
               View<float> log_sum_exp = {}) const;
   // The same with wider queries and outputs: float32 on a 16-bit cache, with which only keys and
-  // values are rounded, or float64 on a float32 cache, which is computed row by row in float64.
-  void attend(View<const Wider> q, View<Wider> out, const AttentionOptions<T>& options = {},
+  // values are rounded, or float64 on a float32 or int8 cache, which is computed row by row in
+  // float64.
+  void attend(View<const Wider> q, View<Wider> out, const AttentionOptions<Float>& options = {},
               View<float> log_sum_exp = {}) const;
 
   // Writes the contents to a .safetensors file: lengths I64 [batch], keys [kv_heads, positions of
-  // all sequences, head_dim], values likewise, and page_size and a checksum as metadata. Needs
+  // all sequences, head_dim], values likewise, for int8 also key_scales and value_scales F32
+  // [kv_heads, positions of all sequences], and page_size and a checksum as metadata. Needs
   // memory for one more copy of the contents. The file gets its name when it is complete. Throws
   // Error if it cannot be written.
   void save(const std::string& path) const;
@@ -152,14 +164,14 @@ class KvCache {
   struct State;
   KvCache() = default;
   template <class Q>
-  void attend_from(View<const Q> q, View<Q> out, const AttentionOptions<T>& options,
+  void attend_from(View<const Q> q, View<Q> out, const AttentionOptions<Float>& options,
                    View<float> log_sum_exp) const;
 
   std::unique_ptr<State> state_;  // null after a move
 };
 
-// Returns the element type of the cache in a file: float32, bfloat16 or float16. Throws Error as
-// KvCache::load() does for the file's header.
+// Returns the element type of the cache in a file: float32, bfloat16, float16 or int8. Throws Error
+// as KvCache::load() does for the file's header.
 DType kv_cache_dtype(const std::string& path);
 
 }  // namespace sextant

@@ -13,8 +13,9 @@
 namespace sextant {
 
 // How the KV cache of a decoder stores keys and values: as float32 they are what was computed, the
-// others round each once to 16 bits, in half the memory. Queries and outputs stay float32.
-enum class CacheType { float32, bfloat16, float16 };
+// 16-bit types round each once, in half the memory, and int8 stores rows as multiples of a 127th of
+// their largest number, in a good quarter. Queries and outputs stay float32.
+enum class CacheType { float32, bfloat16, float16, int8 };
 std::string_view name_of(CacheType type) noexcept;
 
 // Decodes several hypotheses at once, all of the same length; the rows of one source are adjacent.
@@ -56,7 +57,8 @@ class StackDecoder {
   void reorder(std::span<const std::int64_t> parents);
 
  private:
-  using Cache = std::variant<KvCache<float>, KvCache<bfloat16>, KvCache<float16>>;
+  using Cache =
+      std::variant<KvCache<float>, KvCache<bfloat16>, KvCache<float16>, KvCache<std::int8_t>>;
   void make_tables(std::int64_t length);
   View<const float> with_positions(View<const float> x, Pass& pass) const;
   View<const float> append(View<const float> x, Pass& pass);

@@ -26,10 +26,14 @@ std::optional<std::int64_t> integer_or_none(const Argument& given) {
   return given.integer();
 }
 
-// A cache of one of the three element types, which several threads may use at once.
+template <class T>
+constexpr bool kIsInt8 = std::is_same_v<T, std::int8_t>;
+
+// A cache of one of the four element types, which several threads may use at once.
 class PyKvCache {
  public:
-  using Any = std::variant<KvCache<float>, KvCache<float16>, KvCache<bfloat16>>;
+  using Any =
+      std::variant<KvCache<float>, KvCache<float16>, KvCache<bfloat16>, KvCache<std::int8_t>>;
 
   PyKvCache(nb::handle batch, nb::handle kv_heads, nb::handle head_dim, nb::handle v_dim,
             nb::handle dtype, nb::handle page_size)
@@ -52,6 +56,9 @@ class PyKvCache {
   auto with_element(const F& f) const {
     return std::visit([&]<class T>(const KvCache<T>&) { return f(Type<T>()); }, cache_);
   }
+  DType dtype() const {
+    return with_element([](auto type) { return dtype_of<typename decltype(type)::type>; });
+  }
   template <class T>
   KvCache<T>& cache_of() {
     return std::get<KvCache<T>>(cache_);
@@ -72,6 +79,7 @@ class PyKvCache {
     const AppendedRows rows{of_counts, of_segments};
     with_element([&](auto type) {
       using T = typename decltype(type)::type;
+      using Float = typename KvCache<T>::Float;
       using Wider = typename KvCache<T>::Wider;
       const auto put = [&](auto element) {
         using E = decltype(element);
@@ -79,8 +87,8 @@ class PyKvCache {
         lock_.change([&] { cache_of<T>().append(keys.view<E>(), values.view<E>(), rows); });
       };
       if (keys.dtype() == dtype_of<Wider>) return put(Wider());
-      keys.expect(dtype_of<T>, ", as the cache");
-      put(T());
+      keys.expect(dtype_of<Float>, kIsInt8<T> ? ", for a cache of int8" : ", as the cache");
+      put(Float());
     });
   }
 
@@ -93,9 +101,13 @@ class PyKvCache {
     queries.as_heads(axes);
     return with_element([&](auto type) -> nb::object {
       using T = typename decltype(type)::type;
+      using Float = typename KvCache<T>::Float;
       const bool wide = queries.dtype() == DType::float32;
-      if (!wide) queries.expect(dtype_of<T>, ", as the cache, or float32");
-      const CallOptions<T> call(kCall, options, CausalFlag{.is_cache = true});
+      if (!wide) {
+        queries.expect(dtype_of<Float>,
+                       kIsInt8<T> ? ", for a cache of int8" : ", as the cache, or float32");
+      }
+      const CallOptions<Float> call(kCall, options, CausalFlag{.is_cache = true});
       const Shape& shape = queries.shape();
       OutputArray result({out, kCall, "out"}, queries.dtype(),
                          axes.outside({shape[0], shape[1], shape[2], v_dim_}), q);
@@ -111,7 +123,7 @@ class PyKvCache {
               sums ? HeadAxes::with_lead(sums->template view<float>(), 3) : View<float>());
         });
       };
-      wide ? attend_to(float()) : attend_to(T());
+      wide ? attend_to(float()) : attend_to(Float());
       call.raise();
       return finished(std::move(result), std::move(sums), both);
     });
@@ -173,13 +185,8 @@ class PyKvCache {
   static PyKvCache load(nb::handle path) {
     const std::string file = Argument{path, "KvCache.load", "path"}.path();
     const Unlocked released;
-    Any cache = with_float(kv_cache_dtype(file), [&](auto type) -> Any {
-      using T = typename decltype(type)::type;
-      if constexpr (std::is_same_v<T, double>) {
-        throw Error(file, "must not hold float64");
-      } else {
-        return KvCache<T>::load(file);
-      }
+    Any cache = of_element(kv_cache_dtype(file), [&](auto type) -> Any {
+      return KvCache<typename decltype(type)::type>::load(file);
     });
     const std::int64_t v_dim = std::visit([](const auto& of) { return of.sizes().v_dim; }, cache);
     return PyKvCache(std::move(cache), v_dim);
@@ -204,17 +211,26 @@ class PyKvCache {
 
   static Any make(const Argument& batch, const Argument& kv_heads, const Argument& head_dim,
                   const Argument& v_dim, const Argument& dtype, const Argument& page_size) {
-    return with_float(dtype.dtype(), [&](auto type) -> Any {
-      using T = typename decltype(type)::type;
-      if constexpr (std::is_same_v<T, double>) {
-        throw Error(dtype.where(), "must be float32, bfloat16 or float16, got float64");
-      } else {
-        const std::int64_t width = head_dim.integer_in(kCacheSizes);
-        return KvCache<T>({batch.integer_in(kCacheSizes), kv_heads.integer_in(kCacheSizes), width,
-                           v_dim.is_none() ? width : v_dim.integer_in(kCacheSizes),
-                           page_size.integer_in(kCacheSizes)});
-      }
+    const DType element = dtype.dtype(DType::int8);
+    if (element == DType::float64) {
+      throw Error(dtype.where(), "must be float32, bfloat16, float16 or int8, got float64");
+    }
+    return of_element(element, [&](auto type) -> Any {
+      const std::int64_t width = head_dim.integer_in(kCacheSizes);
+      return KvCache<typename decltype(type)::type>(
+          {batch.integer_in(kCacheSizes), kv_heads.integer_in(kCacheSizes), width,
+           v_dim.is_none() ? width : v_dim.integer_in(kCacheSizes),
+           page_size.integer_in(kCacheSizes)});
     });
+  }
+
+  // f(Type<the element>()) for the element type of a cache.
+  template <class F>
+  static auto of_element(DType element, const F& f) {
+    if (element == DType::int8) return f(Type<std::int8_t>());
+    if (element == DType::float16) return f(Type<float16>());
+    if (element == DType::bfloat16) return f(Type<bfloat16>());
+    return f(Type<float>());
   }
 
   ObjectLock lock_{kCacheName};
@@ -260,6 +276,8 @@ void bind_kv_cache(nb::module_& module) {
                      return std::vector<std::int64_t>(cache.lengths().begin(),
                                                       cache.lengths().end());
                    }>())
+      .def_prop_ro("dtype",
+                   [](const PyKvCache& self) { return std::string(dtype_name(self.dtype())); })
       .def_prop_ro("batch", property<[](auto& cache) { return cache.batch(); }>())
       .def_prop_ro("kv_heads", property<[](auto& cache) { return cache.sizes().kv_heads; }>())
       .def_prop_ro("head_dim", property<[](auto& cache) { return cache.sizes().head_dim; }>())

@@ -1,22 +1,40 @@
 // Appending to a KV cache: rows of arrays, rounded, into pages.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <vector>
 
 #include "attention/cache/state.h"
+#include "sextant/core/numbers.h"
 
 namespace sextant {
 namespace {
 
-using attention_detail::PageLayout, attention_detail::refuse_in_cache;
+using attention_detail::kLargestQuantized, attention_detail::kRowHead, attention_detail::PageLayout,
+    attention_detail::quantize_row, attention_detail::refuse_in_cache;
 
 // to[i, c] = from[i, c] for i < rows: one head of one sequence. Rounds wider numbers.
 template <class T, class S>
-void store_rows(View<const S> from, std::int64_t first, std::int64_t rows, T* to) {
+void round_rows(View<const S> from, std::int64_t first, std::int64_t rows, T* to) {
   const std::int64_t channels = from.size(1), stride = from.stride(1);
   for (std::int64_t i = first; i < first + rows; ++i, to += channels) {
     const S* row = from.data() + i * from.stride(0);
     for (std::int64_t c = 0; c < channels; ++c) to[c] = static_cast<T>(row[c * stride]);
+  }
+}
+
+// The same into the rows of a page. `line` has room for one row.
+template <class T, class S>
+void store_rows(View<const S> from, std::int64_t first, std::int64_t rows, T* to, float* line) {
+  if constexpr (std::same_as<T, std::int8_t>) {
+    const std::int64_t channels = from.size(1);
+    for (std::int64_t i = first; i < first + rows; ++i) {
+      round_rows(from, i, 1, line);
+      quantize_row(line, channels, to);
+      to += kRowHead<T> + channels;
+    }
+  } else {
+    round_rows(from, first, rows, to);
   }
 }
 
@@ -28,6 +46,24 @@ struct NewRows {
 void check_shape(const char* argument, const Shape& shape, const Shape& wanted) {
   if (!(shape == wanted)) {
     refuse_in_cache(argument, "must be " + wanted.to_string() + ", got " + shape.to_string());
+  }
+}
+
+// Rows of 8 bits have no infinities.
+template <class S>
+void check_quantizable(const char* argument, View<const S> x, std::span<const NewRows> added) {
+  for (const NewRows& rows : added) {
+    for (std::int64_t h = 0; h < x.size(1); ++h) {
+      for (std::int64_t i = rows.begin; i < rows.begin + rows.count; ++i) {
+        for (std::int64_t c = 0; c < x.size(3); ++c) {
+          const S value = x(rows.batch, h, i, c);
+          if (std::abs(value) <= S{kLargestQuantized}) continue;
+          refuse_in_cache(argument, "must be within +-1e38 for a cache of int8, got " +
+                                        shortest(value) + " in row " + std::to_string(i) +
+                                        " of head " + std::to_string(h));
+        }
+      }
+    }
   }
 }
 
@@ -85,6 +121,13 @@ void KvCache<T>::append(const Rows& k, const Rows& v, const AppendedRows& rows) 
   check_shape("v", shape_of(v), Shape{lead, layout.kv_heads, count, layout.v_dim});
   const std::vector<NewRows> added = rows_of(rows, batch(), count);
 
+  std::vector<float> line;
+  if constexpr (State::kQuantized) {
+    line.resize(static_cast<std::size_t>(std::max(layout.head_dim, layout.v_dim)));
+    std::visit([&](const auto& view) { check_quantizable("k", view, added); }, k);
+    std::visit([&](const auto& view) { check_quantizable("v", view, added); }, v);
+  }
+
   std::int64_t extended = 0;
   try {
     for (; extended < batch(); ++extended) {
@@ -104,12 +147,12 @@ void KvCache<T>::append(const Rows& k, const Rows& v, const AppendedRows& rows) 
         const auto store = [&](const Rows& x, T* to) {
           std::visit(
               [&](const auto& view) {
-                store_rows(view.select(0, at.batch).select(0, h), row, run, to);
+                store_rows(view.select(0, at.batch).select(0, h), row, run, to, line.data());
               },
               x);
         };
         store(k, state_->key(b, h, first));
-        if (layout.v_dim > 0) store(v, state_->value(b, h, first));
+        if (layout.row_bytes(layout.v_dim) > 0) store(v, state_->value(b, h, first));
       }
     });
     length += at.count;
@@ -119,5 +162,6 @@ void KvCache<T>::append(const Rows& k, const Rows& v, const AppendedRows& rows) 
 template void KvCache<float>::append(const Rows&, const Rows&, const AppendedRows&);
 template void KvCache<bfloat16>::append(const Rows&, const Rows&, const AppendedRows&);
 template void KvCache<float16>::append(const Rows&, const Rows&, const AppendedRows&);
+template void KvCache<std::int8_t>::append(const Rows&, const Rows&, const AppendedRows&);
 
 }  // namespace sextant

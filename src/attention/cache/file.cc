@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "attention/cache/state.h"
+#include "sextant/core/numbers.h"
 #include "sextant/core/printable.h"
 #include "sextant/core/safetensors.h"
 
@@ -23,10 +24,11 @@ std::string metadata_of(const TensorFile& file, const std::string& key) {
   return found == file.metadata().end() ? "" : found->second;
 }
 
-// What the header says of a cache, checked.
+// What the header says of a cache, checked. Scales are of int8.
 struct CacheHeader {
   const StoredTensor &keys, &values, &lengths;
-  KvCacheSizes sizes;
+  const StoredTensor *key_scales = nullptr, *value_scales = nullptr;
+  KvCacheSizes sizes{};
 };
 
 CacheHeader header_of(const TensorFile& file) {
@@ -34,19 +36,33 @@ CacheHeader header_of(const TensorFile& file) {
     refuse_file(file, "must be a file of a KV cache, with format " + std::string(kFormat) +
                           " in its metadata, got " + printable_quote(metadata_of(file, "format")));
   }
-  CacheHeader header{file.at("keys"), file.at("values"), file.at("lengths"), {}};
+  CacheHeader header{file.at("keys"), file.at("values"), file.at("lengths")};
   const Shape &keys = header.keys.shape, &values = header.values.shape;
   const DType dtype = header.keys.dtype;
+  const bool scaled = dtype == DType::int8;
   const bool is_element =
-      dtype == DType::float32 || dtype == DType::float16 || dtype == DType::bfloat16;
-  if (file.tensors().size() != 3 || keys.rank() != 3 || values.rank() != 3 ||
+      scaled || dtype == DType::float32 || dtype == DType::float16 || dtype == DType::bfloat16;
+  if (file.tensors().size() != (scaled ? 5 : 3) || keys.rank() != 3 || values.rank() != 3 ||
       header.lengths.shape.rank() != 1 || header.lengths.dtype != DType::int64 || !is_element ||
       header.values.dtype != dtype || keys[0] != values[0] || keys[1] != values[1]) {
     refuse_file(file,
                 "must have keys [kv_heads, positions, head_dim] and values [kv_heads, positions, "
-                "v_dim] of float32, bfloat16 or float16, and lengths I64 [batch], got keys " +
+                "v_dim] of float32, bfloat16, float16 or int8, and lengths I64 [batch], got keys " +
                     keys.to_string() + ", values " + values.to_string() + ", lengths " +
                     header.lengths.shape.to_string());
+  }
+  const auto scales = [&](const char* name) {
+    const StoredTensor& stored = file.at(name);
+    if (stored.dtype != DType::float32 || !(stored.shape == Shape{keys[0], keys[1]})) {
+      refuse_file(file, "must have " + std::string(name) + " float32 " +
+                            Shape{keys[0], keys[1]}.to_string() + ", got " +
+                            std::string(dtype_name(stored.dtype)) + " " + stored.shape.to_string());
+    }
+    return &stored;
+  };
+  if (scaled) {
+    header.key_scales = scales("key_scales");
+    header.value_scales = scales("value_scales");
   }
   const std::string size = metadata_of(file, "page_size");
   std::int64_t page_size = 0;
@@ -73,24 +89,38 @@ void KvCache<T>::save(const std::string& path) const {
     sum.add(bytes);
     tensors.emplace(name, TensorBytes{dtype, shape, bytes});
   };
-  const auto packed = [&](std::int64_t channels, const auto& at) {
+  const auto packed = [&](std::int64_t channels, auto at) {
     auto all = Tensor<T>::uninitialized(Shape{layout.kv_heads, positions, channels});
     T* to = all.data();
-    for (std::int64_t h = 0; h < layout.kv_heads && channels > 0; ++h) {
-      for (std::int64_t b = 0; b < batch(); ++b) {
-        state_->for_each_run(0, lengths[static_cast<std::size_t>(b)],
-                             [&](std::int64_t first, std::int64_t count) {
-                               to = std::copy_n(at(b, h, first), count * channels, to);
-                             });
+    state_->for_each_stored(at, [&](const T* from, std::int64_t count) {
+      for (std::int64_t i = 0; i < count; ++i, from += State::step(channels)) {
+        to = std::copy_n(from, channels, to);
       }
-    }
+    });
     return all;
   };
-  const auto keys = packed(layout.head_dim, [&](auto... place) { return state_->key(place...); });
-  const auto values = packed(layout.v_dim, [&](auto... place) { return state_->value(place...); });
+  const auto keys = packed(layout.head_dim, &State::key);
+  const auto values = packed(layout.v_dim, &State::value);
   add("lengths", DType::int64, Shape{batch()}, std::as_bytes(std::span(lengths)));
   add("keys", dtype_of<T>, keys.shape(), std::as_bytes(keys.span()));
   add("values", dtype_of<T>, values.shape(), std::as_bytes(values.span()));
+  Tensor<float> key_scales, value_scales;
+  if constexpr (State::kQuantized) {
+    const auto scales = [&](std::int64_t channels, auto at) {
+      auto all = Tensor<float>::uninitialized(Shape{layout.kv_heads, positions});
+      float* to = all.data();
+      state_->for_each_stored(at, [&](const T* from, std::int64_t count) {
+        for (std::int64_t i = 0; i < count; ++i, from += State::step(channels)) {
+          *to++ = kernels::row_scale(from);
+        }
+      });
+      return all;
+    };
+    key_scales = scales(layout.head_dim, &State::key);
+    value_scales = scales(layout.v_dim, &State::value);
+    add("key_scales", DType::float32, key_scales.shape(), std::as_bytes(key_scales.span()));
+    add("value_scales", DType::float32, value_scales.shape(), std::as_bytes(value_scales.span()));
+  }
   save_safetensors(path, tensors,
                    {{"format", kFormat},
                     {"page_size", std::to_string(layout.page_size)},
@@ -127,21 +157,45 @@ KvCache<T> KvCache<T>::load(const std::string& path) {
     state.length(b) = lengths[static_cast<std::size_t>(b)];
     state.list(b).extend(state.layout, 0, state.length(b));
   }
-  const auto read = [&](const StoredTensor& from, const auto& at) {
+  const auto read = [&](const StoredTensor& from, auto at) {
     const std::int64_t channels = from.shape[2];
     std::int64_t done = 0;
-    for (std::int64_t h = 0; h < state.layout.kv_heads && channels > 0; ++h) {
-      for (std::int64_t b = 0; b < cache.batch(); ++b) {
-        state.for_each_run(0, state.length(b), [&](std::int64_t first, std::int64_t count) {
-          const std::span<T> to(at(b, h, first), static_cast<std::size_t>(count * channels));
-          file.read(from, done, to, &sum);
-          done += count * channels;
-        });
+    std::vector<T> packed;
+    state.for_each_stored(at, [&](T* to, std::int64_t count) {
+      const auto numbers = static_cast<std::size_t>(count * channels);
+      if constexpr (State::kQuantized) packed.resize(numbers);
+      const std::span<T> rows(State::kQuantized ? packed.data() : to, numbers);
+      file.read(from, done, rows, &sum);
+      done += count * channels;
+      if constexpr (State::kQuantized) {
+        for (std::int64_t i = 0; i < count; ++i, to += State::step(channels)) {
+          std::copy_n(packed.data() + i * channels, channels, to);
+        }
       }
-    }
+    });
   };
-  read(header.keys, [&](auto... place) { return state.key(place...); });
-  read(header.values, [&](auto... place) { return state.value(place...); });
+  read(header.keys, &State::key);
+  read(header.values, &State::value);
+  if constexpr (State::kQuantized) {
+    const auto read_scales = [&](const StoredTensor& from, std::int64_t channels, auto at) {
+      std::int64_t done = 0;
+      std::vector<float> scales;
+      state.for_each_stored(at, [&](T* to, std::int64_t count) {
+        scales.resize(static_cast<std::size_t>(count));
+        file.read(from, done, std::span(scales), &sum);
+        done += count;
+        for (const float scale : scales) {
+          if (!attention_detail::is_scale(scale)) {
+            refuse_file(file, "must have scales of 0 or 2^-126 .. 2^120, got " + shortest(scale));
+          }
+          attention_detail::set_row_scale(to, scale);
+          to += State::step(channels);
+        }
+      });
+    };
+    read_scales(*header.key_scales, header.sizes.head_dim, &State::key);
+    read_scales(*header.value_scales, header.sizes.v_dim, &State::value);
+  }
   if (metadata_of(file, "checksum") != sum.text()) {
     refuse_file(file, "must have the checksum that its metadata says, " +
                           printable_quote(metadata_of(file, "checksum")) + ", got \"" + sum.text() +
@@ -160,6 +214,7 @@ DType kv_cache_dtype(const std::string& path) {
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(bfloat16)
 SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(std::int8_t)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant

@@ -25,19 +25,20 @@ std::int64_t checked_size(const char* argument, std::int64_t value, std::int64_t
   return value;
 }
 
-PageLayout layout_of(const KvCacheSizes& sizes, std::int64_t element) {
+PageLayout layout_of(const KvCacheSizes& sizes, std::int64_t element, std::int64_t row_head) {
   const PageLayout layout{.kv_heads = checked_size("kv_heads", sizes.kv_heads, 1),
                           .head_dim = checked_size("head_dim", sizes.head_dim, 1),
                           .v_dim = checked_size("v_dim", sizes.v_dim, 0),
                           .page_size = sizes.page_size,
-                          .element = element};
+                          .element = element,
+                          .row_head = row_head};
   constexpr std::int64_t kBlock = KvCacheSizes::kPageSize, kMaxPage = std::int64_t{1} << 20;
   if (sizes.page_size < kBlock || sizes.page_size > kMaxPage || sizes.page_size % kBlock != 0) {
     refuse_in_cache("page_size", "must be a multiple of 128 in 128 .. 2^20, got " +
                                      std::to_string(sizes.page_size));
   }
   const double bytes = static_cast<double>(sizes.kv_heads) * static_cast<double>(sizes.page_size) *
-                       static_cast<double>(sizes.head_dim + sizes.v_dim) * 4;
+                       static_cast<double>(sizes.head_dim + sizes.v_dim + 2 * row_head) * 4;
   if (bytes > 0x1p62) {
     refuse_in_cache("page_size", "must give pages of at most 2^62 bytes with " +
                                      std::to_string(sizes.kv_heads) + " heads of " +
@@ -52,7 +53,8 @@ PageLayout layout_of(const KvCacheSizes& sizes, std::int64_t element) {
 
 template <CacheElement T>
 KvCache<T>::KvCache(const KvCacheSizes& sizes)
-    : state_(std::make_unique<State>(State{layout_of(sizes, sizeof(T))})) {
+    : state_(std::make_unique<State>(
+          State{layout_of(sizes, sizeof(T), attention_detail::kRowHead<T>)})) {
   const std::int64_t batch = checked_size("batch", sizes.batch, 0);
   try {
     state_->lists.resize(static_cast<std::size_t>(batch));
@@ -94,7 +96,7 @@ std::int64_t KvCache<T>::longest() const noexcept {
 
 template <CacheElement T>
 template <class Q>
-void KvCache<T>::attend_from(View<const Q> q, View<Q> out, const AttentionOptions<T>& options,
+void KvCache<T>::attend_from(View<const Q> q, View<Q> out, const AttentionOptions<Float>& options,
                              View<float> log_sum_exp) const {
   if (!options.key_lengths.empty()) {
     refuse_in_cache("key_lengths", "must be empty: they are the lengths");
@@ -112,7 +114,7 @@ void KvCache<T>::attend_from(View<const Q> q, View<Q> out, const AttentionOption
     refuse_in_cache("causal", "must be unset, none, at_offsets or at_lengths, got " +
                                   std::string(name_of(causal)));
   }
-  AttentionOptions<T> here = options;
+  AttentionOptions<Float> here = options;
   here.key_lengths = lengths();
   here.causal = causal;
   std::vector<std::int64_t> offsets;
@@ -128,16 +130,16 @@ void KvCache<T>::attend_from(View<const Q> q, View<Q> out, const AttentionOption
   }
   const PageLayout& layout = state_->layout;
   const auto array = [&](std::int64_t channels, std::int64_t offset) {
-    const std::int64_t head = layout.page_size * channels;
-    const std::int64_t strides[] = {0, head, channels, 1};
-    const View<const T> page(
+    const std::int64_t row = State::step(channels);
+    const std::int64_t strides[] = {0, layout.page_size * row, row, 1};
+    const View<const Float> page(
         nullptr,
         Shape{segments.empty() ? batch() : std::int64_t{1}, layout.kv_heads, longest(), channels},
         strides);
-    return KeyArray(page, state_->lists.data(), layout.page_size, offset);
+    return KeyArray(page, dtype_of<T>, state_->lists.data(), layout.page_size, offset);
   };
   if (state_->lists.empty()) {  // nothing has pages
-    const Tensor<T> k = keys(), v = values();
+    const Tensor<Float> k = keys(), v = values();
     return attention_detail::run_attention(q, k.view(), v.view(), out, here, log_sum_exp);
   }
   attention_detail::run_attention(q, array(layout.head_dim, layout.key_offset(0)),
@@ -146,14 +148,14 @@ void KvCache<T>::attend_from(View<const Q> q, View<Q> out, const AttentionOption
 }
 
 template <CacheElement T>
-void KvCache<T>::attend(View<const T> q, View<T> out, const AttentionOptions<T>& options,
-                        View<float> log_sum_exp) const {
+void KvCache<T>::attend(View<const Float> q, View<Float> out,
+                        const AttentionOptions<Float>& options, View<float> log_sum_exp) const {
   attend_from(q, out, options, log_sum_exp);
 }
 
 template <CacheElement T>
-void KvCache<T>::attend(View<const Wider> q, View<Wider> out, const AttentionOptions<T>& options,
-                        View<float> log_sum_exp) const {
+void KvCache<T>::attend(View<const Wider> q, View<Wider> out,
+                        const AttentionOptions<Float>& options, View<float> log_sum_exp) const {
   attend_from(q, out, options, log_sum_exp);
 }
 
@@ -161,5 +163,6 @@ void KvCache<T>::attend(View<const Wider> q, View<Wider> out, const AttentionOpt
 template class KvCache<float>;
 template class KvCache<bfloat16>;
 template class KvCache<float16>;
+template class KvCache<std::int8_t>;
 
 }  // namespace sextant

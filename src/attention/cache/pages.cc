@@ -50,9 +50,9 @@ std::byte* new_page(const PageLayout& layout) {
 void copy_positions(const PageLayout& layout, const std::byte* from, std::int64_t from_row,
                     std::int64_t count, std::byte* to, std::int64_t to_row) noexcept {
   const auto copy = [&](std::int64_t offset, std::int64_t channels) {
-    const std::int64_t row = channels * layout.element;
+    const std::int64_t row = layout.row_bytes(channels), begin = offset - layout.row_head;
     if (row == 0) return;
-    std::memcpy(to + offset + to_row * row, from + offset + from_row * row,
+    std::memcpy(to + begin + to_row * row, from + begin + from_row * row,
                 static_cast<std::size_t>(count * row));
   };
   for (std::int64_t head = 0; head < layout.kv_heads; ++head) {

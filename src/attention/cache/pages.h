@@ -10,22 +10,26 @@
 namespace sextant::attention_detail {
 
 // Where a page has its numbers: keys [kv_heads, page_size, head_dim], then values [kv_heads,
-// page_size, v_dim], in elements of `element` bytes.
+// page_size, v_dim], in elements of `element` bytes; `row_head` bytes come before those of a row.
 struct PageLayout {
-  std::int64_t kv_heads = 1, head_dim = 1, v_dim = 0, page_size = 0, element = 4;
+  std::int64_t kv_heads = 1, head_dim = 1, v_dim = 0, page_size = 0, element = 4, row_head = 0;
 
-  // Bytes from the address of a page to the first row of a head.
+  std::int64_t row_bytes(std::int64_t channels) const noexcept {
+    return row_head + channels * element;
+  }
+  // Bytes from the address of a page to the first number of a head.
   std::int64_t key_offset(std::int64_t head) const noexcept {
-    return kLine + head * page_size * head_dim * element;
+    return kLine + head * page_size * row_bytes(head_dim) + row_head;
   }
   std::int64_t value_offset(std::int64_t head) const noexcept {
-    const std::int64_t keys = kv_heads * page_size * head_dim * element;
-    return kLine + (keys + kLine - 1) / kLine * kLine + head * page_size * v_dim * element;
+    const std::int64_t keys = kv_heads * page_size * row_bytes(head_dim);
+    return kLine + (keys + kLine - 1) / kLine * kLine + head * page_size * row_bytes(v_dim) +
+           row_head;
   }
-  std::int64_t bytes() const noexcept { return value_offset(kv_heads); }
-  // Those of the numbers alone.
-  std::int64_t number_bytes() const noexcept {
-    return kv_heads * page_size * (head_dim + v_dim) * element;
+  std::int64_t bytes() const noexcept { return value_offset(kv_heads) - row_head; }
+  // Those of the rows alone.
+  std::int64_t stored_bytes() const noexcept {
+    return kv_heads * page_size * (row_bytes(head_dim) + row_bytes(v_dim));
   }
   std::int64_t pages(std::int64_t length) const noexcept {
     return (length + page_size - 1) / page_size;

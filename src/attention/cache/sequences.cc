@@ -116,6 +116,7 @@ void KvCache<T>::rotate(const RotationTable<float>& table, std::int64_t shift, s
   const RotationTable<float>& of_keys = table.for_keys();
   check_shift(of_keys, shift, layout);
   if (shift == 0) return;
+  Tensor<Float> line(State::kQuantized ? Shape{layout.page_size, layout.head_dim} : Shape{0});
   for (std::int64_t b = first; b < last; ++b) {
     state_->list(b).own(layout, begin, std::min(end, state_->length(b)));
   }
@@ -126,15 +127,27 @@ void KvCache<T>::rotate(const RotationTable<float>& table, std::int64_t shift, s
         auto row = attention_detail::rotation_rows(of_keys, head).from(std::abs(shift));
         row.stride = 0;
         row.inverse = shift < 0;
-        T* keys = state_->key(b, head, position);
-        kernels::RotatedHeads<T> heads{.x = keys,
-                                       .out = keys,
-                                       .heads = 1,
-                                       .rows = count,
-                                       .head_dim = layout.head_dim,
-                                       .x_strides = {0, layout.head_dim, 1},
-                                       .out_strides = {0, layout.head_dim, 1}};
-        kernels::rotate_heads(heads, row);
+        T* stored = state_->key(b, head, position);
+        const auto rotate_rows = [&](Float* keys) {
+          kernels::RotatedHeads<Float> heads{.x = keys,
+                                             .out = keys,
+                                             .heads = 1,
+                                             .rows = count,
+                                             .head_dim = layout.head_dim,
+                                             .x_strides = {0, layout.head_dim, 1},
+                                             .out_strides = {0, layout.head_dim, 1}};
+          kernels::rotate_heads(heads, row);
+        };
+        if constexpr (State::kQuantized) {
+          state_->load(stored, count, layout.head_dim, line.data());
+          rotate_rows(line.data());
+          for (std::int64_t i = 0; i < count; ++i) {
+            attention_detail::quantize_row(line.data() + i * layout.head_dim, layout.head_dim,
+                                           stored + i * state_->step(layout.head_dim));
+          }
+        } else {
+          rotate_rows(stored);
+        }
       }
     });
   }
@@ -198,16 +211,16 @@ std::int64_t KvCache<T>::bytes() const {
   }
   std::ranges::sort(pages);
   const auto end = std::unique(pages.begin(), pages.end());
-  return (end - pages.begin()) * state_->layout.number_bytes();
+  return (end - pages.begin()) * state_->layout.stored_bytes();
 }
 
 template <CacheElement T>
-Tensor<T> KvCache<T>::keys() const {
+Tensor<typename KvCache<T>::Float> KvCache<T>::keys() const {
   return state_->stored(state_->layout.head_dim, &State::key);
 }
 
 template <CacheElement T>
-Tensor<T> KvCache<T>::values() const {
+Tensor<typename KvCache<T>::Float> KvCache<T>::values() const {
   return state_->stored(state_->layout.v_dim, &State::value);
 }
 
@@ -224,11 +237,12 @@ Tensor<T> KvCache<T>::values() const {
   template void KvCache<T>::join(const KvCache&);                                           \
   template bool KvCache<T>::is_shared() const noexcept;                                     \
   template std::int64_t KvCache<T>::bytes() const;                                          \
-  template Tensor<T> KvCache<T>::keys() const;                                              \
-  template Tensor<T> KvCache<T>::values() const;
+  template Tensor<KvCache<T>::Float> KvCache<T>::keys() const;                              \
+  template Tensor<KvCache<T>::Float> KvCache<T>::values() const;
 SEXTANT_INSTANTIATE(float)
 SEXTANT_INSTANTIATE(bfloat16)
 SEXTANT_INSTANTIATE(float16)
+SEXTANT_INSTANTIATE(std::int8_t)
 #undef SEXTANT_INSTANTIATE
 
 }  // namespace sextant

@@ -16,8 +16,8 @@ constexpr double kHidden = -std::numeric_limits<double>::infinity();
 
 // <query, key>. Four partial sums, so that compilers can use lanes without reordering anything; the
 // same order for every stride.
-template <class T>
-double dot(const double* query, const T* key, std::int64_t stride, std::int64_t count) noexcept {
+template <class Elements>
+double dot(const double* query, Elements key, std::int64_t stride, std::int64_t count) noexcept {
   double sums[4] = {};
   std::int64_t d = 0;
   for (; d + 4 <= count; d += 4) {
@@ -62,7 +62,7 @@ class Scorer {
       load_row(key, rotation_, j, rotated_);
       return dot(query_, rotated_, 1, key.count);
     }
-    return visit_elements(key.data, key.dtype, [&](const auto* channels) {
+    return key.visit([&](auto channels) {
       return key.stride == 1 ? dot(query_, channels, 1, key.count)
                              : dot(query_, channels, key.stride, key.count);
     });

@@ -33,13 +33,32 @@ Void* moved(Void* data, DType dtype, std::int64_t offset) noexcept {
   return visit_elements(data, dtype, [&](auto* first) -> Void* { return first + offset; });
 }
 
+// Contiguous 8-bit elements times their scale.
+struct ScaledElements {
+  const std::int8_t* data;
+  float scale;
+  float operator[](std::int64_t i) const noexcept { return static_cast<float>(data[i]) * scale; }
+};
+
 // Elements along an axis; `stride` counts elements. Void is const void, or void where they may be
-// written.
+// written. Rows of int8, which are contiguous and only read, have a scale.
 template <class Void>
 struct AnyRow {
   Void* data;
   std::int64_t stride, count;
   DType dtype;
+  float scale = 1;
+
+  // Calls f(elements), which have [].
+  template <class F>
+  decltype(auto) visit(const F& f) const {
+    if constexpr (std::is_const_v<Void>) {
+      if (dtype == DType::int8) {
+        return f(ScaledElements{static_cast<const std::int8_t*>(data), scale});
+      }
+    }
+    return visit_elements(data, dtype, f);
+  }
 
   // The elements themselves where they are contiguous and of type T, else null.
   template <class T>
@@ -50,14 +69,14 @@ struct AnyRow {
   // Converts all elements, exactly for float64 and for float32 of 16-bit types.
   template <class To>
   void load(To* to) const noexcept {
-    visit_elements(data, dtype, [&](const auto* from) {
+    visit([&](auto from) {
       for (std::int64_t i = 0; i < count; ++i) to[i] = static_cast<To>(from[i * stride]);
     });
   }
 
   // sum[i] += factor * element i, in float64.
   void add_to(double factor, double* sum) const noexcept {
-    visit_elements(data, dtype, [&](const auto* from) {
+    visit([&](auto from) {
       for (std::int64_t i = 0; i < count; ++i) {
         sum[i] += factor * static_cast<double>(from[i * stride]);
       }
@@ -66,7 +85,7 @@ struct AnyRow {
 
   // The product with `with`, summed in order in float64.
   double dot(const double* with) const noexcept {
-    return visit_elements(data, dtype, [&](const auto* from) {
+    return visit([&](auto from) {
       double sum = 0;
       for (std::int64_t i = 0; i < count; ++i)
         sum += with[i] * static_cast<double>(from[i * stride]);

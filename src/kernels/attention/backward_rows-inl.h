@@ -210,6 +210,8 @@ HWY_INLINE void write_rows(const float* rows, std::int64_t stride, std::int64_t 
     case Storage::bfloat16:
       write(static_cast<bfloat16*>(out.data));
       break;
+    case Storage::int8:
+      break;
   }
 }
 

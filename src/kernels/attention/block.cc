@@ -204,6 +204,8 @@ HWY_INLINE void store_rows(const AttentionBlock& b, const Lanes& lanes, std::uin
       case Storage::bfloat16:
         store(static_cast<bfloat16*>(out.data));
         break;
+      case Storage::int8:
+        break;
     }
   }
 }

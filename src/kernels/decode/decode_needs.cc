@@ -27,13 +27,17 @@ std::int64_t DecodeBlock::end_key() const noexcept {
 DecodeScratchShape decode_needs(int rows, std::int64_t keys, const StoredRows& k,
                                 std::int64_t head_dim, const StoredRows& v, std::int64_t v_dim,
                                 bool rotates) noexcept {
-  // Tiles need contiguous channels, a multiple of 16.
+  // Tiles need contiguous channels, a multiple of 16, and of 8 words of keys.
+  const auto in_place = [](const StoredRows& x, std::int64_t channels, std::int64_t multiple_of) {
+    return x.channel_stride == 1 && channels % multiple_of == 0;
+  };
+  const std::int64_t words = k.storage == Storage::int8 ? 2 * kQueryGroup : kQueryGroup;
   return {.rows = rows,
           .head_dim = head_dim,
           .v_dim = v_dim,
           .spans = keys > kSpan,
-          .copies_k = rotates || k.channel_stride != 1 || head_dim % kQueryGroup != 0,
-          .copies_v = v.channel_stride != 1 || v_dim % kQueryGroup != 0};
+          .copies_k = rotates || !in_place(k, head_dim, words),
+          .copies_v = !in_place(v, v_dim, kQueryGroup)};
 }
 
 DecodeScratchShape scratch_shape_of(const DecodeBlock& b) noexcept {

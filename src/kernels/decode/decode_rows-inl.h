@@ -96,6 +96,8 @@ HWY_INLINE std::uint32_t finish(const DecodeBlock& b, const SharedScratch& s, bo
       case Storage::bfloat16:
         store_row(from, b.v_dim, static_cast<bfloat16*>(r.out), b.out_stride);
         break;
+      case Storage::int8:
+        break;
     }
     if (r.log_sum_exp != nullptr) *r.log_sum_exp = logs[row];
   }

@@ -102,6 +102,8 @@ HWY_INLINE void multiply(const DecodeBlock& b, const SharedScratch& s,
       return direct(static_cast<const float16*>(stored.data));
     case Storage::bfloat16:
       return direct(static_cast<const bfloat16*>(stored.data));
+    case Storage::int8:
+      return direct(static_cast<const std::int8_t*>(stored.data));
   }
 }
 

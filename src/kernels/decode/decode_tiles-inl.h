@@ -6,7 +6,8 @@
 //                 l[row] += sum over keys j of P[row][j]
 //
 // Every sum is one chain of multiply-adds, channels or keys ascending, for any tile: the chains of
-// tile-inl.h. Keys and values are read in their storage type and widened in registers.
+// tile-inl.h. Keys and values are read in their storage type and widened in registers; int8 becomes
+// the float32 that it stands for, times the scale of its row.
 #if defined(SEXTANT_KERNELS_DECODE_TILES_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_DECODE_TILES_INL_H_
 #undef SEXTANT_KERNELS_DECODE_TILES_INL_H_
@@ -32,10 +33,18 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 using TileVector = hn::Vec<TileTag>;
 
+// The channels of a 32-bit word of keys. Those of float16 are widened before.
+template <class T>
+inline constexpr int kWordChannels = 1;
+template <>
+inline constexpr int kWordChannels<bfloat16> = 2;
+template <>
+inline constexpr int kWordChannels<std::int8_t> = 4;
+
 // As many words as D has lanes.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_words(D d, const T* p) {
-  if constexpr (std::is_same_v<T, bfloat16>) {
+  if constexpr (kWordChannels < T >> 1) {
     return hn::LoadU(d, reinterpret_cast<const float*>(p));
   } else {
     return load_floats(d, p);
@@ -101,16 +110,35 @@ HWY_INLINE void transpose_keys(const T* p, std::ptrdiff_t stride, TileVector& w0
 #endif
 }
 
-// Words of two bfloat16 channels: the first and the second of them.
-HWY_INLINE TileVector first_of(TileVector words) {
+// Channel C of words; `scale` is that of each lane's key.
+template <class T, int C>
+HWY_INLINE TileVector channel_of(TileVector words, [[maybe_unused]] TileVector scale) {
   const TileTag d;
-  const hn::RebindToUnsigned<TileTag> du;
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::BitCast(du, words)));
+  if constexpr (std::is_same_v<T, bfloat16>) {
+    const hn::RebindToUnsigned<TileTag> du;
+    const auto bits = hn::BitCast(du, words);
+    return hn::BitCast(d,
+                       C == 0 ? hn::ShiftLeft<16>(bits) : hn::And(bits, hn::Set(du, 0xffff0000U)));
+  } else if constexpr (std::is_same_v<T, std::int8_t>) {
+    const hn::RebindToSigned<TileTag> di;
+    const auto highest = hn::ShiftLeft<24 - 8 * C>(hn::BitCast(di, words));
+    return hn::Mul(hn::ConvertTo(d, hn::ShiftRight<24>(highest)), scale);
+  } else {
+    return words;
+  }
 }
-HWY_INLINE TileVector second_of(TileVector words) {
+
+// The scales of kSimdWidth keys.
+template <class T>
+HWY_INLINE TileVector key_scales(const T* k, std::ptrdiff_t stride) {
   const TileTag d;
-  const hn::RebindToUnsigned<TileTag> du;
-  return hn::BitCast(d, hn::And(hn::BitCast(du, words), hn::Set(du, 0xffff0000U)));
+  if constexpr (std::is_same_v<T, std::int8_t>) {
+    alignas(64) float scales[kSimdWidth];
+    for (int key = 0; key < kSimdWidth; ++key) scales[key] = row_scale(k + key * stride);
+    return hn::Load(d, scales);
+  } else {
+    return hn::Zero(d);
+  }
 }
 
 // Tiles prefetch this many bytes ahead, because hardware prefetchers do not recognise squares of
@@ -152,21 +180,24 @@ struct ScoreOperands {
 template <class T, int R, bool kTwo>
 HWY_INLINE void score_tile(const ScoreOperands<T>& o) {
   const TileTag d;
-  constexpr bool kPairs = std::is_same_v<T, bfloat16>;
 #define SEXTANT_START(r) auto a##r = hn::Zero(d), b##r = hn::Zero(d);
   SEXTANT_EACH_ROW(SEXTANT_START)
 #undef SEXTANT_START
   auto x0 = hn::Zero(d), x1 = x0, x2 = x0, x3 = x0, x4 = x0, x5 = x0, x6 = x0, x7 = x0;
   auto y0 = x0, y1 = x0, y2 = x0, y3 = x0, y4 = x0, y5 = x0, y6 = x0, y7 = x0;
 
-  constexpr int kChannels = kPairs ? 2 * kWords : kWords;
+  constexpr int kChannels = kWordChannels<T> * kWords;
   const T* k = o.k;
   const float* q = o.q;
   // One step's bytes, in the order of memory where keys are contiguous.
   constexpr std::ptrdiff_t kStepBytes = kChannels * sizeof(T);
   constexpr std::ptrdiff_t kKeys = (kTwo ? 2 : 1) * kSimdWidth;
   auto end = reinterpret_cast<std::uintptr_t>(o.ahead.end);
-  const bool dense = o.k_row == o.channels;
+  constexpr std::ptrdiff_t kHead = std::is_same_v<T, std::int8_t> ? kScaleBytes : 0;
+  const bool dense = o.k_row == o.channels + kHead;
+  const auto x_scale = key_scales(k, o.k_row);
+  [[maybe_unused]] auto y_scale = x_scale;
+  if constexpr (kTwo) y_scale = key_scales(k + kSimdWidth * o.k_row, o.k_row);
   std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(k) +
                          (dense ? kDecodePrefetchBytes : kKeys * o.k_row * sizeof(T));
   if (ahead >= end && o.ahead.next != nullptr) {
@@ -176,8 +207,9 @@ HWY_INLINE void score_tile(const ScoreOperands<T>& o) {
   for (std::int64_t c = 0; c < o.channels; c += kChannels, k += kChannels, q += kChannels * R) {
     if (ahead < end) {
       if (dense) {
-        for (std::ptrdiff_t n = 0; n < kKeys * kStepBytes; n += kLineBytes) prefetch_l1(ahead + n);
-        ahead += kKeys * kStepBytes;
+        const std::ptrdiff_t bytes = kKeys * (kStepBytes + (c == 0 ? kHead : 0));
+        for (std::ptrdiff_t n = 0; n < bytes; n += kLineBytes) prefetch_l1(ahead + n);
+        ahead += bytes;
       } else if (c % (kLineBytes / static_cast<std::ptrdiff_t>(sizeof(T))) == 0) {
         for (std::ptrdiff_t n = 0; n < kKeys; ++n) {
           prefetch_l1(ahead + (c + n * o.k_row) * sizeof(T));
@@ -194,24 +226,20 @@ HWY_INLINE void score_tile(const ScoreOperands<T>& o) {
     a##r = hn::MulAdd(x, factor, a##r);                     \
     if constexpr (kTwo) b##r = hn::MulAdd(y, factor, b##r); \
   }
-#define SEXTANT_WORD(w)                                    \
-  if constexpr (kWords > w) {                              \
-    {                                                      \
-      const float* from_q = q + (kPairs ? 2 * w : w) * R;  \
-      const auto x = kPairs ? first_of(x##w) : x##w;       \
-      const auto y = kPairs ? first_of(y##w) : y##w;       \
-      SEXTANT_EACH_ROW(SEXTANT_ROW)                        \
-      static_cast<void>(y);                                \
-    }                                                      \
-    if constexpr (kPairs) {                                \
-      const float* from_q = q + (2 * w + 1) * R;           \
-      const auto x = second_of(x##w), y = second_of(y##w); \
-      SEXTANT_EACH_ROW(SEXTANT_ROW)                        \
-      static_cast<void>(y);                                \
-    }                                                      \
+#define SEXTANT_CHANNEL(w, c)                                 \
+  if constexpr (kWords > w && kWordChannels < T >> c) {       \
+    const float* from_q = q + (kWordChannels<T> * w + c) * R; \
+    const auto x = channel_of<T, c>(x##w, x_scale);           \
+    const auto y = channel_of<T, c>(y##w, y_scale);           \
+    SEXTANT_EACH_ROW(SEXTANT_ROW)                             \
+    static_cast<void>(y);                                     \
   }
+#define SEXTANT_WORD(w) \
+  SEXTANT_CHANNEL(w, 0) \
+  SEXTANT_CHANNEL(w, 1) SEXTANT_CHANNEL(w, 2) SEXTANT_CHANNEL(w, 3)
     SEXTANT_EACH_WORD(SEXTANT_WORD)
 #undef SEXTANT_WORD
+#undef SEXTANT_CHANNEL
 #undef SEXTANT_ROW
   }
 
@@ -255,6 +283,7 @@ HWY_INLINE void score_tiles(int rows, std::int64_t keys, const ScoreOperands<T>&
 template <class T>
 struct ValueOperands {
   const T* v;
+  std::ptrdiff_t v_channel;  // from the first channel of a row to that at v
   std::ptrdiff_t v_row;
   const float* p;
   std::ptrdiff_t p_row;
@@ -270,6 +299,25 @@ struct ValueOperands {
   std::int64_t v_ahead = 0, v_left = 0;
   std::ptrdiff_t v_jump = 0;
 };
+
+// Contiguous channels of a value; `scale` is its row's.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_value(D d, const T* p, [[maybe_unused]] float scale) {
+  if constexpr (std::is_same_v<T, std::int8_t>) {
+    return hn::Mul(load_floats(d, p), hn::Set(d, scale));
+  } else {
+    return load_floats(d, p);
+  }
+}
+// The scale of the row whose channel `channel` is at v.
+template <class T>
+HWY_INLINE float value_scale(const T* v, std::ptrdiff_t channel) {
+  if constexpr (std::is_same_v<T, std::int8_t>) {
+    return row_scale(v - channel);
+  } else {
+    return 1;
+  }
+}
 
 // Vectors of 0, for chains that begin.
 alignas(64) constexpr float kZeros[kValueVectors * kSimdWidth] = {};
@@ -302,10 +350,11 @@ HWY_INLINE void value_tile(const ValueOperands<T>& o, std::int64_t keys) {
         prefetch_l1(reinterpret_cast<std::uintptr_t>(v) + begin + at);
       }
     }
-    const auto v0 = V > 0 ? load_floats(d, v) : hn::Zero(d);
-    const auto v1 = V > 1 ? load_floats(d, v + n) : v0;
-    const auto v2 = V > 2 ? load_floats(d, v + 2 * n) : v0;
-    const auto v3 = V > 3 ? load_floats(d, v + 3 * n) : v0;
+    const float scale = V > 0 ? value_scale(v, o.v_channel) : 0;
+    const auto v0 = V > 0 ? load_value(d, v, scale) : hn::Zero(d);
+    const auto v1 = V > 1 ? load_value(d, v + n, scale) : v0;
+    const auto v2 = V > 2 ? load_value(d, v + 2 * n, scale) : v0;
+    const auto v3 = V > 3 ? load_value(d, v + 3 * n, scale) : v0;
 #define SEXTANT_ROW(r)                                         \
   if constexpr (R > r) {                                       \
     const auto x = hn::Set(d, p[r * o.p_row]);                 \
@@ -376,6 +425,7 @@ HWY_INLINE void value_rows(ValueOperands<T> o, std::int64_t keys, std::int64_t c
     }
     o.sum = nullptr;
     o.v += taken * kSimdWidth;
+    o.v_channel += taken * kSimdWidth;
     o.o += taken * kSimdWidth;
     o.part += taken * kSimdWidth;
     left -= taken;

@@ -59,7 +59,9 @@ HWY_NOINLINE void add_values_nan_safe(const ValueOperands<T>& o, std::int64_t ke
       auto sum = hn::Zero(d);
       for (std::int64_t key = 0; key < keys; ++key) {
         if (p[key] == 0) continue;
-        sum = hn::MulAdd(load_floats(d, o.v + key * o.v_row + c), hn::Set(d, p[key]), sum);
+        const T* v = o.v + key * o.v_row;
+        const auto value = load_value(d, v + c, value_scale(v, o.v_channel));
+        sum = hn::MulAdd(value, hn::Set(d, p[key]), sum);
       }
       float* at = o.o + row * o.o_row + c;
       hn::StoreU(hn::Add(hn::LoadU(d, at), sum), d, at);
@@ -106,6 +108,7 @@ HWY_INLINE void add_values(const DecodeBlock& b, const SharedScratch& s,
     const std::int64_t row_bytes = std::max<std::int64_t>(1, b.v_dim * sizeof(T));
     const ValueOperands<T> o{
         .v = v + begin,
+        .v_channel = begin,
         .v_row = v_row,
         .p = scores_of(s, keys.from),
         .p_row = s.scores_stride,
@@ -135,6 +138,8 @@ HWY_INLINE void add_values(const DecodeBlock& b, const SharedScratch& s,
       return over(static_cast<const float16*>(stored.data), b.v.row_stride);
     case Storage::bfloat16:
       return over(static_cast<const bfloat16*>(stored.data), b.v.row_stride);
+    case Storage::int8:
+      return over(static_cast<const std::int8_t*>(stored.data), b.v.row_stride);
   }
 }
 

@@ -30,7 +30,19 @@ HWY_INLINE void widen(const T* from, std::int64_t count, float* to) {
   for (; i < count; ++i) to[i] = static_cast<float>(from[i]);
 }
 
-// The inverse: each rounded once.
+// The same for a row of int8, times its scale.
+HWY_INLINE void widen(const std::int8_t* from, std::int64_t count, float* to) {
+  const hn::ScalableTag<float> d;
+  const auto n = static_cast<std::int64_t>(hn::Lanes(d));
+  const float scale = row_scale(from);
+  std::int64_t i = 0;
+  for (; i + n <= count; i += n) {
+    hn::StoreU(hn::Mul(load_floats(d, from + i), hn::Set(d, scale)), d, to + i);
+  }
+  for (; i < count; ++i) to[i] = static_cast<float>(from[i]) * scale;
+}
+
+// The inverse of the first: each rounded once.
 template <class T>
 HWY_INLINE void store_row(const float* from, std::int64_t count, T* to, std::int64_t stride) {
   const hn::ScalableTag<float> d;
@@ -97,6 +109,8 @@ HWY_INLINE void load_rows(const StoredRows& from, std::int64_t first, std::int64
       return load_rows_of<float16>(from, first, rows, channels, to);
     case Storage::bfloat16:
       return load_rows_of<bfloat16>(from, first, rows, channels, to);
+    case Storage::int8:
+      return load_rows_of<std::int8_t>(from, first, rows, channels, to);
   }
 }
 

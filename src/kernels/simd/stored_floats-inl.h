@@ -1,7 +1,7 @@
-// Reads and writes float32, bfloat16 and float16 elements as vectors of float32, for the current
-// instruction set; included again for each. Narrowing rounds to nearest, ties to even, with the
-// bits of the conversions in core/dtype.h: Highway before 1.2 truncates bfloat16, and its emulated
-// float16 neither rounds nor supports infinity.
+// Reads and writes float32, bfloat16 and float16 elements as vectors of float32, and reads int8,
+// for the current instruction set; included again for each. Narrowing rounds to nearest, ties to
+// even, with the bits of the conversions in core/dtype.h: Highway before 1.2 truncates bfloat16,
+// and its emulated float16 neither rounds nor supports infinity.
 #if defined(SEXTANT_KERNELS_STORED_FLOATS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEXTANT_KERNELS_STORED_FLOATS_INL_H_
 #undef SEXTANT_KERNELS_STORED_FLOATS_INL_H_
@@ -60,6 +60,13 @@ HWY_INLINE hn::Vec<D> load_floats(D d, const float16* p) {
   result = hn::IfThenElse(hn::Eq(exponent, hn::Set(du, 0x1fU << 23)), unbounded, result);
   return hn::BitCast(d, hn::Or(sign, result));
 #endif
+}
+
+// Without the row's scale.
+template <class D>
+HWY_INLINE hn::Vec<D> load_floats(D d, const std::int8_t* p) {
+  const hn::Rebind<std::int8_t, D> bytes;
+  return hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<D>(), hn::LoadU(bytes, p)));
 }
 
 // Each lane rounded to bfloat16: its upper 16 bits count.

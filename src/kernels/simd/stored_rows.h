@@ -1,20 +1,36 @@
-// Rows of float32 or 16-bit numbers with any strides, as kernels take them.
+// Rows of float32, 16-bit or 8-bit numbers with any strides, as kernels take them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 
 #include "sextant/core/dtype.h"
 
 namespace sextant::kernels {
 
-enum class Storage { float32, float16, bfloat16 };
+// Rows of int8 are keys and values of a cache: channels are contiguous, and their scale, a float32,
+// lies before the first of them.
+enum class Storage { float32, float16, bfloat16, int8 };
 
 template <class T>
-inline constexpr Storage storage_of = std::is_same_v<T, float>     ? Storage::float32
-                                      : std::is_same_v<T, float16> ? Storage::float16
-                                                                   : Storage::bfloat16;
+inline constexpr Storage storage_of = std::is_same_v<T, float>         ? Storage::float32
+                                      : std::is_same_v<T, float16>     ? Storage::float16
+                                      : std::is_same_v<T, std::int8_t> ? Storage::int8
+                                                                       : Storage::bfloat16;
+
+constexpr std::int64_t size_of(Storage storage) noexcept {
+  return storage == Storage::float32 ? 4 : storage == Storage::int8 ? 1 : 2;
+}
+
+inline constexpr std::int64_t kScaleBytes = sizeof(float);
+
+inline float row_scale(const std::int8_t* row) noexcept {
+  float scale;
+  std::memcpy(&scale, row - kScaleBytes, kScaleBytes);
+  return scale;
+}
 
 // Strides count elements.
 struct StoredRows {
@@ -27,8 +43,7 @@ struct StoredRows {
 
   // The address of a row.
   const void* at(std::int64_t row) const noexcept {
-    const std::int64_t size = storage == Storage::float32 ? 4 : 2;
-    return static_cast<const std::byte*>(data) + row * row_stride * size;
+    return static_cast<const std::byte*>(data) + row * row_stride * size_of(storage);
   }
 };
 
@@ -59,7 +74,7 @@ struct KeyRows : StoredRows {
   }
 };
 
-// The same for results.
+// The same for results, which are never int8.
 struct StoredOutput {
   void* data;
   std::int64_t row_stride, channel_stride;

@@ -9,8 +9,7 @@
 #include <limits>
 #include <string>
 
-#include "attention/same_bits.h"
-#include "attention/strided.h"
+#include "attention/cache/cache_cases.h"
 #include "sextant/schemes/rotated/rotary.h"
 #include "support/error_of.h"
 
@@ -20,63 +19,72 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-// A prompt of two sequences, four query heads, two key heads.
+// A prompt of two sequences, four query heads, two key heads. Keys and values are such as a cache
+// holds exactly.
 template <class T>
 struct Prompt {
+  using F = FloatOf<T>;
   static constexpr std::int64_t kLength = 300;
+  Prompt() {
+    KvCache<T> cache({2, 2, 48, 32});
+    cache.append(k.view(), v.view());
+    k = cache.keys();
+    v = cache.values();
+  }
   NumpyRandom random{31};
-  Tensor<T> q = normal<T>(Shape{2, 4, kLength, 48}, random, 2),
-            k = normal<T>(Shape{2, 2, kLength, 48}, random, 2),
-            v = normal<T>(Shape{2, 2, kLength, 32}, random);
+  Tensor<F> q = normal<F>(Shape{2, 4, kLength, 48}, random, 2),
+            k = normal<F>(Shape{2, 2, kLength, 48}, random, 2),
+            v = normal<F>(Shape{2, 2, kLength, 32}, random);
 
-  View<const T> part(const Tensor<T>& x, std::int64_t first, std::int64_t count) const {
+  View<const F> part(const Tensor<F>& x, std::int64_t first, std::int64_t count) const {
     return x.view().narrow(2, first, count);
   }
   void append(KvCache<T>& cache, std::int64_t first, std::int64_t count) const {
     cache.append(part(k, first, count), part(v, first, count));
   }
   // The outputs of queries [first, first + count), which were appended last.
-  Tensor<T> attend(const KvCache<T>& cache, std::int64_t first, std::int64_t count,
-                   const AttentionOptions<T>& options = {}) const {
-    Tensor<T> out(Shape{2, 4, count, 32});
+  Tensor<F> attend(const KvCache<T>& cache, std::int64_t first, std::int64_t count,
+                   const AttentionOptions<F>& options = {}) const {
+    Tensor<F> out(Shape{2, 4, count, 32});
     cache.attend(part(q, first, count), out, options);
     return out;
   }
-  Tensor<T> whole(const AttentionOptions<T>& options = {}) const {
-    Tensor<T> out(Shape{2, 4, kLength, 32});
-    AttentionOptions<T> causal = options;
+  Tensor<F> whole(const AttentionOptions<F>& options = {}) const {
+    Tensor<F> out(Shape{2, 4, kLength, 32});
+    AttentionOptions<F> causal = options;
     causal.causal = Causal::top_left;
-    attention<T>(q, k, v, out, causal);
+    attention<F>(q, k, v, out, causal);
     return out;
   }
 };
 
 template <class T>
 class KvCacheOf : public ::testing::Test {};
-using Elements = ::testing::Types<float, float16, bfloat16>;
+using Elements = ::testing::Types<float, float16, bfloat16, std::int8_t>;
 TYPED_TEST_SUITE(KvCacheOf, Elements);
 
 TYPED_TEST(KvCacheOf, APromptWholeOrInChunksGivesTheSameBits) {
   using T = TypeParam;
+  using F = FloatOf<T>;
   const Prompt<T> prompt;
   const DistanceBias bias{.slopes = {0.5, 0.25, 0.125, 0.0625}};
   const auto rotation = rotary<float>({.head_dim = 48}, Prompt<T>::kLength);
   for (const auto& options :
-       {AttentionOptions<T>{}, AttentionOptions<T>{.window = {70, -1}, .bias = &bias},
-        AttentionOptions<T>{.rotation = &rotation, .softcap = 10}}) {
+       {AttentionOptions<F>{}, AttentionOptions<F>{.window = {70, -1}, .bias = &bias},
+        AttentionOptions<F>{.rotation = &rotation, .softcap = 10}}) {
     const auto whole = prompt.whole(options);
     for (const std::int64_t chunk : {1, 3, 7, 64, 200, 300}) {
       KvCache<T> cache({2, 2, 48, 32});
       for (std::int64_t first = 0; first < Prompt<T>::kLength; first += chunk) {
         const std::int64_t count = std::min(chunk, Prompt<T>::kLength - first);
         prompt.append(cache, first, count);
-        ASSERT_TRUE(same_bits<T>(prompt.attend(cache, first, count, options),
+        ASSERT_TRUE(same_bits<F>(prompt.attend(cache, first, count, options),
                                  prompt.part(whole, first, count)))
             << "queries from " << first << " by " << chunk;
         if (chunk < 64) continue;
-        AttentionOptions<T> named = options;
+        AttentionOptions<F> named = options;
         named.causal = Causal::at_lengths;
-        ASSERT_TRUE(same_bits<T>(prompt.attend(cache, first, count, named),
+        ASSERT_TRUE(same_bits<F>(prompt.attend(cache, first, count, named),
                                  prompt.part(whole, first, count)));
       }
     }
@@ -85,11 +93,12 @@ TYPED_TEST(KvCacheOf, APromptWholeOrInChunksGivesTheSameBits) {
 
 TYPED_TEST(KvCacheOf, GivesLogSumExpToo) {
   using T = TypeParam;
+  using F = FloatOf<T>;
   const Prompt<T> prompt;
   constexpr std::int64_t kLength = Prompt<T>::kLength, kLast = 3;
-  Tensor<T> out(Shape{2, 4, kLength, 32});
+  Tensor<F> out(Shape{2, 4, kLength, 32});
   Tensor<float> whole(Shape{2, 4, kLength}), last(Shape{2, 4, kLast});
-  attention<T>(prompt.q, prompt.k, prompt.v, out, {.causal = Causal::top_left}, whole);
+  attention<F>(prompt.q, prompt.k, prompt.v, out, {.causal = Causal::top_left}, whole);
   KvCache<T> cache({2, 2, 48, 32});
   prompt.append(cache, 0, kLength);
   cache.attend(prompt.part(prompt.q, kLength - kLast, kLast),
@@ -97,7 +106,7 @@ TYPED_TEST(KvCacheOf, GivesLogSumExpToo) {
   EXPECT_TRUE(same_bits<float>(last, whole.view().narrow(2, kLength - kLast, kLast)));
 }
 
-// What a cache of 16 bits holds, in float32.
+// What a cache holds, in float32.
 template <class T>
 Tensor<float> widened(const Tensor<T>& dense) {
   Tensor<float> wide(dense.shape());
@@ -110,8 +119,14 @@ class KvCacheOf16Bits : public ::testing::Test {};
 using Elements16 = ::testing::Types<float16, bfloat16>;
 TYPED_TEST_SUITE(KvCacheOf16Bits, Elements16);
 
-TYPED_TEST(KvCacheOf16Bits, TakesQueriesOfFloat32AsIfItsKeysAndValuesWereWidened) {
+template <class T>
+class KvCacheOfFewBits : public ::testing::Test {};
+using Narrow = ::testing::Types<float16, bfloat16, std::int8_t>;
+TYPED_TEST_SUITE(KvCacheOfFewBits, Narrow);
+
+TYPED_TEST(KvCacheOfFewBits, TakesQueriesOfFloat32AsIfItsKeysAndValuesWereWidened) {
   using T = TypeParam;
+  using F = FloatOf<T>;
   const Prompt<float> prompt;
   const DistanceBias bias{.slopes = {0.5, 0.25, 0.125, 0.0625}};
   const auto rotation = rotary<float>({.head_dim = 48}, Prompt<T>::kLength);
@@ -121,9 +136,9 @@ TYPED_TEST(KvCacheOf16Bits, TakesQueriesOfFloat32AsIfItsKeysAndValuesWereWidened
   cache.append(prompt.k.view(), prompt.v.view());
   const Tensor<float> k = widened(cache.keys()), v = widened(cache.values());
   for (const auto& options :
-       {AttentionOptions<T>{}, AttentionOptions<T>{.window = {70, -1}, .bias = &bias},
-        AttentionOptions<T>{.mask = FloatMask<T>(mask.view())},
-        AttentionOptions<T>{.rotation = &rotation, .softcap = 10}}) {
+       {AttentionOptions<F>{}, AttentionOptions<F>{.window = {70, -1}, .bias = &bias},
+        AttentionOptions<F>{.mask = FloatMask<F>(mask.view())},
+        AttentionOptions<F>{.rotation = &rotation, .softcap = 10}}) {
     for (const std::int64_t count : {1, 3, 8, 9, 64, 300}) {
       const View<const float> q = prompt.part(prompt.q, Prompt<T>::kLength - count, count);
       Tensor<float> out(Shape{2, 4, count, 32}), wanted(out.shape());
@@ -173,6 +188,7 @@ TEST(KvCache, TakesQueriesOfFloat64) {
 
 TYPED_TEST(KvCacheOf, SequencesOfDifferentLengthsAreAsIfAlone) {
   using T = TypeParam;
+  using F = FloatOf<T>;
   const Prompt<T> prompt;
   KvCache<T> cache({2, 2, 48, 32});
   const std::vector<std::int64_t> counts{130, 7};
@@ -194,17 +210,18 @@ TYPED_TEST(KvCacheOf, SequencesOfDifferentLengthsAreAsIfAlone) {
     };
     append(0, counts[static_cast<std::size_t>(b)]);
     append(130, 1);
-    Tensor<T> out(Shape{1, 4, 1, 32}), two(Shape{1, 4, 2, 32});
+    Tensor<F> out(Shape{1, 4, 1, 32}), two(Shape{1, 4, 2, 32});
     alone.attend(prompt.part(prompt.q, 130, 1).narrow(0, b, 1), out);
-    EXPECT_TRUE(same_bits<T>(out, last.view().narrow(0, b, 1))) << b;
+    EXPECT_TRUE(same_bits<F>(out, last.view().narrow(0, b, 1))) << b;
     const std::span<const std::int64_t> offset(&offsets[static_cast<std::size_t>(b)], 1);
     alone.attend(prompt.part(prompt.q, 40, 2).narrow(0, b, 1), two, {.query_offsets = offset});
-    EXPECT_TRUE(same_bits<T>(two, inner.view().narrow(0, b, 1))) << b;
+    EXPECT_TRUE(same_bits<F>(two, inner.view().narrow(0, b, 1))) << b;
   }
 }
 
 TYPED_TEST(KvCacheOf, RewoundAndAppendedAgainGivesTheSameBits) {
   using T = TypeParam;
+  using F = FloatOf<T>;
   const Prompt<T> prompt;
   const auto whole = prompt.whole();
   KvCache<T> cache({2, 2, 48, 32});
@@ -213,7 +230,7 @@ TYPED_TEST(KvCacheOf, RewoundAndAppendedAgainGivesTheSameBits) {
   cache.rewind(150);
   EXPECT_THAT(cache.lengths(), ElementsAre(150, 150));
   prompt.append(cache, 150, 5);
-  EXPECT_TRUE(same_bits<T>(prompt.attend(cache, 150, 5), prompt.part(whole, 150, 5)));
+  EXPECT_TRUE(same_bits<F>(prompt.attend(cache, 150, 5), prompt.part(whole, 150, 5)));
 
   cache.rewind(149, 1);
   EXPECT_THAT(cache.lengths(), ElementsAre(155, 149));
@@ -222,7 +239,7 @@ TYPED_TEST(KvCacheOf, RewoundAndAppendedAgainGivesTheSameBits) {
   cache.clear();
   EXPECT_EQ(cache.longest(), 0);
   prompt.append(cache, 0, 9);
-  EXPECT_TRUE(same_bits<T>(prompt.attend(cache, 0, 9), prompt.part(whole, 0, 9)));
+  EXPECT_TRUE(same_bits<F>(prompt.attend(cache, 0, 9), prompt.part(whole, 0, 9)));
 }
 
 TEST(KvCache, RoundsFloatsOnceAndTakesAnyStrides) {

@@ -23,17 +23,21 @@ struct Position {
 };
 using Model = std::vector<std::vector<Position>>;
 
+// A row of int8 holds multiples of its largest number / 127: those of these whole numbers.
+template <class T>
+constexpr float kUnit = std::is_same_v<T, std::int8_t> ? 127 : 1;
+
 template <class T>
 void expect_model(const KvCache<T>& cache, const Model& model) {
   ASSERT_EQ(cache.batch(), std::ssize(model));
-  const Tensor<T> keys = cache.keys(), values = cache.values();
+  const Tensor<FloatOf<T>> keys = cache.keys(), values = cache.values();
   for (std::int64_t s = 0; s < cache.batch(); ++s) {
     const auto& positions = model[static_cast<std::size_t>(s)];
     ASSERT_EQ(cache.length(s), std::ssize(positions));
     for (std::int64_t j = 0; j < cache.length(s); ++j) {
       const Position& p = positions[static_cast<std::size_t>(j)];
       for (std::int64_t h = 0; h < kHeads; ++h) {
-        const float name = p.name + static_cast<float>(h);
+        const float name = kUnit<T> * (p.name + static_cast<float>(h));
         ASSERT_EQ(static_cast<float>(keys(s, h, j, 1)), p.sign * name) << s << ", " << j;
         ASSERT_EQ(static_cast<float>(values(s, h, j, 0)), -name) << s << ", " << j;
       }
@@ -43,11 +47,12 @@ void expect_model(const KvCache<T>& cache, const Model& model) {
 
 template <class T>
 class KvCacheOperations : public ::testing::Test {};
-using Elements = ::testing::Types<float, float16, bfloat16>;
+using Elements = ::testing::Types<float, float16, bfloat16, std::int8_t>;
 TYPED_TEST_SUITE(KvCacheOperations, Elements);
 
 TYPED_TEST(KvCacheOperations, InAnyOrderDoWhatListsDo) {
   using T = TypeParam;
+  using F = FloatOf<T>;
   NumpyRandom random(3);
   // A row of half a turn: 16-bit numbers are negated exactly.
   RotationTable<float> half{Tensor<float>(Shape{2, kDim / 2}), Tensor<float>(Shape{2, kDim / 2})};
@@ -83,12 +88,12 @@ TYPED_TEST(KvCacheOperations, InAnyOrderDoWhatListsDo) {
               const auto number = static_cast<float>(name++ % 250);
               model[static_cast<std::size_t>(b)].push_back({number, 1});
               for (std::int64_t h = 0; h < kHeads; ++h) {
-                k(b, h, j, 1) = number + static_cast<float>(h);
-                v(b, h, j, 0) = -number - static_cast<float>(h);
+                k(b, h, j, 1) = kUnit<T> * (number + static_cast<float>(h));
+                v(b, h, j, 0) = -kUnit<T> * (number + static_cast<float>(h));
               }
             }
           }
-          if constexpr (std::is_same_v<T, float>) {
+          if constexpr (std::is_same_v<F, float>) {
             cache.append(k, v, {.counts = counts});
           } else {
             cache.append(k.view(), v.view(), {.counts = counts});

@@ -17,13 +17,14 @@ using ::testing::HasSubstr;
 
 template <class T>
 class KvCachePages : public ::testing::Test {};
-using Elements = ::testing::Types<float, float16, bfloat16>;
+using Elements = ::testing::Types<float, float16, bfloat16, std::int8_t>;
 TYPED_TEST_SUITE(KvCachePages, Elements);
 
 // Prompts and single tokens in one call, over lengths around the ends of pages and of blocks, with
 // channels that kernels read in place (48) and copy (40).
 TYPED_TEST(KvCachePages, GiveTheBitsOfOneArray) {
   using T = TypeParam;
+  using F = FloatOf<T>;
   NumpyRandom random(5);
   constexpr std::int64_t kMost = 700;
   const DistanceBias bias{.slopes = {0.5, 0.25, 0.125, 0.0625}};
@@ -39,10 +40,10 @@ TYPED_TEST(KvCachePages, GiveTheBitsOfOneArray) {
       KvCache<T> cache({7, 2, head_dim, 32, page_size});
       append_random(cache, random, lengths);
       for (const auto& options :
-           {AttentionOptions<T>{}, AttentionOptions<T>{.window = {70, -1}, .bias = &bias},
-            AttentionOptions<T>{.sinks = sinks, .rotation = &rotation, .softcap = 10},
-            AttentionOptions<T>{.terms = {forget.get()}, .threads = 1},
-            AttentionOptions<T>{.sinks = sinks, .threads = 4}}) {
+           {AttentionOptions<F>{}, AttentionOptions<F>{.window = {70, -1}, .bias = &bias},
+            AttentionOptions<F>{.sinks = sinks, .rotation = &rotation, .softcap = 10},
+            AttentionOptions<F>{.terms = {forget.get()}, .threads = 1},
+            AttentionOptions<F>{.sinks = sinks, .threads = 4}}) {
         SCOPED_TRACE(page_size);
         expect_packed_bits<T>(cache, random, queries, 4, options);
       }
@@ -95,17 +96,18 @@ TEST(KvCachePagesOfOneSequence, AreReadWithThePositionsOfTheirSequence) {
 // In a batch that is not packed.
 TYPED_TEST(KvCachePages, GiveTheBitsOfOneArrayToABatch) {
   using T = TypeParam;
+  using F = FloatOf<T>;
   NumpyRandom random(6);
   KvCache<T> cache({2, 2, 32, 32});
   append_random<T>(cache, random, std::vector<std::int64_t>{500, 200});
   for (const std::int64_t count : {1, 8, 9, 150}) {
-    const auto q = random_rows<T>(random, 2, 4, count, 32);
-    Tensor<T> out(q.shape());
+    const auto q = random_rows<F>(random, 2, 4, count, 32);
+    Tensor<F> out(q.shape());
     cache.attend(q.view(), out.view());
     for (std::int64_t b = 0; b < 2; ++b) {
-      EXPECT_TRUE(same_bits<T>(
+      EXPECT_TRUE(same_bits<F>(
           out.view().narrow(0, b, 1),
-          attend_in_one_array<T>(cache, b, q.view().narrow(0, b, 1), AttentionOptions<T>{})));
+          attend_in_one_array<T>(cache, b, q.view().narrow(0, b, 1), AttentionOptions<F>{})));
     }
   }
 }
@@ -140,6 +142,7 @@ TEST(KvCachePagesOfOneSequence, AnInfiniteValueIsFoundThroughThem) {
 
 TYPED_TEST(KvCachePages, AreSharedUntilOneIsWritten) {
   using T = TypeParam;
+  using F = FloatOf<T>;
   NumpyRandom random(9);
   KvCache<T> cache({1, 2, 16, 16});
   append_random<T>(cache, random, std::vector<std::int64_t>{300});
@@ -147,16 +150,16 @@ TYPED_TEST(KvCachePages, AreSharedUntilOneIsWritten) {
   EXPECT_FALSE(cache.is_shared());
   KvCache<T> fork = cache.fork();
   EXPECT_TRUE(cache.is_shared() && fork.is_shared());
-  const Tensor<T> before = cache.keys();
+  const Tensor<F> before = cache.keys();
 
   // Two of the three pages stay shared.
   append_random<T>(fork, random, std::vector<std::int64_t>{5});
   KvCache<T> both = cache.fork();
   both.join(fork);
   EXPECT_EQ(both.bytes(), 4 * page);
-  EXPECT_TRUE(same_bits<T>(cache.keys(), before.view()));
-  const Tensor<T> of_fork = fork.keys();
-  EXPECT_TRUE(same_bits<T>(of_fork.view().narrow(2, 0, 300), before.view()));
+  EXPECT_TRUE(same_bits<F>(cache.keys(), before.view()));
+  const Tensor<F> of_fork = fork.keys();
+  EXPECT_TRUE(same_bits<F>(of_fork.view().narrow(2, 0, 300), before.view()));
   EXPECT_THAT(both.lengths(), ElementsAre(300, 305));
 
   // Beams.
@@ -164,7 +167,7 @@ TYPED_TEST(KvCachePages, AreSharedUntilOneIsWritten) {
   EXPECT_EQ(both.bytes(), 4 * page);
   append_random<T>(both, random, std::vector<std::int64_t>{100, 100, 1});
   EXPECT_EQ(both.bytes(), 2 * page + 5 * page);
-  EXPECT_TRUE(same_bits<T>(fork.keys(), of_fork));
+  EXPECT_TRUE(same_bits<F>(fork.keys(), of_fork));
 }
 
 TEST(KvCachePagesOfOneSequence, ThatHoldNothingAreReleased) {
