@@ -140,8 +140,8 @@ class KvCache {
   // heads_q, rows, longest()], and ids of queries are [1, rows].
   //
   // The bits are those of attention() with the same keys and values, keys() and values(), in one
-  // array. Throws Error as
-  // attention() does, and if options has key_lengths, key_segments or another causal.
+  // array. Throws Error as attention() does, and if options has key_lengths, key_segments or
+  // another causal.
   void attend(View<const Float> q, View<Float> out, const AttentionOptions<Float>& options = {},
               View<float> log_sum_exp = {}) const;
   // The same with wider queries and outputs: float32 on a 16-bit cache, with which only keys and

@@ -226,7 +226,7 @@ class PyKvCache {
 
   // f(Type<the element>()) for the element type of a cache.
   template <class F>
-  static auto of_element(DType element, const F& f) {
+  static Any of_element(DType element, const F& f) {
     if (element == DType::int8) return f(Type<std::int8_t>());
     if (element == DType::float16) return f(Type<float16>());
     if (element == DType::bfloat16) return f(Type<bfloat16>());

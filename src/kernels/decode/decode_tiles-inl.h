@@ -44,7 +44,7 @@ inline constexpr int kWordChannels<std::int8_t> = 4;
 // As many words as D has lanes.
 template <class D, class T>
 HWY_INLINE hn::Vec<D> load_words(D d, const T* p) {
-  if constexpr (kWordChannels < T >> 1) {
+  if constexpr (1 < kWordChannels<T>) {
     return hn::LoadU(d, reinterpret_cast<const float*>(p));
   } else {
     return load_floats(d, p);
@@ -227,7 +227,7 @@ HWY_INLINE void score_tile(const ScoreOperands<T>& o) {
     if constexpr (kTwo) b##r = hn::MulAdd(y, factor, b##r); \
   }
 #define SEXTANT_CHANNEL(w, c)                                 \
-  if constexpr (kWords > w && kWordChannels < T >> c) {       \
+  if constexpr (kWords > w && c < kWordChannels<T>) {         \
     const float* from_q = q + (kWordChannels<T> * w + c) * R; \
     const auto x = channel_of<T, c>(x##w, x_scale);           \
     const auto y = channel_of<T, c>(y##w, y_scale);           \

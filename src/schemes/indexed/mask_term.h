@@ -57,8 +57,8 @@ struct IdMask {
 
   void check(const CallExtents& call) const { ids.check(call); }
   template <class Hide>
-  void each_hidden(const ScoreRect& rect, std::int64_t row_stride, const Hide& hide) const
-      noexcept {
+  void each_hidden(const ScoreRect& rect, std::int64_t row_stride,
+                   const Hide& hide) const noexcept {
     for_each_run(
         ids, rect, row_stride,
         [&](std::int64_t query_id, std::int64_t key_id, std::int64_t at, std::int64_t keys) {

@@ -25,6 +25,10 @@ PretrainedEncoding PretrainedTokenizer::encode(std::string_view,
                                                const PretrainedEncodeOptions&) const {
   text::throw_missing("tokenizer", "ICU");
 }
+PretrainedEncoding PretrainedTokenizer::encode_pair(std::string_view, std::string_view,
+                                                    const PretrainedEncodeOptions&) const {
+  text::throw_missing("tokenizer", "ICU");
+}
 std::string PretrainedTokenizer::decode(std::span<const std::int64_t>, bool) const {
   text::throw_missing("tokenizer", "ICU");
 }
