@@ -40,7 +40,7 @@ class ImageModel:
         return ImageModel._of(_core.load_image_model(folder_of(folder, "load.folder"), dtype))
 
     @classmethod
-    def _of(cls, core: _core.ImageModel) -> ImageModel:
+    def _of(cls, core: Any) -> ImageModel:
         model = cls.__new__(cls)
         model._core = core
         return model

@@ -15,9 +15,7 @@ from ._text_models import LanguageModel, MaskedModel
 from ._translator import Translator
 
 
-def model_of(core: Any) -> Model | ImageModel:
-    if isinstance(core, _core.ImageModel):
-        return ImageModel._of(core)
+def model_of(core: Any) -> Model:
     if isinstance(core, _core.Translator):
         return Translator._of(core)
     return MaskedModel._of(core) if json.loads(core.config)["kind"] == "masked" else LanguageModel._of(core)
@@ -56,7 +54,8 @@ def load(
     others = _other_schemes(replace_scheme, without_positions, "load")
     folders = [folder_of(each, "load.path") for each in (path, *more)]
     with named(model_config="load", model="load"):
-        return model_of(_core.load_model(folders, others, replace_in, type_of(read_as, "load.read_as"), dtype))
+        core = _core.load_model(folders, others, replace_in, type_of(read_as, "load.read_as"), dtype)
+        return ImageModel._of(core) if isinstance(core, _core.ImageModel) else model_of(core)
 
 
 def _other_schemes(replace: Any, without: bool, call: str) -> list[tuple[str, dict[str, Any]]] | None:
