@@ -214,7 +214,8 @@ TEST(AttendTrained, EncodersReadAPairOfTexts) {
   const Tensor<float> map = first_of(typed, types);
   expect(json["weights"], map);
   EXPECT_NE(map(0, 4, 0), first_of(typed, {})(0, 4, 0));
-  expect(sextant(command + untyped.write()).json()["weights"], first_of(untyped, {}));
+  const Json of_untyped = sextant(command + untyped.write()).json();
+  expect(of_untyped["weights"], first_of(untyped, {}));
   const TextFolder causal("gpt2");
   EXPECT_THAT(sextant(command + causal.write()).err,
               HasSubstr("[attend.target] must not be given: a causal language model looks at one"));

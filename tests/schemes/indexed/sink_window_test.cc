@@ -52,7 +52,7 @@ TEST(SinkWindow, KnowsTilesThatItHidesOrLeaves) {
   EXPECT_EQ(testing::effect_of(*mask, 6, 2, 1, 3), TermEffect::hides);
   EXPECT_EQ(testing::effect_of(*mask, 6, 2, 0, 3), TermEffect::some);
   EXPECT_EQ(testing::effect_of(*mask, 6, 2, 0, 1), TermEffect::none);
-  EXPECT_EQ(testing::effect_of(*mask, 6, 2, 5, 2), TermEffect::some);
+  EXPECT_EQ(testing::effect_of(*mask, 6, 2, 4, 2), TermEffect::some);
   EXPECT_EQ(testing::effect_of(*mask, 6, 1, 5, 2), TermEffect::none);
 }
 
