@@ -115,7 +115,7 @@ class KeyBlocks {
     const auto list = static_cast<std::size_t>((batch * heads_ + head) * query_blocks_ + block);
     const std::span<const std::int64_t> all(blocks_.data() + ends_[list],
                                             blocks_.data() + ends_[list + 1]);
-    const auto from = std::ranges::lower_bound(all, rect.first_key / sizes_.key_block);
+    const auto from = std::lower_bound(all.begin(), all.end(), rect.first_key / sizes_.key_block);
     return {from, all.end()};
   }
 
