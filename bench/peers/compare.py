@@ -1,6 +1,6 @@
 """Runs each case by each rival and then by us, within the same minute, and prints the table of ratios.
 
-    python compare.py --bench build/release/bench --out build/peers [--what attention,training,python] [--cases TEXT] [--threads 1,2]
+    python compare.py --bench build/release/bench --out build/peers [--what attention,training,python,models] [--cases TEXT] [--threads 1,2]
 """
 
 import argparse
@@ -84,8 +84,8 @@ def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bench", type=pathlib.Path, required=True, help="folder of the programs `attention` and `training`")
     parser.add_argument("--out", type=pathlib.Path, required=True,
-                        help="folder for peers.json, ours.json, table.md, training.json, training.md, python.json, python.md")
-    parser.add_argument("--what", default="attention,training,python", help="some of attention, training, python")
+                        help="folder for peers.json, ours.json, table.md, and for .json and .md of training, python and models")
+    parser.add_argument("--what", default="attention,training,python", help="some of attention, training, python, models")
     parser.add_argument("--cases", action="append", default=[], help="only cases whose name holds this; may be given again")
     parser.add_argument("--seconds", type=float, default=1.0, help="attention: for each case")
     parser.add_argument("--turns", type=int, default=5, help="training: how often each is asked")
@@ -95,8 +95,8 @@ def parse():
     parser.add_argument("--quick", action="store_true", help="short lengths, to try the programs")
     options = parser.parse_args()
     options.what, options.ways = options.what.split(","), options.ways.split(",")
-    if set(options.what) - {"attention", "training", "python"} or set(options.ways) - set(compare_training.WAYS):
-        parser.error("--what is of attention, training, python; --ways of " + ", ".join(compare_training.WAYS))
+    if set(options.what) - {"attention", "training", "python", "models"} or set(options.ways) - set(compare_training.WAYS):
+        parser.error("--what is of attention, training, python, models; --ways of " + ", ".join(compare_training.WAYS))
     options.out.mkdir(parents=True, exist_ok=True)
     return options
 
@@ -143,6 +143,8 @@ def main():
         compare_training.compare(options)
     if "python" in options.what:
         compare_python.compare(options)
+    if "models" in options.what:
+        compare_python.compare_models(options)
 
 
 main()

@@ -1,6 +1,6 @@
-"""The same tasks from Python, by us, PyTorch and ONNX Runtime in one process and in turns, and what it costs to have each.
+"""The same tasks from Python, by us and by others in one process and in turns, and what it costs to have each.
 
-Writes python.json and python.md into the folder of the results.
+Writes python.json and python.md, or models.json and models.md, into the folder of the results.
 """
 
 import importlib.metadata
@@ -122,23 +122,42 @@ def cost_table(results):
     return lines
 
 
+def measure_all(options, module, what, more):
+    """Writes the rows of the module's cases into `what`.json as they come, with what `more` holds; returns all of it."""
+    results = {"versions": module.VERSIONS, "rows": [], **more}
+    for case in module.cases(options.quick, options.out):
+        if options.cases and not any(part in case.name for part in options.cases):
+            continue
+        for threads in map(int, options.threads.split(",")):
+            print(f"{what}: {case.name}, {threads} threads", file=sys.stderr, flush=True)
+            module.use_threads(threads)
+            results["rows"] += measure(case, threads, 3 if options.quick else TURNS)
+            (options.out / f"{what}.json").write_text(json.dumps(results, indent=1))
+    return results
+
+
+def write_table(options, what, lines):
+    text = "\n".join(lines) + "\n"
+    (options.out / f"{what}.md").write_text(text)
+    print(text)
+
+
 def compare(options):
-    """options: out, cases, threads, turns, quick."""
+    """options: out, cases, threads, quick."""
     try:
         import python_cases
     except ImportError as error:
         print(f"python: needs sextant, torch and onnxruntime beside one another: {error}", file=sys.stderr)
         return
-    results = {"versions": python_cases.VERSIONS, "rows": [], "imports": imports(3 if options.quick else TURNS)}
-    results["sizes"] = sizes(pathlib.Path(options.out) / "wheels")
-    for case in python_cases.cases(options.quick):
-        if options.cases and not any(part in case.name for part in options.cases):
-            continue
-        for threads in map(int, options.threads.split(",")):
-            print(f"python: {case.name}, {threads} threads", file=sys.stderr, flush=True)
-            python_cases.use_threads(threads)
-            results["rows"] += measure(case, threads, 3 if options.quick else TURNS)
-            (options.out / "python.json").write_text(json.dumps(results, indent=1))
-    text = "\n".join(table(results["rows"]) + [""] + cost_table(results)) + "\n"
-    (options.out / "python.md").write_text(text)
-    print(text)
+    costs = {"imports": imports(3 if options.quick else TURNS), "sizes": sizes(pathlib.Path(options.out) / "wheels")}
+    results = measure_all(options, python_cases, "python", costs)
+    write_table(options, "python", table(results["rows"]) + [""] + cost_table(results))
+
+
+def compare_models(options):
+    try:
+        import model_cases
+    except ImportError as error:
+        print(f"models: needs sextant, torch, transformers, xllamacpp, gguf and onnxruntime beside one another: {error}", file=sys.stderr)
+        return
+    write_table(options, "models", table(measure_all(options, model_cases, "models", {})["rows"]))

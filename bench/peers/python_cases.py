@@ -287,7 +287,7 @@ class Call:
         return returns(lambda: scaled_dot_product_attention(q, k, v))
 
 
-def cases(quick):
+def cases(quick, out):
     """Short lengths with `quick`, to try the program."""
     if quick:
         return [Sines(64, 32), Rotation(64), Forward(64, slopes=True), Forward(64), Backward(64), Decode(64), Call()]
