@@ -1657,7 +1657,7 @@ class _Generates:
             seed (0 .. 2^32 - 1): seed of the sampling
             cache_type (float32 | bfloat16 | float16 | int8): element type of the KV cache. float32: as
                 computed; bfloat16: half the memory, 8 bits of precision; float16: half the memory, 11
-                bits of precision, at most 65504; int8: a good quarter of the memory, within 1/254 of
+                bits of precision, at most 65504; int8: over a quarter of the memory, within 1/254 of
                 the largest number of a key or value
             threads (0 .. 1024): number of threads; 0: all cores
             temperature (>= 0): divisor of the logits; 0: always the most probable token

@@ -217,7 +217,7 @@ class TextModel(Model, _ScoresText, _LensOfText):
         if types is not None and isinstance(text, str):
             raise ArgumentError("[attention_maps.types] must not be given with a text, whose tokenizer gives the types")
         if second is not None and not (isinstance(text, str) and isinstance(self, MaskedModel)):
-            raise ArgumentError("[attention_maps.second] must not be given but with a text and a masked model, such as BERT")
+            raise ArgumentError("[attention_maps.second] must be given only with a text and a masked model, such as BERT")
         if isinstance(text, str):
             with named(model_input="attention_maps", tokenizer="attention_maps"):
                 if second is None:

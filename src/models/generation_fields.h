@@ -27,7 +27,7 @@ template <>
 inline constexpr auto kMeanings<CacheType> =
     meanings("as computed", "half the memory, 8 bits of precision",
              "half the memory, 11 bits of precision, at most 65504",
-             "a good quarter of the memory, within 1/254 of the largest number of a key or value");
+             "over a quarter of the memory, within 1/254 of the largest number of a key or value");
 
 template <>
 inline constexpr auto kFields<GenerateOptions> = std::tuple{

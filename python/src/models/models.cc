@@ -145,10 +145,9 @@ nb::dict dict_of(const LogitLens& found, const Tokenizer& tokenizer) {
 
 const TextModel& PyTextModel::text(const char* call) const {
   if (text_ != nullptr) return *text_;
-  throw Error(
-      std::string(call) + ".model",
-      "must have a tokenizer, got a model of ids alone: logits(ids), hidden_states(ids) and "
-      "it has attention_maps(ids)");
+  throw Error(std::string(call) + ".model",
+              "must have a tokenizer, got a model of ids alone, which has logits(ids), "
+              "hidden_states(ids) and attention_maps(ids)");
 }
 
 namespace {
