@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
     from ._core import Tokenizer
     from ._extrapolate import ExtrapolationTable, OnScore
-    from ._models import Model
+    from ._models.model import Model
+    from ._models.text_models import LanguageModel, MaskedModel
+    from ._models.training import OnStep
+    from ._models.translator import Translator
     from ._results import FilledText, LogitLens, PairScore, TextScore
-    from ._text_models import LanguageModel, MaskedModel
-    from ._training import OnStep
-    from ._translator import Translator
     from ._types import Array, Pairs, PositionNames, Source
 
 '''
@@ -90,7 +90,7 @@ def train(name: str, idea: str, data: list[tuple[str, str, str]], result: str, m
           like: str = "") -> Call:
     sources = ", ".join(f'"{given}": {given}' for given, *_ in data + extra if given != "from_model")
     start = "from_model" if FROM in extra else "None"
-    body = (f'from ._training import train\n\n'
+    body = (f'from ._models.training import train\n\n'
             f'return train("{name}", {{{sources}}}, {start}, scheme, {{options}}, folder, on_step, progress)  # type: ignore[return-value]')
     return Call(name, name, idea, data, result, BEST, body, [SCHEME, *extra, *RUN], more, like=like)
 
@@ -134,7 +134,7 @@ CALLS = [
           "Translator", INTERRUPT, [DECODER], "dates"),
     Call("resume", "resume", "Continues a stopped run, or extends a finished one, with the same bits as a run that was not stopped.",
          [("folder", "str | os.PathLike[str]", "folder of the run")], "Model", BEST,
-         "from ._training import resume as run\n\nreturn run(folder, {\"text\": text, \"pairs\": pairs, \"valid\": valid}, {options}, on_step, progress)",
+         "from ._models.training import resume as run\n\nreturn run(folder, {\"text\": text, \"pairs\": pairs, \"valid\": valid}, {options}, on_step, progress)",
          [("text", "Source | Sequence[Source] | None", "None",
            "lm and mlm: the same texts, if they were moved; None: at the same path, absolute or relative to the folder"),
           ("pairs", "Pairs | None", "None", "translate: the same pairs, if moved"),

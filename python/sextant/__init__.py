@@ -42,15 +42,15 @@ if TYPE_CHECKING:
     from ._calls import extrapolate
     from ._extrapolate import exchange_positions
     from ._functions import bias, block_mask, mask
-    from ._image_model import ImageModel
     from ._interop import LayerPositions, convert_rotary, from_config, identify
-    from ._load_models import load, load_pretrained, shipped
-    from ._models import Model
-    from ._pretrained import PretrainedEncoding, PretrainedTokenizer
+    from ._models.image_model import ImageModel
+    from ._models.load import load, load_pretrained, shipped
+    from ._models.model import Model
+    from ._models.pretrained import PretrainedEncoding, PretrainedTokenizer
+    from ._models.text_models import LanguageModel, MaskedModel
+    from ._models.translator import Translator
     from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
     from ._tensor_file import TensorFile
-    from ._text_models import LanguageModel, MaskedModel
-    from ._translator import Translator
 
 # What models, sentences and the list of schemes need is loaded at its first use: `import sextant` takes half the time.
 _LATER = {
@@ -61,15 +61,15 @@ _LATER = {
     "_calls": ("extrapolate",),
     "_extrapolate": ("exchange_positions",),
     "_functions": ("bias", "block_mask", "mask"),
-    "_image_model": ("ImageModel",),
     "_interop": ("LayerPositions", "convert_rotary", "from_config", "identify"),
-    "_load_models": ("load", "load_pretrained", "shipped"),
-    "_models": ("Model",),
-    "_pretrained": ("PretrainedEncoding", "PretrainedTokenizer"),
+    "_models.image_model": ("ImageModel",),
+    "_models.load": ("load", "load_pretrained", "shipped"),
+    "_models.model": ("Model",),
+    "_models.pretrained": ("PretrainedEncoding", "PretrainedTokenizer"),
+    "_models.text_models": ("LanguageModel", "MaskedModel"),
+    "_models.translator": ("Translator",),
     "_registry": ("Parameter", "Scheme", "Weight", "find_scheme", "schemes"),
     "_tensor_file": ("TensorFile",),
-    "_text_models": ("LanguageModel", "MaskedModel"),
-    "_translator": ("Translator",),
 }
 
 

@@ -9,11 +9,11 @@ if TYPE_CHECKING:
 
     from ._core import Tokenizer
     from ._extrapolate import ExtrapolationTable, OnScore
-    from ._models import Model
+    from ._models.model import Model
+    from ._models.text_models import LanguageModel, MaskedModel
+    from ._models.training import OnStep
+    from ._models.translator import Translator
     from ._results import FilledText, LogitLens, PairScore, TextScore
-    from ._text_models import LanguageModel, MaskedModel
-    from ._training import OnStep
-    from ._translator import Translator
     from ._types import Array, Pairs, PositionNames, Source
 
 
@@ -616,7 +616,7 @@ def lm(
             argument
         TypeError: an argument of another type
     """
-    from ._training import train
+    from ._models.training import train
 
     return train("lm", {"text": text, "layer_schemes": layer_schemes, "tokenizer_from": tokenizer_from}, from_model, scheme, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "attention_dropout": attention_dropout, "word_dropout": word_dropout, "ema_decay": ema_decay, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
@@ -819,7 +819,7 @@ def mlm(
             argument
         TypeError: an argument of another type
     """
-    from ._training import train
+    from ._models.training import train
 
     return train("mlm", {"text": text, "layer_schemes": layer_schemes, "tokenizer_from": tokenizer_from}, from_model, scheme, {"documents": documents, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "mask_probability": mask_probability, "document_mask": document_mask, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "parallel_blocks": parallel_blocks, "first_norm": first_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "logits_transform": logits_transform, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "attention_dropout": attention_dropout, "word_dropout": word_dropout, "ema_decay": ema_decay, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
@@ -1018,7 +1018,7 @@ def translate(
             argument
         TypeError: an argument of another type
     """
-    from ._training import train
+    from ._models.training import train
 
     return train("translate", {"pairs": pairs, "decoder_scheme": decoder_scheme, "tokenizer_from": tokenizer_from, "valid": valid, "augment": augment}, from_model, scheme, {"reverse": reverse, "held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "subword_dropout": subword_dropout, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "attention_dropout": attention_dropout, "word_dropout": word_dropout, "ema_decay": ema_decay, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
@@ -1199,7 +1199,7 @@ def dates(
             argument
         TypeError: an argument of another type
     """
-    from ._training import train
+    from ._models.training import train
 
     return train("dates", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "attention_dropout": attention_dropout, "word_dropout": word_dropout, "ema_decay": ema_decay, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
@@ -1274,7 +1274,7 @@ def copy(
 
     Arguments, result and errors are those of dates().
     """
-    from ._training import train
+    from ._models.training import train
 
     return train("copy", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "attention_dropout": attention_dropout, "word_dropout": word_dropout, "ema_decay": ema_decay, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
@@ -1349,7 +1349,7 @@ def reverse(
 
     Arguments, result and errors are those of dates().
     """
-    from ._training import train
+    from ._models.training import train
 
     return train("reverse", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "attention_dropout": attention_dropout, "word_dropout": word_dropout, "ema_decay": ema_decay, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
@@ -1424,7 +1424,7 @@ def sort(
 
     Arguments, result and errors are those of dates().
     """
-    from ._training import train
+    from ._models.training import train
 
     return train("sort", {"decoder_scheme": decoder_scheme}, None, scheme, {"held_out": held_out, "length": length, "batch_size": batch_size, "accumulation_steps": accumulation_steps, "label_smoothing": label_smoothing, "tokenizer": tokenizer, "lower_case": lower_case, "split_punctuation": split_punctuation, "min_count": min_count, "vocabulary": vocabulary, "width": width, "heads": heads, "kv_heads": kv_heads, "head_dim": head_dim, "layers": layers, "encoder_layers": encoder_layers, "ffn_width": ffn_width, "activation": activation, "norm": norm, "norm_epsilon": norm_epsilon, "pre_norm": pre_norm, "output_norm": output_norm, "embedding_norm": embedding_norm, "bias": bias, "qkv_bias": qkv_bias, "out_bias": out_bias, "ffn_bias": ffn_bias, "qk_norm": qk_norm, "attention_scale": attention_scale, "attention_softcap": attention_softcap, "embedding_scale": embedding_scale, "tied": tied, "logits_bias": logits_bias, "logits_scale": logits_scale, "logits_softcap": logits_softcap, "pointer": pointer, "steps": steps, "minutes": minutes, "patience": patience, "validate_every": validate_every, "checkpoint_every": checkpoint_every, "dropout": dropout, "attention_dropout": attention_dropout, "word_dropout": word_dropout, "ema_decay": ema_decay, "seed": seed, "threads": threads, "epochs": epochs, "warmup_epochs": warmup_epochs, "validate_epochs": validate_epochs, "checkpoint_epochs": checkpoint_epochs, "decay": decay, "rate": rate, "warmup": warmup, "decay_share": decay_share, "optimizer": optimizer, "weight_decay": weight_decay, "clip": clip}, folder, on_step, progress)  # type: ignore[return-value]
 
@@ -1478,7 +1478,7 @@ def resume(
             argument
         TypeError: an argument of another type
     """
-    from ._training import resume as run
+    from ._models.training import resume as run
 
     return run(folder, {"text": text, "pairs": pairs, "valid": valid}, {"steps": steps, "minutes": minutes, "patience": patience, "threads": threads, "epochs": epochs}, on_step, progress)
 

@@ -18,8 +18,8 @@ from ._sources import flag_of
 if TYPE_CHECKING:
     from ._core import Picture
     from ._extrapolate import ExtrapolationTable
-    from ._models import Model
-    from ._training import Training
+    from ._models.model import Model
+    from ._models.training import Training
     from ._types import Array, PositionNames
 
 __all__ = [

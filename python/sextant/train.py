@@ -8,8 +8,8 @@ from __future__ import annotations
 from . import _core
 from ._calls import copy, dates, lm, mlm, resume, reverse, sort, translate
 from ._core import StepMetrics
-from ._optimisers import AdamW, Muon, Optimiser
-from ._training import Training
+from ._models.optimisers import AdamW, Muon, Optimiser
+from ._models.training import Training
 
 __all__ = ["AdamW", "Muon", "Optimiser", "StepMetrics", "Training", "check_dates", "copy", "dates", "lm", "mlm", "resume", "reverse", "sort", "translate"]
 

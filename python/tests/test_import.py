@@ -14,8 +14,8 @@ def python(code: str) -> str:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
 
 
-def test_modelslessons_and_pictures_are_loaded_when_they_are_used() -> None:
-    later = ["plot", "train", "_calls", "_models", "_registry", "_results", "lessons", "_training"]
+def test_models_lessons_and_pictures_are_loaded_when_they_are_used() -> None:
+    later = ["plot", "train", "_calls", "_models", "_registry", "_results", "lessons"]
     code = f"import sys, sextant; print([name for name in {later} if 'sextant.' + name in sys.modules])"
     assert python(code) == "[]\n"
     assert python("import sextant; print(sextant.train.lm.__name__, sextant.plot.rows.__name__, sextant.load.__name__)") == "lm rows load\n"

@@ -5,16 +5,16 @@ from __future__ import annotations
 import operator
 from typing import TYPE_CHECKING, Any, Literal, Mapping, Sequence, overload
 
-from . import _core
-from ._calls import _LensOfPairs, _NewTranslator, _ScoresPairs, _Translates
-from ._models import Model, lens_of
-from ._results import AttentionMaps, Bleu, LogitLens, PairScore, Translation, TranslatorMaps
-from ._sources import chosen_of, elements_of, flag_of, integer_of, named, pairs_of
+from .. import _core
+from .._calls import _LensOfPairs, _NewTranslator, _ScoresPairs, _Translates
+from .._results import AttentionMaps, Bleu, LogitLens, PairScore, Translation, TranslatorMaps
+from .._sources import chosen_of, elements_of, flag_of, integer_of, named, pairs_of
+from .model import Model, lens_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._types import Integers, Pairs
+    from .._types import Integers, Pairs
 
 
 class Translator(Model, _NewTranslator, _Translates, _ScoresPairs, _LensOfPairs):

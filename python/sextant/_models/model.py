@@ -6,17 +6,17 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Mapping, TypeVar, cast
 
-from . import _core
-from ._errors import ArgumentError, ArgumentTypeError
-from ._results import LensLayer, LogitLens
-from ._sources import arrays_of, folder_of, layer_schemes_of, named, positions_of
+from .. import _core
+from .._errors import ArgumentError, ArgumentTypeError
+from .._results import LensLayer, LogitLens
+from .._sources import arrays_of, folder_of, layer_schemes_of, named, positions_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._core import Tokenizer
-    from ._training import Training
-    from ._types import Array
+    from .._core import Tokenizer
+    from .._types import Array
+    from .training import Training
 
 M = TypeVar("M", bound="Model")
 
@@ -62,8 +62,8 @@ class Model:
         Raises:
             ValueError: a field is unknown or out of its range, the kind is another one, or the weights do not fit
         """
-        from ._interop import json_of
-        from ._load_models import model_of
+        from .._interop import json_of
+        from .load import model_of
 
         if not isinstance(config, Mapping):
             raise ArgumentTypeError(f"[from_config.config] must be a dict, got {type(config).__name__}")

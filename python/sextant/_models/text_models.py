@@ -6,17 +6,17 @@ import os
 import warnings
 from typing import TYPE_CHECKING, Any, Callable, Literal, Sequence, overload
 
-from . import _core
-from ._calls import _Fills, _Generates, _LensOfText, _NewLanguageModel, _NewMaskedModel, _ScoresText
-from ._errors import ArgumentError
-from ._models import Model, lens_of
-from ._results import AttentionMaps, FilledText, LogitLens, TextScore, WindowScore
-from ._sources import chosen_of, contents_of, flag_of, folder_of, name_of, named
+from .. import _core
+from .._calls import _Fills, _Generates, _LensOfText, _NewLanguageModel, _NewMaskedModel, _ScoresText
+from .._errors import ArgumentError
+from .._results import AttentionMaps, FilledText, LogitLens, TextScore, WindowScore
+from .._sources import chosen_of, contents_of, flag_of, folder_of, name_of, named
+from .model import Model, lens_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._types import IdBatch, Integers, Source
+    from .._types import IdBatch, Integers, Source
 
 
 class TextModel(Model, _ScoresText, _LensOfText):

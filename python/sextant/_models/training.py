@@ -8,15 +8,15 @@ import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Callable, Mapping
 
-from . import _core
-from ._errors import ArgumentTypeError
-from ._progress import Progress
-from ._sources import files_for, folder_of, layer_schemes_of, positions_of
+from .. import _core
+from .._errors import ArgumentTypeError
+from .._progress import Progress
+from .._sources import files_for, folder_of, layer_schemes_of, positions_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._models import Model
+    from .model import Model
 
 OnStep = Callable[[int, float, _core.StepMetrics], Any]
 
@@ -78,7 +78,7 @@ def carry_out(
     progress: Progress,
     call: str,
 ) -> Model:
-    from ._load_models import load, model_of
+    from .load import load, model_of
 
     if on_step is not None and not callable(on_step):
         raise ArgumentTypeError(f"[{call}.on_step] must be callable, got {type(on_step).__name__}")

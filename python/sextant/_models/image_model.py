@@ -6,9 +6,9 @@ import json
 import os
 from typing import TYPE_CHECKING, Any, Literal, Sequence
 
-from . import _core
-from ._results import AttentionMaps
-from ._sources import chosen_of, folder_of, named
+from .. import _core
+from .._results import AttentionMaps
+from .._sources import chosen_of, folder_of, named
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

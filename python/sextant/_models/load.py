@@ -6,13 +6,13 @@ import json
 import os
 from typing import Any, Literal, Sequence
 
-from . import _core
-from ._errors import ArgumentError
-from ._image_model import ImageModel
-from ._models import Model
-from ._sources import flag_of, folder_of, named, positions_of, type_of
-from ._text_models import LanguageModel, MaskedModel
-from ._translator import Translator
+from .. import _core
+from .._errors import ArgumentError
+from .._sources import flag_of, folder_of, named, positions_of, type_of
+from .image_model import ImageModel
+from .model import Model
+from .text_models import LanguageModel, MaskedModel
+from .translator import Translator
 
 
 def model_of(core: Any) -> Model:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Mapping
 
-from . import _core
-from ._calls import _NewAdamW, _NewMuon
-from ._errors import ArgumentTypeError
-from ._models import Model
-from ._sources import arrays_of, named
+from .. import _core
+from .._calls import _NewAdamW, _NewMuon
+from .._errors import ArgumentTypeError
+from .._sources import arrays_of, named
+from .model import Model
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from ._types import Array
+    from .._types import Array
 
 
 class Optimiser:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Iterable, NamedTuple
 
-from . import _core
-from ._sources import path_of
+from .. import _core
+from .._sources import path_of
 
 if TYPE_CHECKING:
     from numpy import int64

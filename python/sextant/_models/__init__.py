@@ -1,0 +1,1 @@
+"""Models: loaded, made, trained."""
