@@ -20,7 +20,9 @@ void bind_rotate(nanobind::module_& module);
 void bind_interop(nanobind::module_& module);
 void bind_call_list(nanobind::module_& module);
 void bind_models(nanobind::module_& module);
-void bind_text_model(nanobind::module_& module);  // part of bind_models()
+void bind_tokenizer(nanobind::module_& module);   // part of bind_models()
+void bind_load(nanobind::module_& module);        // the same
+void bind_text_model(nanobind::module_& module);  // the same
 void bind_translator(nanobind::module_& module);  // the same
 void bind_new_models(nanobind::module_& module);  // the same
 void bind_image_model(nanobind::module_& module);

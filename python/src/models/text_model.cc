@@ -4,9 +4,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
-#include <numeric>
-
 #include "arrays.h"
 #include "bindings.h"
 #include "calls.h"
@@ -14,100 +11,15 @@
 #include "core/options/fields.h"
 #include "interpreter_lock.h"
 #include "models/models.h"
+#include "models/text_model.h"
 #include "sextant/core/error.h"
-#include "sextant/figures/model_attention.h"
 #include "sextant/hub/save_pretrained.h"
 #include "sextant/models/fill_masks.h"
-#include "sextant/models/generate_batch.h"
-#include "sextant/models/text_stream.h"
 #include "sextant/text/pairs.h"
 #include "sextant/training/evaluate.h"
 
 namespace sextant::python {
 namespace {
-
-// Returns the text of one prompt, and a note on its end or nothing.
-std::pair<std::string, std::string> generate_text(const TextModel& model, const std::string& prompt,
-                                                  const GenerateOptions& options,
-                                                  const std::string& stop, nb::handle on_text) {
-  const Unlocked released;
-  const auto ids = model.tokenizer.model_input(prompt).ids;
-  TextStream stream(model.tokenizer, prompt, ids, stop, [&](std::string_view part) {
-    const Locked held;
-    if (!on_text.is_none()) on_text(nb::str(part.data(), part.size()));
-  });
-  const GeneratedTokens made =
-      generate(model, ids, for_text(model, options), [&stream](std::int64_t token) {
-        check_signals();
-        return stream.add(token);
-      });
-  stream.finish();
-  const bool is_cut = made.ended_by == GenerationEnd::positions;
-  return {stream.text(), is_cut ? end_of_positions(model, made.tokens.size(), "slide=True") : ""};
-}
-
-// Returns the texts, [prompts][samples], and a note on their ends or nothing.
-std::pair<std::vector<std::vector<std::string>>, std::string> generate_texts(
-    const TextModel& model, const std::vector<std::string>& prompts, GenerateOptions options,
-    const BatchOptions& batch, const std::string& stop) {
-  const Unlocked released;
-  options.watch = [](const GeneratedToken&) { check_signals(); };
-  const auto made = generate_batch(model, prompts, options, batch, stop);
-  std::vector<std::vector<std::string>> texts;
-  std::size_t cut = 0;
-  for (const auto& samples : made) {
-    auto& list = texts.emplace_back();
-    for (const GeneratedText& each : samples) {
-      list.push_back(each.text);
-      cut += each.ended_by == GenerationEnd::positions ? 1 : 0;
-    }
-  }
-  if (cut == 0) return {texts, ""};
-  return {texts, end_of_positions(model, made[0][0].tokens.size(), "slide=True", cut,
-                                  made.size() * made[0].size())};
-}
-
-// prompt: a str or several. Returns a str, a list of the samples or of the prompts' texts, or a
-// list of the prompts' lists of samples; and a note on the end of a text or nothing.
-nb::tuple generate_any(const PyTextModel& self, nb::handle given_prompt, const nb::dict& given,
-                       const std::string& stop, nb::handle on_text) {
-  GenerateOptions options = default_generation();
-  BatchOptions batch;
-  visit_generation(options, batch, taking({given, "generate"}));
-  const Argument prompt{given_prompt, "generate", "prompt"};
-  const bool is_one = nb::isinstance<nb::str>(given_prompt);
-  const bool is_list =
-      nb::isinstance<nb::list>(given_prompt) || nb::isinstance<nb::tuple>(given_prompt);
-  if (!is_one && !is_list) throw_type_error(prompt, "a str or a list of str");
-  if (is_one && batch.samples == 1) {
-    const auto [text, note] =
-        generate_text(self.text("generate"), prompt.text(), options, stop, on_text);
-    return nb::make_tuple(text, note);
-  }
-  if (!on_text.is_none()) {
-    throw Error("generate.on_text",
-                "must be None unless there is one prompt, a str, and one sample");
-  }
-  std::vector<std::string> prompts;
-  const auto add = [&](nb::handle one, const std::string& name) {
-    prompts.push_back(Argument{one, "generate", name}.text());
-    batch.names.push_back("generate." + name);
-  };
-  if (is_one) {
-    add(given_prompt, "prompt");
-  } else {
-    for (const nb::handle one : nb::borrow<nb::object>(given_prompt)) {
-      add(one, "prompt[" + std::to_string(prompts.size()) + "]");
-    }
-  }
-  if (prompts.empty()) throw Error("generate.prompt", "must have at least one prompt, got none");
-  const auto [texts, note] = generate_texts(self.text("generate"), prompts, options, batch, stop);
-  if (is_one) return nb::make_tuple(texts[0], note);
-  if (batch.samples > 1) return nb::make_tuple(texts, note);
-  std::vector<std::string> firsts;
-  for (const auto& samples : texts) firsts.push_back(samples[0]);
-  return nb::make_tuple(firsts, note);
-}
 
 nb::dict fill_text(const PyTextModel& self, nb::handle text, const nb::dict& given) {
   FillOptions options{.where = "fill.text"};
@@ -137,51 +49,6 @@ nb::dict logit_lens(const PyTextModel& self, nb::handle given_text, const nb::di
   return dict_of(found, model.tokenizer);
 }
 
-// Types of the tokens, of the same shape as their ids, or None.
-std::vector<std::int64_t> read_types(const Argument& types, const Shape& shape,
-                                     const PyTextModel& self) {
-  if (types.is_none()) return {};
-  const auto [read, own] = read_batch(types);
-  if (own != shape) {
-    throw Error(types.where(), "must have the shape of the ids, " + shape.to_string() + ", got " +
-                                   own.to_string());
-  }
-  const IntegerRange range{0, self.model->config.token_types - 1};
-  for (const std::int64_t type : read.tokens) check_range(range, types.where(), type);
-  return read.tokens;
-}
-
-// ids [tokens] or [batch, tokens], each row a sequence.
-nb::object logits(const PyTextModel& self, nb::handle given, nb::handle types, nb::handle threads) {
-  auto read = read_batch({given, "logits", "ids"});
-  TokenBatch& batch = read.first;
-  const Shape& shape = read.second;
-  batch.types = read_types({types, "logits", "types"}, shape, self);
-  std::vector<std::int64_t> places(batch.tokens.size());
-  std::iota(places.begin(), places.end(), 0);
-  Workspace memory;
-  Pass pass{.memory = memory, .threads = Argument{threads, "logits", "threads"}.threads()};
-  auto result = unlocked([&] { return self.model->logits(batch, places, pass); });
-  if (shape.rank() == 1) return to_python(std::move(result));
-  auto shaped = Tensor<float>::uninitialized({shape[0], shape[1], result.size(1)});
-  std::ranges::copy(result.span(), shaped.data());
-  return to_python(std::move(shaped));
-}
-
-nb::object hidden_states(const PyTextModel& self, nb::handle ids, nb::handle types,
-                         nb::handle threads) {
-  const auto tokens = read_tokens({ids, "hidden_states", "ids"}, self.model->config.vocabulary);
-  const auto of_tokens = read_types({types, "hidden_states", "types"}, {std::ssize(tokens)}, self);
-  Workspace memory;
-  Pass pass{.memory = memory, .threads = Argument{threads, "hidden_states", "threads"}.threads()};
-  const auto states = unlocked([&] { return self.model->hidden_states(tokens, pass, of_tokens); });
-  const Shape& one = states.at(0).shape();
-  auto all = Tensor<float>::uninitialized({std::ssize(states), one[0], one[1]});
-  float* to = all.data();
-  for (const Tensor<float>& each : states) to = std::ranges::copy(each.span(), to).out;
-  return to_python(std::move(all));
-}
-
 // Returns vectors of texts [texts, width], the number of cut texts, and the largest number of
 // tokens; options that are None come from the folder.
 nb::tuple embed(const PyTextModel& self, const std::vector<std::string>& texts, nb::handle pooling,
@@ -196,45 +63,6 @@ nb::tuple embed(const PyTextModel& self, const std::vector<std::string>& texts, 
   const TextModel& model = self.text("embed");
   auto made = unlocked([&] { return sentence_vectors(model, texts, options); });
   return nb::make_tuple(to_python(std::move(made.vectors)), made.cut, made.max_tokens);
-}
-
-nb::object attention_maps(const PyTextModel& self, nb::handle ids, nb::handle types,
-                          nb::handle layers, nb::handle heads, nb::handle rows,
-                          nb::handle threads) {
-  const auto tokens = read_tokens({ids, "attention_maps", "text"}, self.model->config.vocabulary);
-  const auto of_tokens = read_types({types, "attention_maps", "types"}, {std::ssize(tokens)}, self);
-  const auto of_layers = Argument{layers, "attention_maps", "layers"}.integers();
-  const auto of_heads = Argument{heads, "attention_maps", "heads"}.integers();
-  const auto of_rows = Argument{rows, "attention_maps", "rows"}.integers();
-  const MapSelection chosen{.layers = of_layers, .heads = of_heads, .rows = of_rows};
-  Workspace memory;
-  Pass pass{.memory = memory, .threads = Argument{threads, "attention_maps", "threads"}.threads()};
-  const auto maps =
-      unlocked([&] { return self.model->attention_maps(tokens, pass, chosen, of_tokens); });
-  return stacked(maps);
-}
-
-// [heads, length, length], or where layers differ of each of `layers` (none: all).
-nb::object hidden_pairs(const PyTextModel& self, std::int64_t length, nb::handle layers) {
-  const TransformerConfig& config = self.model->config;
-  const std::vector<std::size_t>& kinds = self.model->stack.options.kinds;
-  const auto of_kind = [&](std::size_t kind) {
-    return figures::hidden_pairs(self.model->positions, config.heads, length,
-                                 config.kind == ModelKind::causal, kind);
-  };
-  if (kinds.empty()) return as_flags(of_kind(0));
-  auto chosen = Argument{layers, "attention_maps", "layers"}.integers();
-  if (chosen.empty()) {
-    chosen.resize(kinds.size());
-    std::iota(chosen.begin(), chosen.end(), 0);
-  }
-  Tensor<double> all({std::ssize(chosen), config.heads, length, length});
-  double* to = all.data();
-  for (const std::int64_t layer : chosen) {
-    const Tensor<double> one = of_kind(kinds.at(static_cast<std::size_t>(layer)));
-    to = std::ranges::copy(one.span(), to).out;
-  }
-  return as_flags(all);
 }
 
 nb::dict evaluate_text(const PyTextModel& self, const nb::bytes& bytes, const nb::dict& given,
