@@ -14,7 +14,7 @@
 #include "core/threads/interruption.h"
 #include "core/threads/scratch_lease.h"
 #include "kernels/attention/backward_block.h"
-#include "kernels/attention/score_block.h"
+#include "kernels/attention/score_tiles.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant::attention_detail {

@@ -6,6 +6,7 @@
 
 #include "attention/forward/query_block.h"
 #include "core/threads/scratch_lease.h"
+#include "kernels/attention/score_tiles.h"
 
 namespace sextant::attention_detail {
 

@@ -17,6 +17,7 @@
 #include "attention/plain/row.h"
 #include "core/arrays/each_dtype.h"
 #include "core/threads/interruption.h"
+#include "kernels/attention/score_tiles.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant {

@@ -14,6 +14,7 @@
 #include "core/arrays/each_dtype.h"
 #include "core/threads/interruption.h"
 #include "core/threads/scratch_lease.h"
+#include "kernels/attention/score_tiles.h"
 #include "sextant/attention/attention.h"
 #include "sextant/core/parallel.h"
 

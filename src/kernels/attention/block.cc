@@ -16,7 +16,7 @@
 #include <cstring>
 #include <limits>
 
-#include "core/threads/scratch_divider.h"
+#include "kernels/attention/forward_scratch.h"
 #include "kernels/attention/visible_rects.h"
 #include "kernels/simd/processor_state.h"
 #include "kernels/simd/targets.h"
@@ -34,57 +34,14 @@
 #include "kernels/simd/pack-inl.h"
 #include "kernels/simd/tile-inl.h"
 
-#ifndef SEXTANT_KERNELS_ATTENTION_BLOCK_ONCE_
-#define SEXTANT_KERNELS_ATTENTION_BLOCK_ONCE_
-namespace sextant::kernels {
-namespace {
-
-// The scratch, divided into 64-byte aligned arrays.
-struct Scratch {
-  float* q;            // [blocks of lanes][head_dim][64], scaled and rotated
-  LongSum o;           // [blocks of lanes][v_dim][64]
-  LongSum sum;         // [blocks of lanes][64]: l
-  float* running_max;  // likewise: the running maximum m
-  float* scores;       // [128][64]
-  float* part;         // [v_dim][64]: O of one block that comes in several rectangles
-  float* bias;         // [128][64] or null
-  float* rows;         // [64][the wider of head_dim and v_dim]: rows on their way in or out
-  float* k;            // [128][head_dim] or null: k is read in place
-  float* v;            // [128][v_dim] or null
-  std::int64_t size;
-};
-
-Scratch divide(const ScratchShape& needs, float* memory) {
-  const std::int64_t lanes = (needs.queries + kQueryBlock - 1) / kQueryBlock * kQueryBlock;
-  ScratchDivider<float> arrays(memory);
-  Scratch s{};
-  s.q = arrays.take(lanes * needs.head_dim);
-  s.o.chain = arrays.take(lanes * needs.v_dim);
-  s.o.spans = arrays.take_if(needs.spans, lanes * needs.v_dim);
-  s.o.low = arrays.take_if(needs.spans, lanes * needs.v_dim);
-  s.running_max = arrays.take(lanes);
-  for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = arrays.take(lanes);
-  s.scores = arrays.take(kKeyBlock * kQueryBlock);
-  s.part = arrays.take(needs.v_dim * kQueryBlock);
-  s.bias = arrays.take_if(needs.tiles, kKeyBlock * kQueryBlock);
-  s.rows = arrays.take(kQueryBlock * std::max(needs.head_dim, needs.v_dim));
-  s.k = arrays.take_if(needs.copies_k, kKeyBlock * needs.head_dim);
-  s.v = arrays.take_if(needs.copies_v, kKeyBlock * needs.v_dim);
-  s.size = arrays.size();
-  return s;
-}
-
-}  // namespace
-}  // namespace sextant::kernels
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 
 // One block of keys for 64 lanes; k and v are those of key `begin`.
-HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe, const Scratch& scratch,
-                       std::int64_t begin, std::int64_t end, const float* k, std::int64_t k_stride,
-                       const float* v, std::int64_t v_stride) {
+HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe,
+                       const ForwardScratch& scratch, std::int64_t begin, std::int64_t end,
+                       const float* k, std::int64_t k_stride, const float* v,
+                       std::int64_t v_stride) {
   const VisibleRects rects = split_visible(lanes.ranges, begin, end);
   if (rects.count == 0) return;
   begin_block(b, lanes, begin);
@@ -213,7 +170,7 @@ HWY_INLINE void store_rows(const AttentionBlock& b, const Lanes& lanes, std::uin
 // Computes the wanted rows and returns those that are not finite.
 NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const NonfiniteRows& wanted,
                               float* memory) {
-  const Scratch scratch = divide(scratch_shape_of(b), memory);
+  const ForwardScratch scratch = divide(scratch_shape_of(b), memory);
   const std::int64_t blocks = (b.queries + kQueryBlock - 1) / kQueryBlock;
   alignas(64) std::int32_t key_begin[kTaskQueries], key_end[kTaskQueries];
   Lanes lanes[kTaskQueries / kQueryBlock];

@@ -241,38 +241,6 @@ std::uint64_t score_block(const ScoreBlock& s, float* memory) {
   return nonfinite;
 }
 
-void transpose_tile(const float* from, std::int64_t from_stride, std::int64_t rows,
-                    std::int64_t columns, float* to, std::int64_t to_stride) {
-  transpose(from, from_stride, rows, columns, to, to_stride,
-            [](auto, auto x) HWY_ATTR { return x; });
-}
-
-void add_tile(const float* tile, std::int64_t keys, double* mass) {
-  const TileTag d;
-  for (std::int64_t key = 0; key < keys; ++key, tile += kQueryBlock) {
-    auto sum = hn::LoadU(d, tile);
-    for (std::int64_t lane = kSimdWidth; lane < kQueryBlock; lane += kSimdWidth) {
-      sum = hn::Add(sum, hn::LoadU(d, tile + lane));
-    }
-    mass[key] += static_cast<double>(hn::GetLane(hn::SumOfLanes(d, sum)));
-  }
-}
-
-void keep_top_keys(const float* tile, std::int64_t first_key, std::int64_t keys,
-                   TopKeys& top_keys) {
-  const TileTag d;
-  for (std::int64_t key = 0; key < keys; ++key, tile += kQueryBlock) {
-    for (std::int64_t lane = 0; lane < kQueryBlock; lane += kSimdWidth) {
-      const auto larger =
-          hn::Gt(hn::LoadU(d, tile + lane), hn::LoadU(d, top_keys.threshold + lane));
-      if (hn::AllFalse(d, larger)) continue;
-      for (std::int64_t i = lane; i < lane + kSimdWidth; ++i) {
-        top_keys.add(i, first_key + key, tile[i]);
-      }
-    }
-  }
-}
-
 }  // namespace sextant::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -280,9 +248,6 @@ HWY_AFTER_NAMESPACE();
 namespace sextant::kernels {
 
 HWY_EXPORT(score_block);
-HWY_EXPORT(transpose_tile);
-HWY_EXPORT(add_tile);
-HWY_EXPORT(keep_top_keys);
 
 std::int64_t score_block_scratch(const ScoreBlock& block) noexcept {
   return divide(block.scores, nullptr).size;
@@ -292,20 +257,6 @@ std::uint64_t score_block(const ScoreBlock& block, float* scratch) {
   apply_requested_target();
   const DenormalsOff denormals_off;
   return HWY_DYNAMIC_DISPATCH(score_block)(block, scratch);
-}
-
-void transpose_tile(const float* from, std::int64_t from_stride, std::int64_t rows,
-                    std::int64_t columns, float* to, std::int64_t to_stride) noexcept {
-  HWY_DYNAMIC_DISPATCH(transpose_tile)(from, from_stride, rows, columns, to, to_stride);
-}
-
-void add_tile(const float* tile, std::int64_t keys, double* mass) noexcept {
-  HWY_DYNAMIC_DISPATCH(add_tile)(tile, keys, mass);
-}
-
-void keep_top_keys(const float* tile, std::int64_t first_key, std::int64_t keys,
-                   TopKeys& top_keys) noexcept {
-  HWY_DYNAMIC_DISPATCH(keep_top_keys)(tile, first_key, keys, top_keys);
 }
 
 }  // namespace sextant::kernels

@@ -3,7 +3,7 @@
 //
 //   for each block of 128 keys:
 //     S[row][key] = Q K^T        squares of keys and channels are transposed, so that keys
-//                                are lanes, and used for all rows (decode_tiles-inl.h)
+//                                are lanes, and used for all rows (score_tiles-inl.h)
 //     finish S                   softcap, biases, hidden pairs
 //     raise the maximum m        of the rows that need it
 //     S = 2^(S - m)              in place

@@ -13,7 +13,8 @@
 #include <limits>
 
 #include "kernels/decode/decode_scratch.h"
-#include "kernels/decode/decode_tiles-inl.h"
+#include "kernels/decode/prefetched_rows.h"
+#include "kernels/decode/score_tiles-inl.h"
 #include "kernels/simd/exp2-inl.h"
 #include "kernels/simd/score_step-inl.h"
 

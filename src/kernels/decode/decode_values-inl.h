@@ -15,7 +15,8 @@
 #include "kernels/decode/decode_rows-inl.h"
 #include "kernels/decode/decode_scores-inl.h"
 #include "kernels/decode/decode_scratch.h"
-#include "kernels/decode/decode_tiles-inl.h"
+#include "kernels/decode/prefetched_rows.h"
+#include "kernels/decode/value_tiles-inl.h"
 #include "kernels/simd/exp2-inl.h"
 
 HWY_BEFORE_NAMESPACE();

@@ -42,7 +42,7 @@ constexpr int kSimdWidth = SEXTANT_TILE_LANES;
 // Matrix products (matmul/tile-inl.h) are two vectors wide: 24 accumulators of 32 registers, or 12
 // of 16; in WebAssembly 8.
 //
-// Decoding (decode_tiles-inl.h): a word is 32 bits of a key, one float32 or float16 channel
+// Decoding (score_tiles-inl.h): a word is 32 bits of a key, one float32 or float16 channel
 // (widened) or two bfloat16 ones. A square of kSimdWidth keys and kWords words is transposed at a
 // time; with 32 registers two squares, for up to 4 rows, so that there are 8 chains and a broadcast
 // of q serves two squares.

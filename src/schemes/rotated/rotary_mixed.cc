@@ -16,7 +16,7 @@
 #include "kernels/sines/turns.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/definition.h"
-#include "schemes/rotated/rotation_fields.h"
+#include "schemes/rotated/rotary_mixed_checks.h"
 #include "schemes/rotated/rotation_generator.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
@@ -24,9 +24,6 @@
 #include "sextant/core/random.h"
 
 namespace sextant {
-
-template <>
-inline constexpr auto kFields<RotaryMixed> = rotation_fields<RotaryMixed>();
 
 namespace {
 
@@ -42,38 +39,6 @@ inline constexpr auto kWeights<RotaryMixedWeights> =
                       "radians per unit of each id")};
 
 namespace {
-
-constexpr std::int64_t kMaxHeads = kHeads.max;
-
-Rotation checked(const RotaryMixed& options) { return rotation_from("rotary_mixed", options); }
-
-void check_frequencies(const Rotation& rotation, View<const double> frequencies) {
-  if (frequencies.rank() != 3 || frequencies.size(1) < 1 || frequencies.size(1) > 2 ||
-      frequencies.size(2) != rotation.pairs()) {
-    throw Error(rotation.where("frequencies"),
-                "must be [heads, 1 or 2 axes, " + std::to_string(rotation.pairs()) +
-                    " pairs], got " + frequencies.shape().to_string());
-  }
-  for (std::int64_t h = 0; h < frequencies.size(0); ++h) {
-    for (std::int64_t a = 0; a < frequencies.size(1); ++a) {
-      for (std::int64_t k = 0; k < frequencies.size(2); ++k) {
-        if (std::fabs(frequencies(h, a, k)) <= 0x1p64) continue;  // not so for NaN
-        throw Error(rotation.where("frequencies"),
-                    "must be within +-2^64, got " + shortest(frequencies(h, a, k)));
-      }
-    }
-  }
-}
-
-void check_ids(const Rotation& rotation, View<const std::int64_t> ids, std::int64_t axes) {
-  if (ids.rank() != 2 || ids.size(1) != axes) {
-    throw Error(rotation.where("positions"), "must be [rows, " + std::to_string(axes) +
-                                                 "], one id for each axis, got " +
-                                                 ids.shape().to_string());
-  }
-  const Tensor<std::int64_t> dense = copy_of(ids);
-  (void)listed_positions(std::as_const(dense).span(), rotation.where("positions"));
-}
 
 template <Floating T>
 void fill_as_frameworks(std::span<const double> x, std::span<const double> y,
@@ -150,7 +115,7 @@ RotationTable<T> rotary_mixed(const RotaryMixed& options, View<const double> fre
   const std::int64_t heads = frequencies.size(0);
   const std::int64_t rows = ids.size(0);
   const std::int64_t pairs = rotation.pairs();
-  if (heads > kMaxHeads || (heads > 0 && rows > (std::int64_t{1} << 59) / pairs / heads)) {
+  if (heads > kHeads.max || (heads > 0 && rows > (std::int64_t{1} << 59) / pairs / heads)) {
     throw Error(rotation.where("positions"), "times heads and pairs must be below 2^59");
   }
   RotationTable<T> table{Tensor<T>::uninitialized({heads, rows, pairs}),

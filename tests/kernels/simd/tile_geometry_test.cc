@@ -17,7 +17,8 @@
 
 #include <hwy/highway.h>
 
-#include "kernels/decode/decode_tiles-inl.h"
+#include "kernels/decode/score_tiles-inl.h"
+#include "kernels/decode/value_tiles-inl.h"
 #include "kernels/matmul/tile-inl.h"
 
 #ifndef SEXTANT_TILE_GEOMETRY_TEST
