@@ -85,6 +85,17 @@ enum class TermEffect {
   hides,  // it hides all pairs
 };
 
+// Vectors that a term adds to values, where they depend on the distance key - query of indices
+// alone. A term that gives them is computed by the float32 kernels.
+struct ValueVectors {
+  const float* vectors = nullptr;  // [count, value_dim]; null: only add_values() computes them
+  std::int64_t count = 0;
+  // Distance d in [-largest, largest] has vector number_of[d + largest]; larger ones have that of
+  // the largest.
+  const std::int32_t* number_of = nullptr;
+  std::int64_t largest = 0;
+};
+
 // Describes the needs of a term.
 struct TermNeeds {
   // True: part of the logits, added before the softcap; false: a bias, added after it.
@@ -129,6 +140,8 @@ class ScoreTerm {
   // may change dscores if it depends on the scores that it is added to.
   virtual void backward(const ScoreGradient& tile) const noexcept;
 
+  // Returns the vectors of a head that the term adds to values, rounded to float.
+  virtual ValueVectors value_vectors(std::int64_t /*head*/) const noexcept { return {}; }
   // out[c] += sum over the keys of a row (one query) of weights[j] times the pair's vector.
   virtual void add_values(const ScoreRect& row, const double* weights, double* out) const noexcept;
   // dweights[j] += <dout, vector> for keys whose weight is not 0; adds the gradients of the vectors

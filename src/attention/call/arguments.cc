@@ -131,6 +131,10 @@ void read_terms(std::string_view function, const AttentionOptionsOf<M>& options,
   for (const ScoreTerm* term : options.terms) {
     if (term == nullptr) refuse(function, "terms", "must not hold null pointers");
     const TermUse use{term, term->needs()};
+    if (use.needs.value_dim > 0) {
+      ++a.value_terms;
+      a.value_term = term;
+    }
     if (!use.needs.before_softcap) {
       a.bias_terms.push_back(use);
     } else if (a.logit_term.term == nullptr) {

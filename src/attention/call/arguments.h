@@ -70,7 +70,10 @@ struct AttentionCall {
   std::span<const double> sinks{};    // [heads_q] or empty
   TermUse logit_term{};               // the one that is added before the softcap; null: none
   std::vector<TermUse> bias_terms{};  // the others
-  bool by_ids = false;                // positions are these ids:
+  // How many of them add vectors to values, and the last of these.
+  int value_terms = 0;
+  const ScoreTerm* value_term = nullptr;
+  bool by_ids = false;  // positions are these ids:
   PositionIds query_ids{}, key_ids{};
   PositionIds query_rows{}, key_rows{};  // and the rows of the rotation's tables that have them
   const RotationTable<float>* rotation = nullptr;

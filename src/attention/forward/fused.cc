@@ -96,6 +96,11 @@ class HeadTask : QueryBlock {
     block_.v = v.rows(sequence, key_head);
     block_.out = query_output(out, sequence, head, first_query);
     block_.v_dim = v.size(3);
+    if (a.value_term != nullptr) {
+      const ValueVectors of_head = a.value_term->value_vectors(head);
+      block_.value_vectors = {of_head.vectors, of_head.count, of_head.number_of, of_head.largest,
+                              a.diagonal_key(sequence, first_query)};
+    }
     if (!rotated.is_empty()) {
       block_.k = rotated.of(sequence, key_head);
       block_.k_rotation = {};
@@ -143,6 +148,7 @@ TaskGrid task_grid(const AttentionCall& a, const KeyArray& v) {
        .v_dim = v.size(3),
        .spans = a.k_len > kernels::kSpan,
        .tiles = by_pair,
+       .value_vectors = a.value_term != nullptr ? a.value_term->value_vectors(0).count : 0,
        .copies_k = !rotated && (widens || a.k.stride(3) != 1 || a.rotation != nullptr),
        .copies_v = widens || v.stride(3) != 1});
   if (by_distance) grid.scratch_floats += kTaskQueries + kKeyBlock + a.k_len;

@@ -10,13 +10,20 @@
 
 namespace sextant::attention_detail {
 
-// Whether all terms come in float32 tiles, which are added to biases, after the steps of products,
-// and not to values.
+// The largest number of vectors that the forward kernel adds to values: it has a sum for each.
+inline constexpr std::int64_t kMaxValueVectors = 512;
+
+// Whether the kernel can add what terms add to values: nothing, or the vectors of one of them.
+inline bool values_fit(const AttentionCall& a) {
+  if (a.value_terms != 1) return a.value_terms == 0;
+  const std::int64_t count = a.value_term->value_vectors(0).count;
+  return count > 0 && count <= kMaxValueVectors;
+}
+
+// Whether all terms come in float32 tiles, which are added to biases, after the steps of products.
 inline bool terms_come_in_tiles(const AttentionCall& a) {
-  const auto fits = [](const TermUse& use) {
-    return use.needs.tiles == TermTiles::any && use.needs.value_dim == 0;
-  };
-  return std::ranges::all_of(a.bias_terms, fits) &&
+  const auto fits = [](const TermUse& use) { return use.needs.tiles == TermTiles::any; };
+  return std::ranges::all_of(a.bias_terms, fits) && values_fit(a) &&
          (a.logit_term.term == nullptr || (fits(a.logit_term) && !a.numbers.has_steps()));
 }
 

@@ -8,7 +8,8 @@
 //     S = 2^(S - m), l += its sum         in place
 //     drop weights of S                   with dropout
 //     O[channel][query] += V^T S          tiles
-//   out = O / l
+//     W[vector][query] += S               where vectors by distance are added to values
+//   out = (O + vectors^T W) / l
 #include "kernels/attention/block.h"
 
 #include <algorithm>
@@ -30,6 +31,7 @@
 
 #include "kernels/attention/dropout-inl.h"
 #include "kernels/attention/scores-inl.h"
+#include "kernels/attention/value_vectors-inl.h"
 #include "kernels/simd/bounds-inl.h"
 #include "kernels/simd/pack-inl.h"
 #include "kernels/simd/tile-inl.h"
@@ -85,6 +87,7 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe,
              .c_row = kQueryBlock,
              .steps = end - begin},
             nan_safe, scratch.part);
+  if (b.value_vectors.count > 0) sum_weights(b, rects, lanes, begin, scratch.scores);
   lanes.started = true;
 }
 
@@ -108,7 +111,8 @@ HWY_INLINE void load_queries(const AttentionBlock& b, std::int64_t first, std::i
 // Ends the sums and divides O by l; returns which lanes are finite.
 HWY_INLINE std::uint64_t normalize(const AttentionBlock& b, const Lanes& lanes) {
   finish_sum(lanes.sum, lanes.sum_rows());
-  finish_sum(lanes.o, lanes.o_rows(b.v_dim));
+  finish_sum(lanes.o, lanes.o_rows(b));
+  if (b.value_vectors.count > 0) add_value_vectors(b, lanes);
   const TileTag d;
   std::uint64_t finite = 0;
   for (std::int64_t lane = 0; lane < lanes.queries; lane += kSimdWidth) {
@@ -181,7 +185,7 @@ NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const Nonf
     fill_lanes(b.key_end + lane, count, key_end + lane);
     lanes[n] = {.q = scratch.q + lane * b.head_dim,
                 .running_max = scratch.running_max + lane,
-                .o = scratch.o.from(lane * b.v_dim),
+                .o = scratch.o.from(lane * b.output_sums()),
                 .sum = scratch.sum.from(lane),
                 .key_begin = key_begin + lane,
                 .key_end = key_end + lane,
@@ -190,7 +194,7 @@ NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const Nonf
                 .queries = count};
     load_queries(b, lane, count, scratch.rows, lanes[n].q);
     for (float* part : lanes[n].o.parts()) {
-      if (part != nullptr) clear_groups(b.v_dim, 0, count, part);
+      if (part != nullptr) clear_groups(b.output_sums(), 0, count, part);
     }
     begin_sums(b.sink, lanes[n].running_max, lanes[n].sum);
   }
@@ -272,6 +276,7 @@ ScratchShape scratch_shape_of(const AttentionBlock& b) noexcept {
           .v_dim = b.v_dim,
           .spans = b.key_end[b.queries - 1] > kSpan,
           .tiles = b.tiles.fill != nullptr,
+          .value_vectors = b.value_vectors.count,
           .copies_k = !b.k.is_plain() || b.k_rotation.cos != nullptr,
           .copies_v = !b.v.is_plain()};
 }

@@ -37,6 +37,17 @@ struct BiasTiles {
 void biases_to_lanes(const float* rows, std::int64_t row_stride, std::int64_t queries,
                      std::int64_t keys, float* tile) noexcept;
 
+// Vectors that are added to values by the distance of a key from the diagonal key of its query,
+// clipped to [-largest, largest]. A weight is not multiplied with each: the sum of the weights of
+// all keys with the same vector is.
+struct ValueVectors {
+  const float* vectors = nullptr;  // [count][v_dim]; null: there are none
+  std::int64_t count = 0;
+  const std::int32_t* number_of = nullptr;  // by distance + largest
+  std::int64_t largest = 0;
+  std::int64_t diagonal = 0;  // the diagonal key of the task's first query
+};
+
 // One task. Rows count from the task's first query and the sequence's first key.
 struct AttentionBlock {
   StoredRows q;
@@ -56,9 +67,13 @@ struct AttentionBlock {
   BiasTiles tiles{};
   RotationRows q_rotation{}, k_rotation{};  // cos null: none
   WeightDropout dropout{};                  // after the softmax: log_sum_exp is that without
+  ValueVectors value_vectors{};
   // Filled, natural logarithms; null: not computed.
   float* log_sum_exp = nullptr;
   std::int64_t log_sum_exp_stride = 0;
+
+  // The sums of each query: its channels, then the weights of each vector.
+  std::int64_t output_sums() const noexcept { return v_dim + value_vectors.count; }
 };
 
 // The register tile of the instruction set in use.
@@ -70,8 +85,9 @@ TileShape attention_tile() noexcept;
 // How many floats of scratch a task needs, 64-byte aligned.
 struct ScratchShape {
   std::int64_t queries = 0, head_dim = 0, v_dim = 0;
-  bool spans = false;                       // more keys than a span has
-  bool tiles = false;                       // biases that come in tiles
+  bool spans = false;  // more keys than a span has
+  bool tiles = false;  // biases that come in tiles
+  std::int64_t value_vectors = 0;
   bool copies_k = false, copies_v = false;  // not contiguous float32, or rotated
 };
 ScratchShape scratch_shape_of(const AttentionBlock& block) noexcept;

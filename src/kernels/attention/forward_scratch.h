@@ -13,7 +13,7 @@ namespace sextant::kernels {
 // The scratch, divided into 64-byte aligned arrays.
 struct ForwardScratch {
   float* q;            // [blocks of lanes][head_dim][64], scaled and rotated
-  LongSum o;           // [blocks of lanes][v_dim][64]
+  LongSum o;           // [blocks of lanes][v_dim + value_vectors][64]
   LongSum sum;         // [blocks of lanes][64]: l
   float* running_max;  // likewise: the running maximum m
   float* scores;       // [128][64]
@@ -30,9 +30,10 @@ inline ForwardScratch divide(const ScratchShape& needs, float* memory) {
   ScratchDivider<float> arrays(memory);
   ForwardScratch s{};
   s.q = arrays.take(lanes * needs.head_dim);
-  s.o.chain = arrays.take(lanes * needs.v_dim);
-  s.o.spans = arrays.take_if(needs.spans, lanes * needs.v_dim);
-  s.o.low = arrays.take_if(needs.spans, lanes * needs.v_dim);
+  const std::int64_t outputs = lanes * (needs.v_dim + needs.value_vectors);
+  s.o.chain = arrays.take(outputs);
+  s.o.spans = arrays.take_if(needs.spans, outputs);
+  s.o.low = arrays.take_if(needs.spans, outputs);
   s.running_max = arrays.take(lanes);
   for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = arrays.take(lanes);
   s.scores = arrays.take(kKeyBlock * kQueryBlock);

@@ -45,7 +45,7 @@ HWY_INLINE const float* load_keys(const AttentionBlock& b, std::int64_t first, s
 // The state of 64 lanes.
 struct Lanes {
   float *q, *running_max;
-  LongSum o, sum;  // [v_dim][64], [64]; o has no parts where only scores count
+  LongSum o, sum;  // [output_sums()][64], [64]; o has no parts where only scores count
   const std::int32_t *key_begin, *key_end;  // [64]
   GroupRanges ranges;
   std::int64_t first_query, queries;
@@ -53,8 +53,8 @@ struct Lanes {
   bool started = false;   // O is no longer 0
 
   SumRows sum_rows() const { return {1, kQueryBlock, ranges.count * kQueryGroup}; }
-  SumRows o_rows(std::int64_t v_dim) const {
-    return {v_dim, kQueryBlock, ranges.count * kQueryGroup};
+  SumRows o_rows(const AttentionBlock& b) const {
+    return {b.output_sums(), kQueryBlock, ranges.count * kQueryGroup};
   }
 };
 
@@ -62,7 +62,7 @@ struct Lanes {
 HWY_INLINE void begin_block(const AttentionBlock& b, Lanes& lanes, std::int64_t begin) {
   if (!enters_span(begin, lanes.span)) return;
   end_span(lanes.sum, lanes.sum_rows());
-  end_span(lanes.o, lanes.o_rows(b.v_dim));
+  end_span(lanes.o, lanes.o_rows(b));
 }
 
 // Steps, bias and masking of a rectangle that needs any of them; then its maxima.
@@ -138,7 +138,7 @@ HWY_INLINE void rescale(const AttentionBlock& b, const Lanes& lanes, const float
     const auto factor = hn::IfThenElse(rises, exp2(d, hn::Sub(m, raised)), hn::Set(d, 1.0F));
     hn::StoreU(raised, d, lanes.running_max + lane);
     scale_sum(lanes.sum, 1, kQueryBlock, lane, factor);
-    if (lanes.started) scale_sum(lanes.o, b.v_dim, kQueryBlock, lane, factor);
+    if (lanes.started) scale_sum(lanes.o, b.output_sums(), kQueryBlock, lane, factor);
   }
 }
 

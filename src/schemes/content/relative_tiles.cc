@@ -76,6 +76,17 @@ RelativeTiles::RelativeTiles(const RelativeVectors& vectors)
     }
   }
   if (is_there(v_.position_bias)) position_bias_ = converted<float>(v_.position_bias);
+  // Ids make distances that those of indices do not tell.
+  if (is_there(v_.value_table) && v_.ids.empty()) value_table_ = converted<float>(v_.value_table);
+}
+
+ValueVectors RelativeTiles::value_vectors(std::int64_t head) const noexcept {
+  if (value_table_.count() == 0) return {};
+  const std::int64_t count = value_table_.size(1), heads = value_table_.size(0);
+  return {.vectors = value_table_.data() + (heads == 1 ? 0 : head) * count * value_table_.size(2),
+          .count = count,
+          .number_of = v_.rows.data(),
+          .largest = max_distance_};
 }
 
 std::int64_t RelativeTiles::scratch_size() const noexcept {

@@ -16,6 +16,8 @@ class RelativeTiles {
   // Whether any tile needs few vectors: not when ids jump in a large table.
   bool fits() const noexcept { return fits_; }
   std::int64_t scratch_size() const noexcept;
+  // As ScoreTerm::value_vectors().
+  ValueVectors value_vectors(std::int64_t head) const noexcept;
   // As ScoreTerm::add().
   void add(const ScoreTile<float>& tile) const noexcept;
 
@@ -30,6 +32,7 @@ class RelativeTiles {
   Tensor<float> key_table_{}, query_table_{};
   Tensor<float> content_bias_{};   // [heads, head_dim, kQueryGroup], in column 0
   Tensor<float> position_bias_{};  // [heads, head_dim]
+  Tensor<float> value_table_{};    // [heads or 1, rows, v_dim]
 };
 
 }  // namespace sextant::schemes_detail

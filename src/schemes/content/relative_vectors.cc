@@ -82,6 +82,9 @@ class RelativeTerm final : public ScoreTerm {
     for (std::int64_t i = 0; i < tile.queries; ++i) row_backward(tile, i);
   }
 
+  ValueVectors value_vectors(std::int64_t head) const noexcept override {
+    return tiles_.value_vectors(head);
+  }
   void add_values(const ScoreRect& row, const double* weights,
                   double* out) const noexcept override {
     // Keys with the same vector are one product: beyond the largest distance all have the last one.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <variant>
 #include <vector>
@@ -39,6 +40,9 @@ const TiledCase kCases[] = {
     {"shaw", {{"values", "no"}, {"max_distance", "16"}}, false},
     {"shaw", {{"values", "no"}, {"max_distance", "400"}, {"per_head", "yes"}}, false},
     {"shaw", {{"values", "no"}, {"max_distance", "40"}}, true},
+    {"shaw", {}, false},  // with vectors for values
+    {"shaw", {{"max_distance", "200"}, {"per_head", "yes"}}, false},
+    {"shaw", {{"max_distance", "0"}}, false},
     {"transformer_xl", {}, false},
     {"transformer_xl", {{"clamp_len", "50"}}, true},
     {"deberta", {{"position_buckets", "32"}, {"max_position", "128"}}, true},
@@ -62,7 +66,7 @@ std::shared_ptr<const ScoreTerm> term_of(const TiledCase& tiled) {
 
 TEST(ContentTiles, AgreeWithTheRowsInFloat64) {
   const Both q({2, kHeads, kQueries, kDim}, 1), k({2, kKeyHeads, kKeys, kDim}, 2),
-      v({2, kKeyHeads, kKeys, 20}, 3);
+      few({2, kKeyHeads, kKeys, 20}, 3), as_many({2, kKeyHeads, kKeys, kDim}, 3);
   Tensor<bool> mask({kQueries, kKeys});
   NumpyRandom random(4);
   for (bool& seen : mask.span()) seen = random.uniform() < 0.9;
@@ -82,14 +86,15 @@ TEST(ContentTiles, AgreeWithTheRowsInFloat64) {
     AttentionOptions<double> wide;
     fill(narrow, *term);
     fill(wide, *term);
-    Tensor<float> out({2, kHeads, kQueries, 20});
+    const Both& v = term->needs().value_dim > 0 ? as_many : few;
+    Tensor<float> out({2, kHeads, kQueries, v.narrow.size(3)});
     Tensor<double> expected(out.shape());
     attention<float>(q.narrow, k.narrow, v.narrow, out, narrow);
     attention<double>(q.wide, k.wide, v.wide, expected, wide);
     // A score is a sum of three chains of 24 products of numbers up to 4 x 2 and a decay of up to
     // 60, each wrong by at most (24 + 4) 2^-24 of its magnitude, some 70: an error e below 2e-4,
     // and by chance a tenth of it. A weight is wrong by 2 e relative, an output by that times its
-    // largest value, 4.
+    // largest value, 4, which a vector of Shaw's raises to 6.
     for (std::int64_t n = 0; n < out.count(); ++n) {
       ASSERT_NEAR(static_cast<double>(out.data()[n]), expected.data()[n], 2e-4) << n;
     }
@@ -98,6 +103,45 @@ TEST(ContentTiles, AgreeWithTheRowsInFloat64) {
     for (std::int64_t n = 0; n < weights.count(); ++n) {
       ASSERT_NEAR(static_cast<double>(weights.data()[n]), expected_weights.data()[n], 2e-4) << n;
     }
+  }
+}
+
+// Sums of weights beyond a span of keys, with a sink, and with weights that dropout left.
+TEST(ContentTiles, AddVectorsToTheValuesOfLongRows) {
+  constexpr std::int64_t kLong = 5000, kLast = 70;
+  const Both q({1, 2, kLast, 8}, 9), k({1, 1, kLong, 8}, 10), v({1, 1, kLong, 8}, 11);
+  const std::vector<std::int64_t> offsets{kLong - kLast};
+  std::vector<std::int64_t> ids(kLong);
+  std::iota(ids.begin(), ids.end(), 0);
+  SchemeRequest request;
+  request.width = 16;
+  request.heads = 2;
+  request.head_dim = 8;
+  request.positions = ids;
+  request.parameters = {{"max_distance", "40"}};
+  const auto term = std::get<std::shared_ptr<const ScoreTerm>>(find_scheme("shaw").make(request));
+  const std::vector<double> sinks{0.5, 6};
+  const auto fill = [&](auto& options) {
+    options.causal = Causal::at_offsets;
+    options.query_offsets = offsets;
+    options.terms = {term.get()};
+    options.sinks = sinks;
+    options.scale = 0.1;
+    options.dropout = 0.25;
+    options.dropout_seed = 3;
+  };
+  AttentionOptions<float> narrow;
+  AttentionOptions<double> wide;
+  fill(narrow);
+  fill(wide);
+  Tensor<float> out({1, 2, kLast, 8});
+  Tensor<double> expected(out.shape());
+  attention<float>(q.narrow, k.narrow, v.narrow, out, narrow);
+  attention<double>(q.wide, k.wide, v.wide, expected, wide);
+  // Scores are below 8 and wrong by 16 2^-24 of that: 1e-5. Sums of weights are wrong by 128 + 32
+  // + 2 roundings at most, another 1e-5; by chance a tenth. Values and vectors are below 5.
+  for (std::int64_t n = 0; n < out.count(); ++n) {
+    ASSERT_NEAR(static_cast<double>(out.data()[n]), expected.data()[n], 5e-5) << n;
   }
 }
 
@@ -157,7 +201,9 @@ TEST(ContentTiles, AreForTermsThatHaveThemAndPlansSaySo) {
   };
   EXPECT_EQ(kernel(*term_of(kCases[0])), "queries in lanes");
   EXPECT_EQ(kernel(*term_of({"cope", {}, false})), "plain rows");
-  EXPECT_EQ(kernel(*term_of({"shaw", {}, false})), "plain rows");  // it adds to values
+  EXPECT_EQ(kernel(*term_of({"shaw", {}, false})), "queries in lanes");
+  EXPECT_EQ(kernel(*term_of({"shaw", {}, true})), "plain rows");  // not distances of indices
+  EXPECT_EQ(kernel(*term_of({"shaw", {{"max_distance", "256"}}, false})), "plain rows");
   options.softcap = 5;
   EXPECT_EQ(kernel(*term_of(kCases[0])), "plain rows");
 }

@@ -74,6 +74,9 @@ class Watched final : public ScoreTerm {
     wrong_ += !ds.margins_are_untouched() || !scratch.margins_are_untouched();
     ++asked_;
   }
+  ValueVectors value_vectors(std::int64_t head) const noexcept override {
+    return term_.value_vectors(head);
+  }
   void add_values(const ScoreRect& row, const double* weights,
                   double* out) const noexcept override {
     term_.add_values(row, weights, out);
