@@ -27,6 +27,8 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+using TileVector = hn::Vec<TileTag>;
+
 // The channels of a 32-bit word of keys. Those of float16 are widened before.
 template <class T>
 inline constexpr int kWordChannels = 1;
