@@ -50,14 +50,15 @@ using In = View<const float>;
 using Out = View<float>;
 using RowsIn = ops::Rows<const float>;
 using RowsOut = ops::Rows<float>;
+using Weights = WeightView<float>;
 
 // clang-format off
 SEXTANT_TIMED(products, linear,
-  "_ZN7sextant3ops6linearIfEEvNS0_4RowsIKT_EES5_PS4_NS2_IS3_EEi",
-  void, (RowsIn x, RowsIn w, const float* bias, RowsOut y, int threads), (x, w, bias, y, threads))
+  "_ZN7sextant3ops6linearIfEEvNS0_4RowsIKT_EERKNS_10WeightViewIS3_EEPS4_NS2_IS3_EEi",
+  void, (RowsIn x, const Weights& w, const float* bias, RowsOut y, int threads), (x, w, bias, y, threads))
 SEXTANT_TIMED(products, linear_relu,
-  "_ZN7sextant3ops11linear_reluIfEEvNS_4ViewIKT_EES5_PS4_NS2_IS3_EEi",
-  void, (In x, In w, const float* bias, Out y, int threads), (x, w, bias, y, threads))
+  "_ZN7sextant3ops11linear_reluIfEEvNS_4ViewIKT_EERKNS_10WeightViewIS3_EEPS4_NS2_IS3_EEi",
+  void, (In x, const Weights& w, const float* bias, Out y, int threads), (x, w, bias, y, threads))
 SEXTANT_TIMED(products, relu_input_gradient,
   "_ZN7sextant3ops26relu_linear_input_gradientIfEEvNS_4ViewIKT_EES5_S5_NS2_IS3_EEi",
   void, (In dy, In w, In x, Out dx, int threads), (dy, w, x, dx, threads))
