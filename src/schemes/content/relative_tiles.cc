@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "core/arrays/converted.h"
+#include "kernels/attention/bias_rows.h"
 #include "kernels/attention/geometry.h"
 #include "kernels/attention/row_products.h"
 
@@ -41,6 +42,48 @@ float plus(float score, float term) noexcept {
   return score == kHidden ? kHidden : score + term;
 }
 
+// The columns of the diagonals of a tile, in runs.
+struct DiagonalRuns {
+  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
+
+  // Diagonals [begin, end) have the columns column, column + step, ... ; or kNone, all of them.
+  struct Run {
+    std::int64_t begin, end, column, step;
+  };
+
+  // Diagonals come in ascending order from 0 on.
+  void add(std::int64_t diagonal, std::int64_t column) noexcept {
+    if (count > 0) {
+      Run& last = all[count - 1];
+      if (column == kNone || last.column == kNone) {
+        if (column == last.column) {
+          last.end = diagonal + 1;
+          return;
+        }
+      } else {
+        const std::int64_t length = diagonal - last.begin;
+        const std::int64_t step = column - (last.column + last.step * (length - 1));
+        if (length == 1 && step >= -1 && step <= 1) last.step = step;
+        if (step == last.step) {
+          last.end = diagonal + 1;
+          return;
+        }
+      }
+    }
+    all[count++] = {diagonal, diagonal + 1, column, 0};
+  }
+
+  // The run that has this diagonal.
+  std::int64_t run_of(std::int64_t diagonal) const noexcept {
+    const Run* run = std::upper_bound(all, all + count, diagonal,
+                                      [](std::int64_t at, const Run& one) { return at < one.end; });
+    return run - all;
+  }
+
+  std::int64_t count = 0;
+  Run all[kernels::kQueryBlock + kernels::kKeyBlock];
+};
+
 }  // namespace
 
 // Products of rows with the vectors [first, first + columns) of a table, for the pairs of a tile.
@@ -56,13 +99,11 @@ struct RelativeTiles::Products {
 
 RelativeTiles::RelativeTiles(const RelativeVectors& vectors)
     : v_(vectors), max_distance_(static_cast<std::int64_t>(vectors.rows.size()) / 2) {
-  for (std::size_t n = 0; n < v_.rows.size(); ++n) {
-    table_rows_ = std::max<std::int64_t>(table_rows_, v_.rows[n] + 1);
-    ascends_by_one_ = ascends_by_one_ && v_.rows[n] == static_cast<std::int32_t>(n);
-  }
+  for (const std::int32_t row : v_.rows) table_rows_ = std::max<std::int64_t>(table_rows_, row + 1);
   for (std::size_t n = 1; n < v_.ids.size(); ++n) {
-    if (v_.ids[n] != v_.ids[n - 1] + 1 && table_rows_ > kMaxJumps) fits_ = false;
+    ids_jump_ = ids_jump_ || v_.ids[n] != v_.ids[n - 1] + 1;
   }
+  if (ids_jump_ && table_rows_ > kMaxJumps) fits_ = false;
   if (!fits_) return;
   columns_ = in_groups(table_rows_);
   if (is_there(v_.key_table)) key_table_ = transposed(v_.key_table, columns_);
@@ -76,8 +117,8 @@ RelativeTiles::RelativeTiles(const RelativeVectors& vectors)
     }
   }
   if (is_there(v_.position_bias)) position_bias_ = converted<float>(v_.position_bias);
-  // Ids make distances that those of indices do not tell.
-  if (is_there(v_.value_table) && v_.ids.empty()) value_table_ = converted<float>(v_.value_table);
+  // Where ids jump, distances are not those of indices.
+  if (is_there(v_.value_table) && !ids_jump_) value_table_ = converted<float>(v_.value_table);
 }
 
 ValueVectors RelativeTiles::value_vectors(std::int64_t head) const noexcept {
@@ -104,39 +145,70 @@ void RelativeTiles::add_products(const Products& p) const noexcept {
                          .columns = p.columns,
                          .c = p.products,
                          .c_row = kChunk});
+  if (ids_jump_) return add_by_ids(p);
+  for (std::int64_t key = 0; key < tile.keys; key += kernels::kKeyBlock) {
+    add_diagonals(p, key, std::min<std::int64_t>(tile.keys, key + kernels::kKeyBlock));
+  }
+}
+
+// Keys [begin, end) of a tile. Pairs of one diagonal have one column, and along a row the columns
+// are runs: the same one beyond the largest distance or within a bucket, else mostly neighbours.
+void RelativeTiles::add_diagonals(const Products& p, std::int64_t begin,
+                                  std::int64_t end) const noexcept {
+  const ScoreTile<float>& tile = p.tile;
+  DiagonalRuns runs;
+  const std::int64_t last_query = tile.queries - 1;
+  const std::int64_t lowest = tile.first_key + begin - tile.diagonal_key(last_query);
+  for (std::int64_t n = 0; n < end - begin + last_query; ++n) {
+    const std::int64_t column = row_at(lowest + n) - p.first;
+    runs.add(n, column >= 0 && column < p.columns ? column : DiagonalRuns::kNone);
+  }
+  const auto scale = static_cast<float>(tile.scale);
+  for (std::int64_t i = 0; i < tile.queries; ++i) {
+    const std::int64_t shift = last_query - i - begin;  // from a key to its diagonal
+    float* const to = tile.scores + i * tile.stride;
+    for (std::int64_t r = runs.run_of(begin + shift); r < runs.count; ++r) {
+      const DiagonalRuns::Run& run = runs.all[r];
+      const std::int64_t from = std::max(begin, run.begin - shift);
+      const std::int64_t to_key = std::min(end, run.end - shift);
+      if (from >= to_key) break;
+      if (run.column == DiagonalRuns::kNone) continue;
+      const std::int64_t column = run.column + run.step * (from + shift - run.begin);
+      if (p.by_key) {
+        const float* product = p.products + from * kChunk + column;
+        for (std::int64_t j = from; j < to_key; ++j, product += kChunk + run.step) {
+          to[j] = plus(to[j], scale * *product);
+        }
+        continue;
+      }
+      kernels::add_to_visible(p.products + i * kChunk + column, run.step, scale, to_key - from,
+                              to + from);
+    }
+  }
+}
+
+// Of ids that are not consecutive every pair has a distance of its own.
+void RelativeTiles::add_by_ids(const Products& p) const noexcept {
+  const ScoreTile<float>& tile = p.tile;
   const auto scale = static_cast<float>(tile.scale);
   const auto id_count = static_cast<std::int64_t>(v_.ids.size());
   for (std::int64_t i = 0; i < tile.queries; ++i) {
     const std::int64_t diagonal = tile.diagonal_key(i);
-    if (id_count > 0 && (diagonal < 0 || diagonal >= id_count)) continue;  // no visible keys
+    if (diagonal < 0 || diagonal >= id_count) continue;  // no visible keys
+    const std::int64_t query_id = v_.ids[static_cast<std::size_t>(diagonal)];
     float* to = tile.scores + i * tile.stride;
-    std::int64_t j = 0;
-    const auto general = [&](std::int64_t end) {
-      for (; j < end; ++j) {
-        const std::int64_t key = tile.first_key + j;
-        const std::int64_t distance = id_count == 0
-                                          ? key - diagonal
-                                          : v_.ids[static_cast<std::size_t>(key)] -
-                                                v_.ids[static_cast<std::size_t>(diagonal)];
-        const std::int64_t at = std::clamp(distance, -max_distance_, max_distance_) + max_distance_;
-        const std::int64_t column = v_.rows[static_cast<std::size_t>(at)] - p.first;
-        if (column < 0 || column >= p.columns) continue;
-        to[j] = plus(to[j], scale * p.products[(p.by_key ? j : i) * kChunk + column]);
-      }
-    };
-    if (id_count == 0 && ascends_by_one_ && !p.by_key) {
-      // Between the clipped distances a row's vectors are contiguous.
-      const std::int64_t shift =
-          tile.first_key - diagonal + max_distance_ - p.first;  // of key 0's column
-      const std::int64_t first = std::max<std::int64_t>(0, p.first) - p.first;
-      const std::int64_t last = std::min(p.columns, 2 * max_distance_ + 1 - p.first);
-      const std::int64_t begin = std::clamp<std::int64_t>(first - shift, 0, tile.keys);
-      const std::int64_t end = std::clamp<std::int64_t>(last - shift, begin, tile.keys);
-      general(begin);
-      for (; j < end; ++j) to[j] = plus(to[j], scale * p.products[i * kChunk + shift + j]);
+    for (std::int64_t j = 0; j < tile.keys; ++j) {
+      const std::int64_t key_id = v_.ids[static_cast<std::size_t>(tile.first_key + j)];
+      const std::int64_t column = row_at(key_id - query_id) - p.first;
+      if (column < 0 || column >= p.columns) continue;
+      to[j] = plus(to[j], scale * p.products[(p.by_key ? j : i) * kChunk + column]);
     }
-    general(tile.keys);
   }
+}
+
+std::int64_t RelativeTiles::row_at(std::int64_t distance) const noexcept {
+  const std::int64_t at = std::clamp(distance, -max_distance_, max_distance_) + max_distance_;
+  return v_.rows[static_cast<std::size_t>(at)];
 }
 
 void RelativeTiles::add(const ScoreTile<float>& tile) const noexcept {
@@ -157,11 +229,9 @@ void RelativeTiles::add(const ScoreTile<float>& tile) const noexcept {
                            .columns = kQueryGroup,
                            .c = products,
                            .c_row = kQueryGroup});
+    for (std::int64_t j = 0; j < tile.keys; ++j) products[j] = products[j * kQueryGroup];
     for (std::int64_t i = 0; i < tile.queries; ++i) {
-      for (std::int64_t j = 0; j < tile.keys; ++j) {
-        float& to = tile.scores[i * tile.stride + j];
-        to = plus(to, scale * products[j * kQueryGroup]);
-      }
+      kernels::add_to_visible(products, 1, scale, tile.keys, tile.scores + i * tile.stride);
     }
   }
   const float* q = tile.q;
@@ -190,10 +260,6 @@ void RelativeTiles::add(const ScoreTile<float>& tile) const noexcept {
     min_query = *queries.first;
     max_query = *queries.second;
   }
-  const auto row_at = [&](std::int64_t distance) {
-    const std::int64_t at = std::clamp(distance, -max_distance_, max_distance_) + max_distance_;
-    return static_cast<std::int64_t>(v_.rows[static_cast<std::size_t>(at)]);
-  };
   const std::int64_t one = row_at(min_key - max_query), other = row_at(max_key - min_query);
   const std::int64_t end = std::max(one, other) + 1;
   for (std::int64_t first = std::min(one, other) / kQueryGroup * kQueryGroup; first < end;

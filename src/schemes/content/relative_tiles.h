@@ -23,11 +23,14 @@ class RelativeTiles {
 
  private:
   struct Products;
+  std::int64_t row_at(std::int64_t distance) const noexcept;
   void add_products(const Products& products) const noexcept;
+  void add_diagonals(const Products& products, std::int64_t begin, std::int64_t end) const noexcept;
+  void add_by_ids(const Products& products) const noexcept;
 
   const RelativeVectors& v_;
   std::int64_t max_distance_, table_rows_ = 0, columns_ = 0;
-  bool fits_ = true, ascends_by_one_ = true;
+  bool fits_ = true, ids_jump_ = false;
   // float32, transposed: [heads or 1, head_dim, columns_].
   Tensor<float> key_table_{}, query_table_{};
   Tensor<float> content_bias_{};   // [heads, head_dim, kQueryGroup], in column 0

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "kernels/attention/bias_rows.h"
 #include "sextant/core/error.h"
 
 namespace sextant::schemes_detail {
@@ -122,9 +123,7 @@ void FireBias::add(const ScoreTile<float>& tile) const noexcept {
         return;
       }
       const double* from = psi_.data() + span_ + step * distance;
-      for (std::int64_t i = 0; i < keys; ++i) {
-        to[i] += static_cast<float>(slope * from[i] + intercept);
-      }
+      kernels::add_line(from, slope, intercept, keys, to);
     };
     for_each_piece(scale, query_id, key_id, begin, all, line);
   };

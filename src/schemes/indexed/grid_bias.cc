@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "kernels/attention/bias_rows.h"
 #include "schemes/distance/distances.h"
 #include "schemes/ids/grid.h"
 #include "sextant/core/error.h"
@@ -92,7 +93,7 @@ void GridBias::for_each_piece(const ScoreRect& tile, std::int64_t row_stride, Pi
         keys = std::min(end - at, std::max<std::int64_t>(cells - key, 0));
         if (keys > 0) {
           std::int64_t offset = grid_.offset(query, key);
-          std::int64_t count = std::min(keys, grid_.columns - key % grid_.columns);
+          std::int64_t count = std::min(keys, (grid_.row_of(key) + 1) * grid_.columns - key);
           while (keys > 0) {
             piece(offset, at, count);
             at += count;
@@ -135,8 +136,7 @@ void GridBias::add(const ScoreTile<float>& tile) const noexcept {
   for_each_piece(
       tile, tile.stride,
       [&](std::int64_t offset, std::int64_t at, std::int64_t keys) {
-        const float* from = last - offset;
-        for (std::int64_t i = 0; i < keys; ++i) scores[at + i] += from[i];
+        kernels::add_row(last - offset, keys, scores + at);
       },
       hide);
 }

@@ -23,8 +23,13 @@ struct Grid {
   // The number of the offset of query (r, c) from key (r', c'): (r - r' + rows - 1) (2 columns - 1)
   // + c - c' + columns - 1.
   std::int64_t offset(std::int64_t query, std::int64_t key) const noexcept {
-    return (query / columns - key / columns + rows - 1) * (2 * columns - 1) + query % columns -
-           key % columns + columns - 1;
+    const std::int64_t query_row = row_of(query), key_row = row_of(key);
+    return (query_row - key_row + rows - 1) * (2 * columns - 1) + query - key -
+           (query_row - key_row) * columns + columns - 1;
+  }
+  // Cells are below 2^31, and a division of 32 bits takes half the time of one of 64.
+  std::int64_t row_of(std::int64_t cell) const noexcept {
+    return static_cast<std::uint32_t>(cell) / static_cast<std::uint32_t>(columns);
   }
 };
 
