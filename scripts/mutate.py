@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Breaks the code in one place at a time and says which test notices: scripts/mutate.py [--list FILE] [--only TEXT] [--build FOLDER | --check]
 
-Every line of the list (tests/mutations.txt) is `file | what is broken | old text | new text | test program`. The old text must
-stand in the file exactly once. The tree must have no uncommitted changes; every file is put back. Programs of one process end at the
+Every line of the list (tests/mutations.txt) is `file | what is broken | old text | new text | test program`. After the name of a
+program of C++ tests there may be a filter of tests that run before all of them. The old text must stand in the file exactly once. The tree must have no uncommitted changes; every file is put back. Programs of one process end at the
 first test that fails. Prints a Markdown table; exit code 1 when a mutation survives, that is, when its test program passes, and when it
 does not compile. ranks_tests run as three processes of MPI, files of Python by pytest; both need a folder that
 has them: scripts/mutate.py --only src/ranks --build build/ranks, scripts/mutate.py --only python/ --build build/release
@@ -54,12 +54,16 @@ def command_of(build, program):
 
 def tests_that_fail(build, program):
     """The names of the failed tests, or how the program ended without one."""
+    program, _, first = program.partition(" ")
     targets, command = command_of(build, program)
     if run(["ninja", "-C", build, *targets]).returncode != 0:
         raise DoesNotCompile
     if program.startswith("web/"):
         run([sys.executable, "web/build_page.py", f"{build}/bin", "out/explorer"], check=True)
-    ran = run(["timeout", "300" if program == "ranks_tests" else "900", *command])
+    limit = "300" if program == "ranks_tests" else "900"
+    ran = run(["timeout", limit, *command, *([f"--gtest_filter={first}"] if first else [])])
+    if first and ran.returncode == 0:
+        ran = run(["timeout", limit, *command])
     if ran.returncode == 124:
         return ["does not end"]
     failed = list(dict.fromkeys(re.findall(r"^(?:\[  FAILED  \]|FAILED \S+?::) ?([\w/.]+)", ran.stdout, re.M)))
