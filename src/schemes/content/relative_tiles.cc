@@ -42,46 +42,35 @@ float plus(float score, float term) noexcept {
   return score == kHidden ? kHidden : score + term;
 }
 
-// The columns of the diagonals of a tile, in runs.
+// The columns of the diagonals of a tile, if they are a few runs: neighbours, or the same one
+// beyond the largest distance.
 struct DiagonalRuns {
-  static constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::min();
-
-  // Diagonals [begin, end) have the columns column, column + step, ... ; or kNone, all of them.
+  // Diagonals [begin, end) have the columns column, column + step, ...
   struct Run {
     std::int64_t begin, end, column, step;
   };
 
   // Diagonals come in ascending order from 0 on.
   void add(std::int64_t diagonal, std::int64_t column) noexcept {
+    if (!are_few()) return;
     if (count > 0) {
       Run& last = all[count - 1];
-      if (column == kNone || last.column == kNone) {
-        if (column == last.column) {
-          last.end = diagonal + 1;
-          return;
-        }
-      } else {
-        const std::int64_t length = diagonal - last.begin;
-        const std::int64_t step = column - (last.column + last.step * (length - 1));
-        if (length == 1 && step >= -1 && step <= 1) last.step = step;
-        if (step == last.step) {
-          last.end = diagonal + 1;
-          return;
-        }
+      const std::int64_t length = diagonal - last.begin;
+      const std::int64_t step = column - (last.column + last.step * (length - 1));
+      if (length == 1 && step >= -1 && step <= 1) last.step = step;
+      if (step == last.step) {
+        last.end = diagonal + 1;
+        return;
       }
     }
-    all[count++] = {diagonal, diagonal + 1, column, 0};
+    if (count < kFew) all[count] = {diagonal, diagonal + 1, column, 0};
+    ++count;
   }
+  bool are_few() const noexcept { return count <= kFew; }
 
-  // The run that has this diagonal.
-  std::int64_t run_of(std::int64_t diagonal) const noexcept {
-    const Run* run = std::upper_bound(all, all + count, diagonal,
-                                      [](std::int64_t at, const Run& one) { return at < one.end; });
-    return run - all;
-  }
-
+  static constexpr std::int64_t kFew = 4;
   std::int64_t count = 0;
-  Run all[kernels::kQueryBlock + kernels::kKeyBlock];
+  Run all[kFew];
 };
 
 }  // namespace
@@ -151,38 +140,57 @@ void RelativeTiles::add_products(const Products& p) const noexcept {
   }
 }
 
-// Keys [begin, end) of a tile. Pairs of one diagonal have one column, and along a row the columns
-// are runs: the same one beyond the largest distance or within a bucket, else mostly neighbours.
+// Keys [begin, end) of a tile. Pairs of one diagonal have one column.
 void RelativeTiles::add_diagonals(const Products& p, std::int64_t begin,
                                   std::int64_t end) const noexcept {
   const ScoreTile<float>& tile = p.tile;
-  DiagonalRuns runs;
-  const std::int64_t last_query = tile.queries - 1;
-  const std::int64_t lowest = tile.first_key + begin - tile.diagonal_key(last_query);
-  for (std::int64_t n = 0; n < end - begin + last_query; ++n) {
-    const std::int64_t column = row_at(lowest + n) - p.first;
-    runs.add(n, column >= 0 && column < p.columns ? column : DiagonalRuns::kNone);
-  }
   const auto scale = static_cast<float>(tile.scale);
+  const std::int64_t last_query = tile.queries - 1, count = end - begin + last_query;
+  const std::int64_t lowest = tile.first_key + begin - tile.diagonal_key(last_query);
+  std::int32_t columns[kernels::kQueryBlock + kernels::kKeyBlock];
+  DiagonalRuns runs;
+  bool has_all = true;
+  for (std::int64_t n = 0; n < count; ++n) {
+    columns[n] = static_cast<std::int32_t>(row_at(lowest + n) - p.first);
+    has_all = has_all && columns[n] >= 0 && columns[n] < p.columns;
+    runs.add(n, columns[n]);
+  }
+  if (!has_all) {  // a row of more keys than there are columns at a time
+    for (std::int64_t n = 0; n < count; ++n) {
+      const std::int64_t j = begin + n;
+      if (last_query > 0 || columns[n] < 0 || columns[n] >= p.columns) continue;
+      float& to = tile.scores[j];
+      to = plus(to, scale * p.products[(p.by_key ? j : 0) * kChunk + columns[n]]);
+    }
+    return;
+  }
+  if (p.by_key || !runs.are_few()) {
+    constexpr auto kStride = static_cast<std::int32_t>(kChunk);
+    return kernels::add_diagonals_to_visible(
+        {.products = p.products + (p.by_key ? begin : 0) * kChunk,
+         .by_query = p.by_key ? 0 : kStride,
+         .by_key = p.by_key ? kStride : 0,
+         .columns = columns,
+         .queries = tile.queries,
+         .keys = end - begin,
+         .to = tile.scores + begin,
+         .to_row = tile.stride},
+        scale);
+  }
+  const auto add = [scale](const kernels::BiasRow* rows, std::int64_t size) {
+    kernels::add_to_visible(rows, size, scale);
+  };
+  kernels::RowList<kernels::BiasRow, decltype(add)> rows(add);
   for (std::int64_t i = 0; i < tile.queries; ++i) {
     const std::int64_t shift = last_query - i - begin;  // from a key to its diagonal
-    float* const to = tile.scores + i * tile.stride;
-    for (std::int64_t r = runs.run_of(begin + shift); r < runs.count; ++r) {
+    for (std::int64_t r = 0; r < runs.count; ++r) {
       const DiagonalRuns::Run& run = runs.all[r];
       const std::int64_t from = std::max(begin, run.begin - shift);
-      const std::int64_t to_key = std::min(end, run.end - shift);
-      if (from >= to_key) break;
-      if (run.column == DiagonalRuns::kNone) continue;
+      const std::int64_t to = std::min(end, run.end - shift);
+      if (from >= to) continue;
       const std::int64_t column = run.column + run.step * (from + shift - run.begin);
-      if (p.by_key) {
-        const float* product = p.products + from * kChunk + column;
-        for (std::int64_t j = from; j < to_key; ++j, product += kChunk + run.step) {
-          to[j] = plus(to[j], scale * *product);
-        }
-        continue;
-      }
-      kernels::add_to_visible(p.products + i * kChunk + column, run.step, scale, to_key - from,
-                              to + from);
+      rows.add({p.products + i * kChunk + column, tile.scores + i * tile.stride + from,
+                static_cast<std::int32_t>(to - from), static_cast<std::int32_t>(run.step)});
     }
   }
 }
@@ -230,9 +238,11 @@ void RelativeTiles::add(const ScoreTile<float>& tile) const noexcept {
                            .c = products,
                            .c_row = kQueryGroup});
     for (std::int64_t j = 0; j < tile.keys; ++j) products[j] = products[j * kQueryGroup];
+    kernels::BiasRow rows[kernels::kQueryBlock];
     for (std::int64_t i = 0; i < tile.queries; ++i) {
-      kernels::add_to_visible(products, 1, scale, tile.keys, tile.scores + i * tile.stride);
+      rows[i] = {products, tile.scores + i * tile.stride, static_cast<std::int32_t>(tile.keys), 1};
     }
+    kernels::add_to_visible(rows, tile.queries, scale);
   }
   const float* q = tile.q;
   std::int64_t q_stride = tile.q_stride;

@@ -110,6 +110,7 @@ void FireBias::add(const ScoreTile<float>& tile) const noexcept {
   const auto hide = [&](std::int64_t at, std::int64_t keys) {
     std::fill_n(tile.scores + at, keys, kHiddenScore);
   };
+  kernels::RowList<kernels::BiasLine, decltype(&kernels::add_lines)> lines(&kernels::add_lines);
   const auto run = [&](std::int64_t query_id, std::int64_t key_id, std::int64_t begin,
                        std::int64_t all) {
     const double scale = scale_of(query_id);
@@ -123,7 +124,7 @@ void FireBias::add(const ScoreTile<float>& tile) const noexcept {
         return;
       }
       const double* from = psi_.data() + span_ + step * distance;
-      kernels::add_line(from, slope, intercept, keys, to);
+      lines.add({from, to, keys, slope, intercept});
     };
     for_each_piece(scale, query_id, key_id, begin, all, line);
   };

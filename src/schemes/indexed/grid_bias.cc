@@ -133,10 +133,11 @@ void GridBias::add(const ScoreTile<float>& tile) const noexcept {
   };
   const std::int64_t offsets = grid_.offsets();
   const float* last = reversed_.data() + tile.head * offsets + offsets - 1;
+  kernels::RowList<kernels::BiasRow, decltype(&kernels::add_rows)> rows(&kernels::add_rows);
   for_each_piece(
       tile, tile.stride,
       [&](std::int64_t offset, std::int64_t at, std::int64_t keys) {
-        kernels::add_row(last - offset, keys, scores + at);
+        rows.add({last - offset, scores + at, static_cast<std::int32_t>(keys), 1});
       },
       hide);
 }
