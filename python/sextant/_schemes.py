@@ -900,6 +900,8 @@ def rotary(
     attn_scale: float = 0.0,
     floor_scale: float = 8192.0,
     floor_offset: int = 1,
+    growth: Literal["steps", "log_n"] = "steps",
+    train_length: int = 2048,
     dtype: DType = "float32",
 ) -> _core.RotationTable:
     r"""Rotates pairs of channels of q and k by position times frequency; scores depend on distances
@@ -940,6 +942,9 @@ def rotary(
         attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
         floor_scale (>= 1): positions per step of the growth
         floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        growth (steps | log_n): factor of queries at position p. steps: by attn_scale, every
+            floor_scale positions; log_n: max(1, ln(p + 1) / ln(train_length))
+        train_length (2 .. 2^53): log_n: tokens of the training texts; queries grow beyond
         dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
@@ -953,7 +958,7 @@ def rotary(
     Source:
         Su et al. 2021, 2104.09864
     """
-    return cast("_core.RotationTable", _core.make("rotary", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset, "growth": growth, "train_length": train_length}, None, dtype, None))
 
 
 def rotary_axial(
@@ -977,6 +982,8 @@ def rotary_axial(
     attn_scale: float = 0.0,
     floor_scale: float = 8192.0,
     floor_offset: int = 1,
+    growth: Literal["steps", "log_n"] = "steps",
+    train_length: int = 2048,
     dtype: DType = "float32",
 ) -> _core.RotationTable:
     r"""Rotary for images: some pairs are rotated by the row, the others by the column.
@@ -1020,6 +1027,9 @@ def rotary_axial(
         attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
         floor_scale (>= 1): positions per step of the growth
         floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        growth (steps | log_n): factor of queries at position p. steps: by attn_scale, every
+            floor_scale positions; log_n: max(1, ln(p + 1) / ln(train_length))
+        train_length (2 .. 2^53): log_n: tokens of the training texts; queries grow beyond
         dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
@@ -1033,7 +1043,7 @@ def rotary_axial(
     Source:
         EVA-02, Fang et al. 2023, 2303.11331; rope-vit, Heo et al. 2024, 2403.13298
     """
-    return cast("_core.RotationTable", _core.make("rotary_axial", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "order": order, "frequencies": frequencies, "axis_dims": axis_dims, "coordinates": coordinates, "first": first, "columns": columns, "rows": rows, "pretrained_columns": pretrained_columns, "pretrained_rows": pretrained_rows, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_axial", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "order": order, "frequencies": frequencies, "axis_dims": axis_dims, "coordinates": coordinates, "first": first, "columns": columns, "rows": rows, "pretrained_columns": pretrained_columns, "pretrained_rows": pretrained_rows, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset, "growth": growth, "train_length": train_length}, None, dtype, None))
 
 
 def rotary_dynamic_ntk(
@@ -1053,6 +1063,8 @@ def rotary_dynamic_ntk(
     attn_scale: float = 0.0,
     floor_scale: float = 8192.0,
     floor_offset: int = 1,
+    growth: Literal["steps", "log_n"] = "steps",
+    train_length: int = 2048,
     dtype: DType = "float32",
 ) -> _core.RotationTable:
     r"""Rotary whose base grows with the length of the text beyond that of training.
@@ -1085,6 +1097,9 @@ def rotary_dynamic_ntk(
         attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
         floor_scale (>= 1): positions per step of the growth
         floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        growth (steps | log_n): factor of queries at position p. steps: by attn_scale, every
+            floor_scale positions; log_n: max(1, ln(p + 1) / ln(train_length))
+        train_length (2 .. 2^53): log_n: tokens of the training texts; queries grow beyond
         dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
@@ -1098,7 +1113,7 @@ def rotary_dynamic_ntk(
     Source:
         emozilla 2023; Peng et al. 2023, 2309.00071, section 3.3
     """
-    return cast("_core.RotationTable", _core.make("rotary_dynamic_ntk", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "max_length": max_length, "length": length, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_dynamic_ntk", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "max_length": max_length, "length": length, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset, "growth": growth, "train_length": train_length}, None, dtype, None))
 
 
 def rotary_linear(
@@ -1116,6 +1131,8 @@ def rotary_linear(
     attn_scale: float = 0.0,
     floor_scale: float = 8192.0,
     floor_offset: int = 1,
+    growth: Literal["steps", "log_n"] = "steps",
+    train_length: int = 2048,
     dtype: DType = "float32",
 ) -> _core.RotationTable:
     r"""Rotary with positions divided by a factor, so that a longer text fits the trained range.
@@ -1144,6 +1161,9 @@ def rotary_linear(
         attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
         floor_scale (>= 1): positions per step of the growth
         floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        growth (steps | log_n): factor of queries at position p. steps: by attn_scale, every
+            floor_scale positions; log_n: max(1, ln(p + 1) / ln(train_length))
+        train_length (2 .. 2^53): log_n: tokens of the training texts; queries grow beyond
         dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
@@ -1157,7 +1177,7 @@ def rotary_linear(
     Source:
         Chen et al. 2023, 2306.15595
     """
-    return cast("_core.RotationTable", _core.make("rotary_linear", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_linear", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset, "growth": growth, "train_length": train_length}, None, dtype, None))
 
 
 def rotary_llama3(
@@ -1178,6 +1198,8 @@ def rotary_llama3(
     attn_scale: float = 0.0,
     floor_scale: float = 8192.0,
     floor_offset: int = 1,
+    growth: Literal["steps", "log_n"] = "steps",
+    train_length: int = 2048,
     dtype: DType = "float32",
 ) -> _core.RotationTable:
     r"""Rotary with slow pairs slowed further by a factor and fast pairs kept.
@@ -1216,6 +1238,9 @@ def rotary_llama3(
         attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
         floor_scale (>= 1): positions per step of the growth
         floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        growth (steps | log_n): factor of queries at position p. steps: by attn_scale, every
+            floor_scale positions; log_n: max(1, ln(p + 1) / ln(train_length))
+        train_length (2 .. 2^53): log_n: tokens of the training texts; queries grow beyond
         dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
@@ -1229,7 +1254,7 @@ def rotary_llama3(
     Source:
         Llama 3, 2407.21783
     """
-    return cast("_core.RotationTable", _core.make("rotary_llama3", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "low_freq_factor": low_freq_factor, "high_freq_factor": high_freq_factor, "original_length": original_length, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_llama3", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "low_freq_factor": low_freq_factor, "high_freq_factor": high_freq_factor, "original_length": original_length, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset, "growth": growth, "train_length": train_length}, None, dtype, None))
 
 
 def rotary_longrope(
@@ -1253,6 +1278,8 @@ def rotary_longrope(
     attn_scale: float = 0.0,
     floor_scale: float = 8192.0,
     floor_offset: int = 1,
+    growth: Literal["steps", "log_n"] = "steps",
+    train_length: int = 2048,
     dtype: DType = "float32",
 ) -> _core.RotationTable:
     r"""Rotary with a divisor for every pair, found by search; another list for long texts.
@@ -1290,6 +1317,9 @@ def rotary_longrope(
         attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
         floor_scale (>= 1): positions per step of the growth
         floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        growth (steps | log_n): factor of queries at position p. steps: by attn_scale, every
+            floor_scale positions; log_n: max(1, ln(p + 1) / ln(train_length))
+        train_length (2 .. 2^53): log_n: tokens of the training texts; queries grow beyond
         dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
@@ -1303,7 +1333,7 @@ def rotary_longrope(
     Source:
         Ding et al. 2024, 2402.13753
     """
-    return cast("_core.RotationTable", _core.make("rotary_longrope", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "short_factor": short_factor, "long_factor": long_factor, "original_length": original_length, "max_length": max_length, "factor": factor, "attention_factor": attention_factor, "length": length, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_longrope", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "short_factor": short_factor, "long_factor": long_factor, "original_length": original_length, "max_length": max_length, "factor": factor, "attention_factor": attention_factor, "length": length, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset, "growth": growth, "train_length": train_length}, None, dtype, None))
 
 
 def rotary_mixed(
@@ -1374,6 +1404,8 @@ def rotary_ntk(
     attn_scale: float = 0.0,
     floor_scale: float = 8192.0,
     floor_offset: int = 1,
+    growth: Literal["steps", "log_n"] = "steps",
+    train_length: int = 2048,
     dtype: DType = "float32",
 ) -> _core.RotationTable:
     r"""Rotary with a larger base, chosen so that the slowest pair is slowed by a given factor.
@@ -1403,6 +1435,9 @@ def rotary_ntk(
         attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
         floor_scale (>= 1): positions per step of the growth
         floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        growth (steps | log_n): factor of queries at position p. steps: by attn_scale, every
+            floor_scale positions; log_n: max(1, ln(p + 1) / ln(train_length))
+        train_length (2 .. 2^53): log_n: tokens of the training texts; queries grow beyond
         dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
@@ -1416,7 +1451,7 @@ def rotary_ntk(
     Source:
         bloc97 2023; Peng et al. 2023, 2309.00071, section 3.1
     """
-    return cast("_core.RotationTable", _core.make("rotary_ntk", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_ntk", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset, "growth": growth, "train_length": train_length}, None, dtype, None))
 
 
 def rotary_proportional(
@@ -1435,6 +1470,8 @@ def rotary_proportional(
     attn_scale: float = 0.0,
     floor_scale: float = 8192.0,
     floor_offset: int = 1,
+    growth: Literal["steps", "log_n"] = "steps",
+    train_length: int = 2048,
     dtype: DType = "float32",
 ) -> _core.RotationTable:
     r"""Rotary whose slow pairs are not rotated and do not depend on the position.
@@ -1465,6 +1502,9 @@ def rotary_proportional(
         attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
         floor_scale (>= 1): positions per step of the growth
         floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        growth (steps | log_n): factor of queries at position p. steps: by attn_scale, every
+            floor_scale positions; log_n: max(1, ln(p + 1) / ln(train_length))
+        train_length (2 .. 2^53): log_n: tokens of the training texts; queries grow beyond
         dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
@@ -1478,7 +1518,7 @@ def rotary_proportional(
     Source:
         Barbero et al. 2024, 2410.06205
     """
-    return cast("_core.RotationTable", _core.make("rotary_proportional", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "proportion": proportion, "factor": factor, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_proportional", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "proportion": proportion, "factor": factor, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset, "growth": growth, "train_length": train_length}, None, dtype, None))
 
 
 def rotary_sections(
@@ -1495,6 +1535,8 @@ def rotary_sections(
     attn_scale: float = 0.0,
     floor_scale: float = 8192.0,
     floor_offset: int = 1,
+    growth: Literal["steps", "log_n"] = "steps",
+    train_length: int = 2048,
     dtype: DType = "float32",
 ) -> _core.RotationTable:
     r"""Rotary whose pairs are rotated by one of several ids: time, row and column.
@@ -1525,6 +1567,9 @@ def rotary_sections(
         attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
         floor_scale (>= 1): positions per step of the growth
         floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        growth (steps | log_n): factor of queries at position p. steps: by attn_scale, every
+            floor_scale positions; log_n: max(1, ln(p + 1) / ln(train_length))
+        train_length (2 .. 2^53): log_n: tokens of the training texts; queries grow beyond
         dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
@@ -1538,7 +1583,7 @@ def rotary_sections(
     Source:
         Qwen2-VL, Wang et al. 2024, 2409.12191
     """
-    return cast("_core.RotationTable", _core.make("rotary_sections", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_sections", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset, "growth": growth, "train_length": train_length}, None, dtype, None))
 
 
 def rotary_yarn(
@@ -1564,6 +1609,8 @@ def rotary_yarn(
     attn_scale: float = 0.0,
     floor_scale: float = 8192.0,
     floor_offset: int = 1,
+    growth: Literal["steps", "log_n"] = "steps",
+    train_length: int = 2048,
     dtype: DType = "float32",
 ) -> _core.RotationTable:
     r"""Rotary with fast pairs kept, slow ones interpolated, and scores sharpened to match.
@@ -1614,6 +1661,9 @@ def rotary_yarn(
         attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
         floor_scale (>= 1): positions per step of the growth
         floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        growth (steps | log_n): factor of queries at position p. steps: by attn_scale, every
+            floor_scale positions; log_n: max(1, ln(p + 1) / ln(train_length))
+        train_length (2 .. 2^53): log_n: tokens of the training texts; queries grow beyond
         dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
 
     Returns:
@@ -1627,7 +1677,7 @@ def rotary_yarn(
     Source:
         Peng et al. 2023, 2309.00071
     """
-    return cast("_core.RotationTable", _core.make("rotary_yarn", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "original_length": original_length, "beta_fast": beta_fast, "beta_slow": beta_slow, "truncate": truncate, "attention_factor": attention_factor, "mscale": mscale, "mscale_all_dim": mscale_all_dim, "form": form, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("rotary_yarn", positions, {"head_dim": head_dim}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "factor": factor, "original_length": original_length, "beta_fast": beta_fast, "beta_slow": beta_slow, "truncate": truncate, "attention_factor": attention_factor, "mscale": mscale, "mscale_all_dim": mscale_all_dim, "form": form, "sections": sections, "order": order, "attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset, "growth": growth, "train_length": train_length}, None, dtype, None))
 
 
 def sandwich(
@@ -2117,14 +2167,20 @@ def temperature(
     attn_scale: float = 0.1,
     floor_scale: float = 8192.0,
     floor_offset: int = 1,
+    growth: Literal["steps", "log_n"] = "steps",
+    train_length: int = 2048,
     precision: Literal["exact", "framework"] = "exact",
     dtype: DType = "float32",
 ) -> _core.RotationTable:
     r"""Multiplies queries by a number that grows with their position; there is no rotation.
 
-        tau(p) = 1 + attn_scale * ln(floor((p + floor_offset) / floor_scale) + 1)
+        tau(p) = 1 + attn_scale * ln(floor((p + floor_offset) / floor_scale) + 1)     growth=steps
+        tau(p) = max(1, ln(p + 1) / ln(train_length))                                 growth=log_n
 
-    Llama 4 (Meta 2025), after Nakanishi 2025 (2501.19399).
+    The steps are those of Llama 4 (Meta 2025), after Nakanishi 2025 (2501.19399). `log_n` is log-n scaling: with it the
+    entropy of attention over n keys depends less on n (Su 2021, kexue.fm/archives/8823). Chiang and Cholak 2022
+    (2202.12172) multiply scores by ln n without a training length; the two differ by a constant factor of all scores, and
+    by the maximum with 1, which leaves texts of the training length unchanged.
 
     Args:
         positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
@@ -2133,6 +2189,9 @@ def temperature(
         attn_scale (0 .. 1000): growth of queries with the logarithm of the position; 0: none
         floor_scale (>= 1): positions per step of the growth
         floor_offset (0 .. 1): added to positions; 1 in Llama 4, 0 in Ministral 3
+        growth (steps | log_n): factor of queries at position p. steps: by attn_scale, every
+            floor_scale positions; log_n: max(1, ln(p + 1) / ln(train_length))
+        train_length (2 .. 2^53): log_n: tokens of the training texts; queries grow beyond
         precision (exact | framework): arithmetic of the factors. exact: true values, rounded once;
             framework: every step in float32, as in frameworks
         dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
@@ -2146,9 +2205,10 @@ def temperature(
         TypeError: an argument of another type
 
     Source:
-        Llama 4, Meta 2025; Nakanishi 2025, 2501.19399
+        Llama 4, Meta 2025; Nakanishi 2025, 2501.19399; log_n: Su 2021; Chiang and Cholak 2022,
+        2202.12172
     """
-    return cast("_core.RotationTable", _core.make("temperature", positions, {"head_dim": head_dim}, {"attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset, "precision": precision}, None, dtype, None))
+    return cast("_core.RotationTable", _core.make("temperature", positions, {"head_dim": head_dim}, {"attn_scale": attn_scale, "floor_scale": floor_scale, "floor_offset": floor_offset, "growth": growth, "train_length": train_length, "precision": precision}, None, dtype, None))
 
 
 def timestep(

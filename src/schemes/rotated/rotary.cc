@@ -37,12 +37,13 @@ const AxialAxes* axial_of(const Rotary& options) { return std::get_if<AxialAxes>
 Rotation rotation_of(const Rotary& options, std::int64_t axes, std::int64_t length) {
   Rotation rotation = rotation_from(scheme_of(options), options);
   check_fields(rotation.scheme, options.query_scale);
-  if (options.query_scale.attn_scale != 0) {
-    if (options.axes.index() != 0) {
-      throw Error(rotation.where("attn_scale"), "must be 0 where tokens have several ids");
-    }
+  if (options.query_scale.is_on()) {
+    const bool log_n = options.query_scale.growth == QueryGrowth::log_n;
+    const std::string where = rotation.where(log_n ? "growth" : "attn_scale");
+    const std::string none = log_n ? "must be steps" : "must be 0";
+    if (options.axes.index() != 0) throw Error(where, none + " where tokens have several ids");
     if (rotation.dim != options.head_dim) {
-      throw Error(rotation.where("attn_scale"), "must be 0 unless all channels are rotated");
+      throw Error(where, none + " unless all channels are rotated");
     }
   }
   const auto set = [&](Rotation& some) {
@@ -77,7 +78,7 @@ template <Floating T, class Make, class PositionAt>
 RotationTable<T> with_query_scale(const Rotary& options, const Make& make,
                                   const PositionAt& position_at) {
   RotationTable<T> table = make(T());
-  if (options.query_scale.attn_scale == 0) return table;
+  if (!options.query_scale.is_on()) return table;
   auto keys = std::make_shared<RotationTable<T>>(std::move(table));
   const RotationTable<double> wide = make(double());
   table = wide.template with<T>(Tensor<T>::uninitialized(wide.cos.shape()),
@@ -139,7 +140,7 @@ RotationTable<T> rotary(const Rotary& options, View<const std::int64_t> ids) {
 template <Floating T>
 RotationTable<T> rotary(const Rotary& options, View<const double> times) {
   const std::string where = std::string(scheme_of(options)) + ".positions";
-  if (axial_of(options) != nullptr || options.query_scale.attn_scale != 0) {
+  if (axial_of(options) != nullptr || options.query_scale.is_on()) {
     throw Error(where, "must be whole numbers with axial axes and with a query scale");
   }
   if (times.rank() != 1 && times.rank() != 2) {
@@ -154,7 +155,7 @@ RotationTable<T> rotary(const Rotary& options, View<const double> times) {
 
 template <Floating T>
 void rotary_into(RotationTable<T>& table, const Rotary& options) {
-  if (axial_of(options) != nullptr || options.query_scale.attn_scale != 0) {
+  if (axial_of(options) != nullptr || options.query_scale.is_on()) {
     throw Error("rotary_into.options", "must be without axial axes and without a query scale");
   }
   const std::int64_t length = table.cos.rank() == 2 ? table.cos.size(0) : 0;

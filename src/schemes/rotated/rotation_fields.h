@@ -6,6 +6,7 @@
 #include <string>
 #include <tuple>
 
+#include "core/numbers/max_position.h"
 #include "core/options/fields.h"
 #include "schemes/choices.h"
 #include "schemes/descriptors.h"
@@ -34,6 +35,11 @@ constexpr auto rotation_fields() {
 template <>
 inline constexpr auto kFields<Rotary> = rotation_fields<Rotary>();
 
+// For position p.
+template <>
+inline constexpr auto kMeanings<QueryGrowth> =
+    meanings("by attn_scale, every floor_scale positions", "max(1, ln(p + 1) / ln(train_length))");
+
 template <>
 inline constexpr auto kFields<QueryScale> =
     std::tuple{field(&QueryScale::attn_scale, "attn_scale", NumberRange{0, 1000},
@@ -41,9 +47,13 @@ inline constexpr auto kFields<QueryScale> =
                field(&QueryScale::floor_scale, "floor_scale", at_least_number(1),
                      "positions per step of the growth"),
                field(&QueryScale::floor_offset, "floor_offset", IntegerRange{0, 1},
-                     "added to positions; 1 in Llama 4, 0 in Ministral 3")};
+                     "added to positions; 1 in Llama 4, 0 in Ministral 3"),
+               field(&QueryScale::growth, "growth", "factor of queries at position p"),
+               field(&QueryScale::train_length, "train_length", IntegerRange{2, kMaxPosition},
+                     "log_n: tokens of the training texts; queries grow beyond")};
 
-// tau of a position, in float64 or step by step in float32.
+// Returns tau of a position, in float64 or step by step as frameworks do. In float64 it is within 4
+// units in the last place.
 double query_scale_at(const QueryScale& scale, std::int64_t position, Precision precision);
 
 // The ids of a request, [rows, axes].

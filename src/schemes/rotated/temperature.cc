@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "core/options/enum_names.h"
 #include "schemes/choices.h"
 #include "schemes/definition.h"
 #include "schemes/rotated/rotation.h"
@@ -66,8 +67,18 @@ RotationTable<T> make(const Temperature& options, std::int64_t rows, const Posit
 
 }  // namespace
 
+std::string_view name_of(QueryGrowth growth) noexcept {
+  return enum_name(growth, {"steps", "log_n"});
+}
+
 double query_scale_at(const QueryScale& scale, std::int64_t position, Precision precision) {
   const auto p = static_cast<double>(position);
+  if (scale.growth == QueryGrowth::log_n) {
+    if (position < scale.train_length) return 1;
+    const double tau = std::log(p + 1) / std::log(static_cast<double>(scale.train_length));
+    // Qwen 1 makes its list of factors in float64 and stores it in float32.
+    return precision == Precision::exact ? tau : static_cast<double>(static_cast<float>(tau));
+  }
   const auto offset = static_cast<double>(scale.floor_offset);
   if (precision == Precision::exact) {
     return 1 + scale.attn_scale * std::log1p(std::floor((p + offset) / scale.floor_scale));
@@ -112,7 +123,9 @@ constexpr Definition<NoWeights, TemperatureScale, Temperature> kDefinition = {
     .title = "temperature",
     .kind = SchemeKind::rotated,
     .idea = "Multiplies queries by a number that grows with their position; there is no rotation.",
-    .paper = "Llama 4, Meta 2025; Nakanishi 2025, 2501.19399",
+    .paper =
+        "Llama 4, Meta 2025; Nakanishi 2025, 2501.19399; log_n: Su 2021; Chiang and Cholak "
+        "2022, 2202.12172",
     .make = [](const Of& of) -> SchemeTable {
       return temperature<double>(options_of(of), of.ids());
     },

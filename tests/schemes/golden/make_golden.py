@@ -14,6 +14,7 @@ within m (5 p + 3) u of the true one. The `framework` precision repeats the roun
 is the power's, for which the same bound is taken. Values that frameworks make in float64 are within 3 u of the truth.
 """
 import json
+import math
 import pathlib
 
 import numpy as np
@@ -170,6 +171,11 @@ def temperature():
     tau = 1 + 0.1 * np.log1p(np.floor((np.array(positions) + 1.0) / 8192))
     table = np.stack([np.repeat(tau[:, None], 4, 1), np.zeros((len(positions), 4))], -1)
     add("temperature", "Llama 4's rule, written out in float64", table, 3 * U, {}, positions, head_dim=8)
+    positions = [0, 1, 2046, 2047, 2048, 4095, 32767]
+    tau = [math.log(i, 2048) if i > 2048 else 1 for i in (p + 1 for p in positions)]
+    table = np.stack([np.repeat(np.array(tau)[:, None], 4, 1), np.zeros((len(positions), 4))], -1)
+    add("temperature", "the rule of Qwen 1's logn_list, written out in float64", table, 3 * U,
+        {"growth": "log_n", "train_length": 2048}, positions, head_dim=8)
 
 
 # Added tables.

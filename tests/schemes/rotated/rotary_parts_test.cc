@@ -123,6 +123,34 @@ TEST(RotaryParts, AQueryScaleMultipliesQueriesOnly) {
   }
 }
 
+// Log-n scaling goes with every scaling of frequencies: the rotation of queries is tau times that
+// of keys.
+TEST(RotaryParts, QueriesGrowByLogNWithEveryScaling) {
+  const std::int64_t positions[] = {0, 31, 32, 33, 1000};
+  std::vector<RotaryScaling> scalings = kScalings;
+  scalings.emplace_back();
+  for (const RotaryScaling& scaling : scalings) {
+    SCOPED_TRACE(scaling.index());
+    Rotary options{.head_dim = 16, .scaling = scaling};
+    const RotationTable<double> wide = rotary<double>(options, positions);
+    const RotationTable<float> keys = rotary<float>(options, positions);
+    options.query_scale = {.growth = QueryGrowth::log_n, .train_length = 32};
+    const RotationTable<float> table = rotary<float>(options, positions);
+    double worst = 0;
+    for (std::int64_t row = 0; row < 5; ++row) {
+      const Real tau = positions[row] < 32
+                           ? Real(1)
+                           : log(Real(static_cast<double>(positions[row] + 1))) / log(Real(32));
+      for (std::int64_t k = 0; k < 8; ++k) {
+        EXPECT_EQ(table.for_keys().sin(row, k), keys.sin(row, k));
+        worst = std::max({worst, (tau * Real(wide.cos(row, k))).ulps_off(table.cos(row, k)),
+                          (tau * Real(wide.sin(row, k))).ulps_off(table.sin(row, k))});
+      }
+    }
+    EXPECT_LE(worst, 0.5001);  // as with steps
+  }
+}
+
 // EVA-02 on another grid than that of training: coordinates are exact fractions.
 TEST(RotaryParts, CoordinatesMayBeFractions) {
   const RotationTable<float> table = rotary<float>(
@@ -182,6 +210,13 @@ TEST(RotaryParts, NamesTheOptionAtFault) {
   });
   expect_error("rotary.attn_scale", [] {
     rotary<float>({.head_dim = 16, .rotary_dim = 8, .query_scale = {.attn_scale = 1}}, 3);
+  });
+  const QueryScale log_n{.growth = QueryGrowth::log_n};
+  expect_error("rotary.growth",
+               [&] { rotary<float>({.head_dim = 16, .rotary_dim = 8, .query_scale = log_n}, 3); });
+  expect_error("rotary_into.options", [&] {
+    RotationTable<float> table = rotary<float>({.head_dim = 16}, 3);
+    rotary_into(table, {.head_dim = 16, .query_scale = log_n});
   });
   expect_error("rotary.floor_offset",
                [] { rotary<float>({.head_dim = 16, .query_scale = {.floor_offset = 2}}, 3); });

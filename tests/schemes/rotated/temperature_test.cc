@@ -6,6 +6,8 @@
 namespace sextant {
 namespace {
 
+using checks::Real;
+
 TEST(Temperature, IsAsPrinted) {
   const std::int64_t positions[] = {0, 8190, 8191, 16383, 131071};
   const double printed[] = {1, 1, 1.0693147, 1.1098612, 1.2833213};
@@ -22,6 +24,43 @@ TEST(Temperature, IsAsPrinted) {
         EXPECT_EQ(table.for_keys().sin(i, k), 0);
       }
     }
+  }
+}
+
+// Su 2021: 1 within the training texts, ln(p + 1) / ln(train_length) beyond.
+TEST(Temperature, LogNGrowsBeyondTheTrainingTexts) {
+  const std::int64_t last = std::int64_t{1} << 53;
+  const std::int64_t positions[] = {0, 1, 510, 511, 512, 513, 2047, 262143, last - 1, last};
+  const Temperature options{.head_dim = 2,
+                            .scale = {.growth = QueryGrowth::log_n, .train_length = 512}};
+  const RotationTable<double> wide = temperature<double>(options, positions);
+  const RotationTable<float> table = temperature<float>(options, positions);
+  for (std::int64_t i = 0; i < 10; ++i) {
+    const Real tau = positions[i] < 512
+                         ? Real(1)
+                         : log(Real(static_cast<double>(positions[i])) + Real(1)) / log(Real(512));
+    // Two logarithms and a quotient, each within a unit of the result's last place; a unit in the
+    // last place of the argument at 2^53 is far below that.
+    EXPECT_LE(tau.ulps_off(wide.cos(i, 0)), 4) << positions[i];
+    EXPECT_LE(tau.ulps_off(table.cos(i, 0)), 0.5001) << positions[i];
+    EXPECT_EQ(wide.sin(i, 0), 0);
+    EXPECT_EQ(table.for_keys().cos(i, 0), 1);
+  }
+  EXPECT_EQ(wide.cos(3, 0), 1);
+  EXPECT_GT(wide.cos(4, 0), 1);
+  EXPECT_NEAR(wide.cos(7, 0), 2, 4 * 0x1p-52);  // 512^2 tokens
+}
+
+// Qwen 1: [math.log(i, seq_length) if i > seq_length else 1 for i in range(1, 32768)] in float32.
+TEST(Temperature, LogNInFrameworkArithmeticIsRoundedToFloat32) {
+  const RotationTable<double> table =
+      temperature<double>({.head_dim = 2,
+                           .scale = {.growth = QueryGrowth::log_n, .train_length = 2048},
+                           .precision = Precision::framework},
+                          8192);
+  for (std::int64_t p = 0; p < 8192; ++p) {
+    const double quotient = std::log(static_cast<double>(p + 1)) / std::log(2048.0);
+    EXPECT_EQ(table.cos(p, 0), static_cast<double>(p < 2048 ? 1.0F : static_cast<float>(quotient)));
   }
 }
 
@@ -47,6 +86,8 @@ TEST(Temperature, NamesTheOptionAtFault) {
   wrong("attn_scale", {.scale = {.attn_scale = -1}});
   wrong("attn_scale", {.scale = {.attn_scale = NAN}});
   wrong("floor_scale", {.scale = {.floor_scale = 0}});
+  wrong("train_length", {.scale = {.growth = QueryGrowth::log_n, .train_length = 1}});
+  wrong("growth", {.scale = {.growth = static_cast<QueryGrowth>(2)}});
   expect_error("temperature.length", [] { temperature<float>({.head_dim = 8}, -1); });
   const std::int64_t before[] = {-1};
   expect_error("temperature.positions", [&] { temperature<float>({.head_dim = 8}, before); });

@@ -60,7 +60,7 @@ struct Rotary {
 };
 
 // Return the table of positions 0 .. length - 1, or of any positions. Angle k is position times
-// frequency k; accuracy as sinusoidal() (float64 within 2 units in the last place with a query
+// frequency k; accuracy as sinusoidal() (float64 within 6 units in the last place with a query
 // scale). For axial axes the positions are cells of an image. Throw Error if an option is out of
 // its range.
 template <Floating T = float>

@@ -1,5 +1,5 @@
-// Makes a temperature by position (Llama 4): queries are multiplied by a number that grows slowly
-// with the position, keys are not; there is no rotation.
+// Makes a temperature by position (Llama 4; log-n scaling): queries are multiplied by a number that
+// grows slowly with the position, keys are not; there is no rotation.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Temperature {
 
 // Return a table whose row p multiplies all channels of a query by tau(p), see QueryScale: cosines
 // tau, sines 0; the table of keys has cosines 1. Positions 0 .. 2^53. float32 and narrower are
-// within 0.5001 units in the last place, float64 within 2.
+// within 0.5001 units in the last place, float64 within 4.
 template <Floating T = float>
 RotationTable<T> temperature(const Temperature& options, std::int64_t length);
 template <Floating T = float>
