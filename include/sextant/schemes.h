@@ -38,6 +38,7 @@
 #include "sextant/schemes/indexed/swin.h"
 #include "sextant/schemes/indexed/swin_v2.h"
 #include "sextant/schemes/indexed/tupe.h"
+#include "sextant/schemes/rotated/fope.h"
 #include "sextant/schemes/rotated/query_scale.h"
 #include "sextant/schemes/rotated/rotary.h"
 #include "sextant/schemes/rotated/rotary_axial.h"

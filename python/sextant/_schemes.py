@@ -24,6 +24,7 @@ __all__ = [
     "document_mask",
     "dynamic_position_bias",
     "fire",
+    "fope",
     "forgetting",
     "fourier",
     "kerple_log",
@@ -509,6 +510,71 @@ def fire(
     return cast("_core.ScoreTerm", _core.make("fire", positions, {"heads": heads}, {"threshold": threshold, "epsilon": epsilon, "hidden": hidden, "seed": seed}, weights, 'float32', None))
 
 
+def fope(
+    positions: Positions,
+    head_dim: int,
+    *,
+    base: float = 10000.0,
+    layout: Literal["interleaved", "half_split"] = "half_split",
+    rotary_dim: int = 0,
+    span: Literal["first", "last"] = "first",
+    precision: Literal["exact", "framework"] = "exact",
+    train_length: int = 512,
+    gain: float = 0.3,
+    seed: int = 0,
+    heads: int = 1,
+    weights: Mapping[str, Array] | None = None,
+    dtype: DType = "float32",
+) -> _core.RotationTable:
+    r"""Rotary whose cosines and sines are sums over all frequencies with a full period in the training
+    texts.
+
+        w_j = base^(-2j / n),   kept if w_j >= 2 pi / train_length
+        cos[h, p, k] = sum over kept j of cos_coef[h, j, k] cos(p w_j)
+        sin[h, p, k] = sum over kept j of sin_coef[h, j, k] sin(p w_j)      for pairs k of kept frequencies
+        cos[h, p, k] = 1,  sin[h, p, k] = 0                                 for the others
+        y1 = x1 cos - x2 sin,   y2 = x1 sin + x2 cos
+
+    Hua et al. 2024 (2412.17739), section 4. The paper gives a pair the function f(w_k) = e^(i w_k p) + sum over w of a_w
+    e^(i w p), and f = 1 below the floor 2 pi / train_length. This is the form of the authors' code: the first term is the 1
+    on the diagonal of the matrices, cosines and sines have matrices of their own, and the sum runs over the kept
+    frequencies. The reason: linear layers and activations mix frequencies, and a series over all of them allows for that.
+
+    Args:
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        head_dim: channels of a head
+        base (> 0): wavelengths run from 2 pi to about 2 pi * base
+        layout (interleaved | half_split): channels of pair k, for n rotated channels. interleaved:
+            2k and 2k + 1; half_split: k and k + n/2
+        rotary_dim (even, 0 .. 2^30): number of rotated channels per head; 0: all
+        span (first | last): rotated channels if rotary_dim is below head_dim. first: the first
+            channels of the head; last: the last channels of the head
+        precision (exact | framework): arithmetic of angles, cosines and sines. exact: true values,
+            rounded once; framework: every step in float32, as in frameworks
+        train_length (7 .. 2^53): pairs of longer wavelengths are not rotated
+        gain (0 .. 1000): size of the initial coefficients of other frequencies
+        seed (0 .. 2^32 - 1): seed of the initial weights
+        heads: query heads, each with its own table
+        weights: arrays by name; None: the initial ones. cos_coef [heads, frequencies, frequencies]:
+            share of each frequency in the cosine of a pair; sin_coef [heads, frequencies,
+            frequencies]: share of each frequency in the sine of a pair
+        dtype: float32, float64, float16 or bfloat16: the type to which values are rounded, once
+
+    Returns:
+        A RotationTable of `dtype`, for rotate() and attention(rotation=...).
+
+    Raises:
+        ValueError: a value out of its range or shapes that do not fit; the message names the
+            argument
+        TypeError: an argument of another type
+
+    Source:
+        Hua et al. 2024, 2412.17739
+    """
+    return cast("_core.RotationTable", _core.make("fope", positions, {"head_dim": head_dim, "heads": heads}, {"base": base, "layout": layout, "rotary_dim": rotary_dim, "span": span, "precision": precision, "train_length": train_length, "gain": gain, "seed": seed}, weights, dtype, None))
+
+
 def forgetting(
     positions: Positions,
     heads: int,
@@ -911,7 +977,7 @@ def rotary(
     rotary_ntk, rotary_dynamic_ntk, rotary_yarn,
     rotary_longrope, rotary_llama3, rotary_proportional,
     xpos, rotary_sections, rotary_axial,
-    rotary_mixed, temperature.
+    rotary_mixed, fope, temperature.
 
     Turns pairs of channels of queries and keys by an angle that grows with the position, after the projections and before
     the scores:

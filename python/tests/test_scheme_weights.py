@@ -26,7 +26,7 @@ def table_of(scheme, weights):
     made = _core.make(scheme.name, ids(scheme.name), SIZES[scheme.kind], PARAMETERS.get(scheme.name, {}), weights, "float64", None)
     if scheme.kind == "distance_bias":
         return np.asarray(made.values, np.float64)
-    return np.arctan2(made.sin, made.cos) if scheme.kind == "rotated" else made
+    return np.stack([made.cos, made.sin]) if scheme.kind == "rotated" else made
 
 
 LEARNED = [s for s in schemes() if s.weights and s.kind in ("added", "rotated", "distance_bias")]

@@ -28,7 +28,7 @@ LEARNED = [scheme for scheme in ALL if scheme.weights]
 
 
 def layer_of(scheme, dtype=torch.float32):
-    sizes = {**SIZES[scheme.kind], **({"heads": 2} if scheme.name == "rotary_mixed" else {})}
+    sizes = {**SIZES[scheme.kind], **({"heads": 2} if scheme.name in ("fope", "rotary_mixed") else {})}
     return nn.PositionalLayer(scheme.name, LENGTH, **sizes, dtype=dtype, **PARAMETERS.get(scheme.name, {}))
 
 
@@ -43,7 +43,7 @@ def names(schemes):
 @pytest.mark.parametrize(**names(ALL))
 def test_a_layer_gives_what_the_function_makes(scheme):
     layer = layer_of(scheme)
-    sizes = {**SIZES[scheme.kind], **({"heads": 2} if scheme.name == "rotary_mixed" else {})}
+    sizes = {**SIZES[scheme.kind], **({"heads": 2} if scheme.name in ("fope", "rotary_mixed") else {})}
     weights = {"weights": {name: tensor.detach() for name, tensor in layer.named_parameters()}} if scheme.weights else {}
     made = scheme(LENGTH, **{**sizes, **PARAMETERS.get(scheme.name, {}), **weights})
     got = layer(LENGTH) if scheme.name not in ("xpos", "temperature") else None

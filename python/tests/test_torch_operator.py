@@ -154,7 +154,7 @@ class Layer(torch.nn.Module):
     def __init__(self, scheme):
         super().__init__()
         self.inputs, self.outputs = torch.nn.Linear(16, 48), torch.nn.Linear(16, 16)
-        self.positions = nn.PositionalLayer(scheme, head_dim=4, **({"heads": 4} if scheme == "rotary_mixed" else {}))
+        self.positions = nn.PositionalLayer(scheme, head_dim=4, **({"heads": 4} if scheme in ("fope", "rotary_mixed") else {}))
         self.bias, self.alibi = nn.PositionalLayer("t5", heads=4), nn.ALiBi(4)
 
     def forward(self, x):
@@ -169,7 +169,7 @@ def decoder(scheme):
     return torch.nn.Sequential(Layer(scheme), Layer(scheme))
 
 
-@pytest.mark.parametrize("scheme", ["rotary", "rotary_mixed"])
+@pytest.mark.parametrize("scheme", ["rotary", "rotary_mixed", "fope"])
 def test_a_decoder_is_one_graph(scheme):
     model, x = decoder(scheme), random(2, 6, 16)
     compiled = torch.compile(model, fullgraph=True, backend="aot_eager", dynamic=True)
@@ -205,7 +205,7 @@ def test_a_traced_call_is_saved_and_opened_again(options):
     assert torch.equal(derive(opened, more)[0], derive(call, more)[0])
 
 
-@pytest.mark.parametrize("scheme", ["rotary", "rotary_mixed"])
+@pytest.mark.parametrize("scheme", ["rotary", "rotary_mixed", "fope"])
 def test_a_decoder_has_gradients_of_each_text(scheme):
     model, x = decoder(scheme), random(2, 6, 16)
     loss = lambda weights, text: torch.func.functional_call(model, weights, (text[None],)).square().sum()  # noqa: E731

@@ -190,7 +190,8 @@ def test_ids_and_lists_may_change_before_the_backward_pass():
 
 
 def test_ids_of_a_layer_may_change_before_the_backward_pass():
-    for scheme, sizes in (("learned", {"width": 8}), ("rotary_mixed", {"heads": 2, "head_dim": 8})):
+    for scheme, sizes in (("learned", {"width": 8}), ("rotary_mixed", {"heads": 2, "head_dim": 8}),
+                          ("fope", {"heads": 2, "head_dim": 8})):
         gradients = []
         for change in (False, True):
             layer, ids = nn.PositionalLayer(scheme, 9, **sizes), torch.arange(6)

@@ -53,7 +53,8 @@ TransformerConfig long_config(std::string_view schemes, ModelKind kind = ModelKi
   config.width = 48;
   config.heads = 6;
   // Rotations by head are for as many heads of keys as of queries.
-  config.kv_heads = kind == ModelKind::translator || schemes == "rotary_mixed" ? 0 : 3;
+  const bool by_head = schemes == "rotary_mixed" || schemes == "fope";
+  config.kv_heads = kind == ModelKind::translator || by_head ? 0 : 3;
   config.layers = 2;
   config.length = 80;
   for (const std::string& each : split(schemes)) {

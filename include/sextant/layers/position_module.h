@@ -19,9 +19,9 @@
 namespace sextant {
 
 // Has the same schemes for all layers of a stack, as T5 shares its biases, or for all of a kind, as
-// Gemma 3 has two rotations. Every sequence counts from 0. Their weights are trained, except the
-// angles of rotary_mixed, which keep their initial values. T: float or double; rotations and
-// distance biases are float32 in both. Any number of threads may use a const one.
+// Gemma 3 has two rotations. Every sequence counts from 0. Their weights are trained, except those
+// of rotations (rotary_mixed, fope), which keep their initial values. T: float or double; rotations
+// and distance biases are float32 in both. Any number of threads may use a const one.
 //
 // Some schemes depend on the length of the text (Scheme::length_class): a base, a list, a grid.
 // Every sequence then has the tables of its own length, also if it is packed with others. For a

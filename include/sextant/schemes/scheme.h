@@ -75,8 +75,8 @@ struct Scheme {
 
   // For schemes with weights: the weights, their sizes for a request, their initial values (random
   // by the parameter `seed`), and the loss's gradient of each weight from that of the table:
-  // [position, width] for added tables, [heads, distances] for distance biases, [heads, position,
-  // pairs] of the angles for rotations (rotary_mixed_angle_gradient()), and for the others the
+  // [position, width] for added tables, [heads, distances] for distance biases, [2, heads,
+  // position, pairs] of the cosines and then of the sines for rotations, and for the others the
   // gradient of attention_backward(), [1, n].
   std::span<const SchemeWeight> weights = {};
   WeightSizes (*weight_sizes)(const SchemeRequest& request) = nullptr;

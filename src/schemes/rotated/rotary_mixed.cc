@@ -104,6 +104,19 @@ void fill_line(Rotation rotation, std::span<const double> x, View<const std::int
   }
 }
 
+// Converts the gradient of a table into that of its angles, [heads, rows, pairs].
+Tensor<double> of_angles(const RotationTable<double>& table, View<const double> gradient) {
+  check_rotation_gradient("rotary_mixed", gradient, table.cos.shape());
+  const std::int64_t rows = table.cos.size(1), pairs = table.cos.size(2);
+  Tensor<double> angles(table.cos.shape());
+  for (std::int64_t i = 0; i < angles.count(); ++i) {
+    const std::int64_t h = i / pairs / rows, row = i / pairs % rows, k = i % pairs;
+    angles.data()[i] =
+        table.cos.data()[i] * gradient(1, h, row, k) - table.sin.data()[i] * gradient(0, h, row, k);
+  }
+  return angles;
+}
+
 }  // namespace
 
 template <Floating T>
@@ -266,8 +279,10 @@ constexpr Definition<RotaryMixedWeights, RotaryMixed> kDefinition = {
     .make = [](const auto& of, const auto& weights) -> SchemeTable {
       return rotary_mixed<double>(of, weights.frequencies, ids_of(of.request));
     },
-    .backward = [](const auto& of, const auto&, auto gradient) -> RotaryMixedWeights {
-      return {rotary_mixed_backward(of, gradient, ids_of(of.request))};
+    .backward = [](const auto& of, const auto& weights, auto gradient) -> RotaryMixedWeights {
+      const auto ids = ids_of(of.request);
+      const auto table = rotary_mixed<double>(of, weights.frequencies, ids);
+      return {rotary_mixed_backward(of, of_angles(table, gradient), ids)};
     },
     .frequencies =
         [](const auto& of, const auto& weights) {

@@ -74,6 +74,20 @@ RotationFrequencies frequencies_of(const Rotation& rotation) {
   return result;
 }
 
+void check_rotation_gradient(std::string_view scheme, View<const double> gradient,
+                             const Shape& cosines) {
+  bool fits = gradient.rank() == cosines.rank() + 1 && gradient.size(0) == 2;
+  std::string wanted = "[2";
+  for (int axis = 0; axis < cosines.rank(); ++axis) {
+    fits = fits && gradient.size(axis + 1) == cosines[axis];
+    wanted += ", " + std::to_string(cosines[axis]);
+  }
+  if (fits) return;
+  throw Error(std::string(scheme) + ".gradient",
+              "must be that of the cosines and then of the sines, " + wanted + "], got " +
+                  gradient.shape().to_string());
+}
+
 double stretched_base(std::string_view scheme, double base, std::int64_t dim, double stretch) {
   if (dim <= 2) {
     throw Error(std::string(scheme) + ".rotary_dim", "must be above 2, got " + std::to_string(dim));

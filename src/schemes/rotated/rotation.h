@@ -61,6 +61,11 @@ void set_frequencies(Rotation& rotation);
 void check_frequencies(const Rotation& rotation);
 RotationFrequencies frequencies_of(const Rotation& rotation);
 
+// Throws Error("scheme.gradient") unless the gradient of a table, that of the cosines and then that
+// of the sines, is [2, ...] with the shape of the cosines.
+void check_rotation_gradient(std::string_view scheme, View<const double> gradient,
+                             const Shape& cosines);
+
 // Each function changes the frequencies for a text of `length` tokens; its file has the formula.
 // Fields have checked the options; throws Error for conditions on the rotation or on two options.
 inline void scale(Rotation&, const std::monostate&, std::int64_t /*length*/) {}

@@ -190,11 +190,18 @@ TEST(RotaryMixed, TheSchemeLearnsItsFrequencies) {
       table.sin(1, 11, 2),
       std::sin(3 * weights.at("frequencies")(1, 0, 2) + 2 * weights.at("frequencies")(1, 1, 2)),
       8 * 0x1p-53);
-  Tensor<double> ones({3, 12, 4});
-  std::fill_n(ones.data(), ones.count(), 1.0);
-  const SchemeWeights gradient = scheme.backward(asked, std::as_const(ones).view());
+  Tensor<double> waves({2, 3, 12, 4});  // the gradient -sin, cos: 1 for every angle
+  for (std::int64_t i = 0; i < table.cos.count(); ++i) {
+    waves.data()[i] = -table.sin.data()[i];
+    waves.data()[table.cos.count() + i] = table.cos.data()[i];
+  }
+  const SchemeWeights gradient = scheme.backward(asked, std::as_const(waves).view());
   EXPECT_EQ(gradient.at("frequencies").shape(), Shape({3, 2, 4}));
-  EXPECT_EQ(gradient.at("frequencies")(0, 0, 0), 18);  // 3 x (0 + 1 + 2 + 3)
+  // 3 x (0 + 1 + 2 + 3), each times cos^2 + sin^2, which is off by a few roundings.
+  EXPECT_NEAR(gradient.at("frequencies")(0, 0, 0), 18, 18 * 8 * 0x1p-53);
+  expect_error("rotary_mixed.gradient", [&] {
+    scheme.backward(asked, Tensor<double>({3, 12, 4}));
+  });
 }
 
 TEST(RotaryMixed, NamesTheArgumentAtFault) {

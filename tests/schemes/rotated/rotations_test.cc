@@ -31,7 +31,7 @@ std::vector<const Scheme*> ladders() {
   std::vector<const Scheme*> found;
   for (const Scheme* scheme : schemes()) {
     if (scheme->kind != SchemeKind::rotated || scheme->name == "temperature" ||
-        scheme->name == "xpos" || scheme->name == "rotary_axial" || scheme->name == "rotary_mixed")
+        scheme->name == "xpos" || scheme->name == "rotary_axial" || !scheme->weights.empty())
       continue;
     found.push_back(scheme);
   }

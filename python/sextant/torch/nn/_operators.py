@@ -89,18 +89,14 @@ def sizes_outside(recipe: str, axes: int) -> tuple[list[int], int]:
         return wave_sizes(recipe, int(axes))
 
 
-@torch.library.custom_op("sextant::table_backward", mutates_args=(), schema=f"(Tensor[] gradients, Tensor[] made, {WORDS}) -> Tensor[]")
-def table_backward(gradients: Any, made: Any, weights: Any, ids: Any, length: Any, recipe: str) -> Any:
-    if len(gradients) == 2:
-        (cos, sin), (of_cos, of_sin) = made, gradients
-        of_table = cos.double() * of_sin - sin.double() * of_cos
-    else:
-        of_table = gradients[0].double()
+@torch.library.custom_op("sextant::table_backward", mutates_args=(), schema=f"(Tensor[] gradients, {WORDS}) -> Tensor[]")
+def table_backward(gradients: Any, weights: Any, ids: Any, length: Any, recipe: str) -> Any:
+    of_table = (torch.stack(list(gradients)) if len(gradients) == 2 else gradients[0]).double()
     return [each.clone() for each in of_text(recipe).gradients(positions_of(ids, length), weights, of_table)]
 
 
 @table_backward.register_fake
-def table_backward_shapes(gradients: Any, made: Any, weights: Any, ids: Any, length: Any, recipe: str) -> Any:
+def table_backward_shapes(gradients: Any, weights: Any, ids: Any, length: Any, recipe: str) -> Any:
     return [torch.empty_like(weight, memory_format=torch.contiguous_format) for weight in weights]
 
 
@@ -119,14 +115,14 @@ def each_call(call: Any, info: Any, axes: Any, arguments: Any) -> Any:
 
 def keep(ctx: Any, inputs: Any, output: Any) -> None:
     weights, ids, ctx.length, ctx.recipe, _, _ = inputs
-    ctx.has_ids, ctx.tables = ids is not None, len(output)
-    ctx.save_for_backward(*output, *([ids] if ctx.has_ids else []), *weights)
+    ctx.has_ids = ids is not None
+    ctx.save_for_backward(*([ids] if ctx.has_ids else []), *weights)
 
 
 def derive(ctx: Any, gradients: Any, call: Any = torch.ops.sextant.table_backward) -> Any:
-    made, others = ctx.saved_tensors[: ctx.tables], ctx.saved_tensors[ctx.tables :]
-    ids, weights = (others[0], others[1:]) if ctx.has_ids else (None, others)
-    found = call(list(gradients), list(made), list(weights), ids, ctx.length, ctx.recipe) if weights else []
+    saved = ctx.saved_tensors
+    ids, weights = (saved[0], saved[1:]) if ctx.has_ids else (None, saved)
+    found = call(list(gradients), list(weights), ids, ctx.length, ctx.recipe) if weights else []
     return found, None, None, None, None, None
 
 
@@ -185,8 +181,8 @@ class TransformedTable(torch.autograd.Function):
         return None, None, None, None, None, *derive(ctx, gradients, TransformedTable.gradients)[0]
 
     @staticmethod
-    def gradients(gradients: Any, made: Any, weights: Any, *others: Any) -> Any:
-        return TransformedTableGradient.apply(len(made), *others, *gradients, *made, *weights)
+    def gradients(gradients: Any, weights: Any, *others: Any) -> Any:
+        return TransformedTableGradient.apply(len(gradients), *others, *gradients, *weights)
 
 
 class TransformedTableGradient(torch.autograd.Function):
@@ -196,8 +192,8 @@ class TransformedTableGradient(torch.autograd.Function):
 
     @staticmethod
     def forward(tables: int, ids: Any, length: int, recipe: str, *tensors: Any) -> Any:
-        parts = list(tensors[:tables]), list(tensors[tables : 2 * tables]), list(tensors[2 * tables :])
-        return tuple(torch.ops.sextant.table_backward(*parts, ids, length, recipe))
+        gradients, weights = list(tensors[:tables]), list(tensors[tables:])
+        return tuple(torch.ops.sextant.table_backward(gradients, weights, ids, length, recipe))
 
     @staticmethod
     def setup_context(ctx: Any, inputs: Any, output: Any) -> None:

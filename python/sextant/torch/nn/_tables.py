@@ -105,21 +105,19 @@ class LearnedTable(torch.autograd.Function):
 
 
 class LearnedWaves(torch.autograd.Function):
-    """waves() of weights: an angle's gradient is -sin times that of the cosine, and cos times that of the sine."""
+    """waves() of weights, with their first derivatives."""
 
     @staticmethod
     def forward(ctx: Any, recipe: Recipe, positions: Any, *weights: Any) -> Any:
         ctx.recipe, ctx.positions = recipe, kept(positions)
         cos, sin = waves(rotation(recipe, positions, weights[0].dtype, weights), weights[0].dtype)
-        ctx.save_for_backward(cos, sin, *weights)
+        ctx.save_for_backward(*weights)
         return cos, sin
 
     @staticmethod
     @torch.autograd.function.once_differentiable
     def backward(ctx: Any, of_cos: Any, of_sin: Any) -> Any:
-        cos, sin, *weights = ctx.saved_tensors
-        of_angles = cos.double() * of_sin - sin.double() * of_cos
-        return None, None, *ctx.recipe.gradients(ctx.positions, weights, of_angles)
+        return None, None, *ctx.recipe.gradients(ctx.positions, ctx.saved_tensors, torch.stack([of_cos, of_sin]).double())
 
 
 def learned_term(recipe: Recipe, positions: Any, weights: tuple[torch.Tensor, ...]) -> LearnedTerm:
