@@ -6,4 +6,5 @@
 #include "sextant/attention/backward.h"
 #include "sextant/attention/kv_cache.h"
 #include "sextant/attention/plan.h"
+#include "sextant/attention/self_extend.h"
 #include "sextant/attention/statistics.h"

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ._models.text_models import LanguageModel, MaskedModel
     from ._models.translator import Translator
     from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
+    from ._self_extend import self_extend_attention, self_extend_backward
     from ._tensor_file import TensorFile
 
 # What models, sentences and the list of schemes need is loaded at its first use: `import sextant` takes half the time.
@@ -69,6 +70,7 @@ _LATER = {
     "_models.text_models": ("LanguageModel", "MaskedModel"),
     "_models.translator": ("Translator",),
     "_registry": ("Parameter", "Scheme", "Weight", "find_scheme", "schemes"),
+    "_self_extend": ("self_extend_attention", "self_extend_backward"),
     "_tensor_file": ("TensorFile",),
 }
 
@@ -144,6 +146,8 @@ __all__ = [
     "resize_grid",
     "rotate",
     "schemes",
+    "self_extend_attention",
+    "self_extend_backward",
     "shipped",
     "train",
     *_schemes.__all__,
