@@ -37,6 +37,7 @@ void add_rows(const BiasRow* rows, std::int64_t count) {
 
 void add_lines(const BiasLine* lines, std::int64_t count) {
   for (const BiasLine* line = lines; line < lines + count; ++line) {
+#if HWY_HAVE_FLOAT64
     each_vector(hn::ScalableTag<double>(), line->count, [line](auto d, std::int64_t n) HWY_ATTR {
       const hn::Rebind<float, decltype(d)> narrow;
       const auto product = hn::Mul(hn::Set(d, line->slope), hn::LoadU(d, line->from + n));
@@ -44,6 +45,11 @@ void add_lines(const BiasLine* lines, std::int64_t count) {
       float* const to = line->to + n;
       hn::StoreU(hn::Add(hn::LoadU(narrow, to), number), narrow, to);
     });
+#else
+    for (std::int64_t n = 0; n < line->count; ++n) {
+      line->to[n] += static_cast<float>(line->slope * line->from[n] + line->intercept);
+    }
+#endif
   }
 }
 
