@@ -1,4 +1,5 @@
-// What does each scheme cost inside attention, against the same call without positions?
+// What does each scheme cost inside attention, against the same call without positions, and what do
+// its gradients cost, against its forward pass?
 // docs/benchmarks.md says how it is measured.
 #include <algorithm>
 #include <chrono>
@@ -12,6 +13,8 @@
 
 #include "core/json/json.h"
 #include "sextant/attention/attention.h"
+#include "sextant/attention/backward.h"
+#include "sextant/attention/plan.h"
 #include "sextant/core/error.h"
 #include "sextant/core/random.h"
 #include "sextant/kernels.h"
@@ -26,10 +29,12 @@ using namespace sextant;
 
 constexpr std::int64_t kHeads = 8, kHeadDim = 64;
 constexpr const char* kUsage =
-    "usage: schemes [--scheme NAME]... [--length N] [--repeats N] [--threads N] [--json FILE]\n";
+    "usage: schemes [--scheme NAME]... [--pass forward|backward] [--length N] [--repeats N] "
+    "[--threads N] [--json FILE]\n";
 
 // The most that a kind may cost, as a ratio to no positions; 0: reported only.
-double target_of(SchemeKind kind) {
+double target_of(SchemeKind kind, bool backward) {
+  if (backward) return 3.5;
   switch (kind) {
     case SchemeKind::rotated:
     case SchemeKind::distance_bias:
@@ -90,6 +95,7 @@ struct Options {
   std::vector<int> threads;
   std::int64_t length = 4096;
   int repeats = 7;
+  bool backward = false;
   std::string json;
 };
 
@@ -107,6 +113,8 @@ Options parse(int argc, char** argv) {
       options.repeats = std::max(1, std::atoi(value.c_str()));
     } else if (name == "--threads") {
       options.threads.push_back(std::max(1, std::atoi(value.c_str())));
+    } else if (name == "--pass") {
+      options.backward = value == "backward";
     } else if (name == "--json") {
       options.json = value;
     } else {
@@ -125,11 +133,15 @@ class Bench {
     std::printf("%s, %s, in use %s\n", bench::processor().c_str(), bench::compiler().c_str(),
                 chosen_target().c_str());
     std::printf(
-        "attention of %lld positions, %lld heads of %lld, causal, float32: the time with a scheme "
-        "over that without,\nbest of %d alternating runs (median of the ratios in brackets)\n\n",
+        "attention of %lld positions, %lld heads of %lld, causal, float32: the time %s,\nbest of "
+        "%d alternating runs (median of the ratios in brackets)\n\n",
         static_cast<long long>(options_.length), static_cast<long long>(kHeads),
-        static_cast<long long>(kHeadDim), options_.repeats);
-    std::printf("%-22s %-14s %7s %10s  %s\n", "scheme", "kind", "threads", "plain ms", "ratio");
+        static_cast<long long>(kHeadDim),
+        options_.backward ? "of all gradients with a scheme over that of the output"
+                          : "with a scheme over that without",
+        options_.repeats);
+    std::printf("%-22s %-14s %7s %10s  %s\n", "scheme", "kind", "threads",
+                options_.backward ? "output ms" : "plain ms", "ratio");
     for (const Scheme* scheme : schemes()) {
       const auto& names = options_.names;
       if (!names.empty() && std::find(names.begin(), names.end(), scheme->name) == names.end()) {
@@ -142,6 +154,7 @@ class Bench {
                       {"compiler", bench::compiler()},
                       {"commit", bench::commit()},
                       {"target", chosen_target()},
+                      {"pass", options_.backward ? "backward" : "forward"},
                       {"length", options_.length},
                       {"heads", kHeads},
                       {"head_dim", kHeadDim},
@@ -169,10 +182,13 @@ class Bench {
       AttentionOptions<float> plain{.causal = Causal::top_left, .threads = threads};
       AttentionOptions<float> with = plain;
       positions.set(with);
-      const Ratio ratio = measure([&] { attention<float>(q_, k_, v_, out_, with); },
-                                  [&] { attention<float>(q_, k_, v_, out_, plain); },
-                                  positions.content ? 1 : options_.repeats);  // those take long
-      const double target = target_of(scheme.kind);
+      const bool by_rows = attention_plan<float>(q_.view(), k_, v_, with).arithmetic == "float64";
+      const int repeats = by_rows ? 1 : options_.repeats;  // they take long
+      const Ratio ratio =
+          options_.backward ? gradients_over_output(with, repeats)
+                            : measure([&] { attention<float>(q_, k_, v_, out_, with); },
+                                      [&] { attention<float>(q_, k_, v_, out_, plain); }, repeats);
+      const double target = target_of(scheme.kind, options_.backward);
       std::printf(
           "%-22s %-14s %7d %10.1f  %.3f (%.3f)%s\n", name.c_str(), kind.c_str(), threads,
           ratio.plain_ms, ratio.best, ratio.median,
@@ -188,11 +204,35 @@ class Bench {
     }
   }
 
+  // All gradients: of q, k, v and of what the scheme learns.
+  Ratio gradients_over_output(const AttentionOptions<float>& options, int repeats) {
+    Tensor<float> dq(shape_), dk(shape_), dv(shape_), values;
+    std::vector<Tensor<double>> of_terms;
+    AttentionGradients<float> wanted{.q = dq.view(), .k = dk.view(), .v = dv.view()};
+    if (options.bias != nullptr && options.bias->values.count() > 0) {
+      values = Tensor<float>(options.bias->values.shape());
+      wanted.bias.values = values.view();
+    }
+    for (const ScoreTerm* term : options.terms) {
+      of_terms.emplace_back(Shape{term->needs().parameters});
+    }
+    for (Tensor<double>& of_term : of_terms) {
+      wanted.terms.emplace_back(of_term.count() > 0 ? of_term.view() : View<double>());
+    }
+    Tensor<float> log_sum_exp(Shape{1, kHeads, options_.length});
+    const auto output = [&] { attention<float>(q_, k_, v_, out_, options, log_sum_exp); };
+    output();
+    return measure(
+        [&] { attention_backward<float>(q_, k_, v_, out_, dout_, wanted, options, log_sum_exp); },
+        output, repeats);
+  }
+
   const Options& options_;
   NumpyRandom random_{1};
   const Shape shape_{1, kHeads, options_.length, kHeadDim};
   Tensor<float> q_ = random_floats(shape_, random_), k_ = random_floats(shape_, random_),
-                v_ = random_floats(shape_, random_), out_{shape_};
+                v_ = random_floats(shape_, random_), dout_ = random_floats(shape_, random_),
+                out_{shape_};
   Json rows_ = Json::array();
 };
 

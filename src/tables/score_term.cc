@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/threads/scratch_lease.h"
+
 namespace sextant {
 
 void ScoreTerm::add(const ScoreTile<double>& tile) const noexcept {
@@ -64,7 +66,41 @@ void write_term(const ScoreTerm& term, const ScoreRect& rect, float* to) {
   }
 }
 
-void ScoreTerm::backward(const ScoreGradient&) const noexcept {}
+void ScoreTerm::backward(const ScoreGradient<double>&) const noexcept {}
+
+void ScoreTerm::backward(const ScoreGradient<float>& tile) const noexcept {
+  const std::int64_t n = tile.head_dim;
+  struct Arrays {
+    float *dscores, *q, *k, *scratch;  // each as large as the doubles in it
+  };
+  const DividedLease lease([&](ScratchDivider<float>& arrays) {
+    return Arrays{.dscores = arrays.take(2 * tile.queries * tile.keys),
+                  .q = arrays.take_if(tile.q != nullptr, 2 * tile.queries * n),
+                  .k = arrays.take_if(tile.k != nullptr, 2 * tile.keys * n),
+                  .scratch = arrays.take(2 * needs().scratch)};
+  });
+  const auto widened = [](const float* from, std::int64_t stride, std::int64_t rows,
+                          std::int64_t count, float* memory) -> double* {
+    if (from == nullptr) return nullptr;
+    auto* const to = reinterpret_cast<double*>(memory);
+    for (std::int64_t r = 0; r < rows; ++r) std::copy_n(from + r * stride, count, to + r * count);
+    return to;
+  };
+  ScoreGradient<double> wide{};
+  static_cast<ScoreRect&>(wide) = tile;
+  wide.head_dim = n;
+  wide.scale = tile.scale;
+  wide.q = widened(tile.q, tile.q_stride, tile.queries, n, lease.arrays.q);
+  wide.k = widened(tile.k, tile.k_stride, tile.keys, n, lease.arrays.k);
+  wide.q_stride = wide.k_stride = n;
+  wide.scratch = reinterpret_cast<double*>(lease.arrays.scratch);
+  wide.dscores = widened(tile.dscores, tile.stride, tile.queries, tile.keys, lease.arrays.dscores);
+  wide.stride = tile.keys;
+  wide.dq = tile.dq;
+  wide.dk = tile.dk;
+  wide.parameters = tile.parameters;
+  backward(wide);
+}
 
 void ScoreTerm::add_values(const ScoreRect&, const double*, double*) const noexcept {}
 

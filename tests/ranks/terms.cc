@@ -51,7 +51,7 @@ Tensor<double> random_weights(const Shape& shape, std::uint32_t seed) {
 void PlacedTerm::add(const ScoreTile<float>& tile) const noexcept { add_placed(tile); }
 void PlacedTerm::add(const ScoreTile<double>& tile) const noexcept { add_placed(tile); }
 
-void PlacedTerm::backward(const ScoreGradient& tile) const noexcept {
+void PlacedTerm::backward(const ScoreGradient<double>& tile) const noexcept {
   for (std::int64_t i = 0; i < tile.queries; ++i) {
     for (std::int64_t j = 0; j < tile.keys; ++j) {
       const double ds = tile.dscores[i * tile.stride + j];

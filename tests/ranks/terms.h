@@ -22,7 +22,7 @@ class WavyBias final : public ScoreTerm {
     }
   }
   TermNeeds needs() const override { return {.parameters = 2}; }
-  void backward(const ScoreGradient& t) const noexcept override {
+  void backward(const ScoreGradient<double>& t) const noexcept override {
     for (std::int64_t i = 0; i < t.queries; ++i) {
       for (std::int64_t j = 0; j < t.keys; ++j) {
         const double ds = t.dscores[i * t.stride + j];
@@ -50,7 +50,7 @@ class PlacedTerm final : public ScoreTerm {
   }
   void add(const ScoreTile<float>& tile) const noexcept override;
   void add(const ScoreTile<double>& tile) const noexcept override;
-  void backward(const ScoreGradient& tile) const noexcept override;
+  void backward(const ScoreGradient<double>& tile) const noexcept override;
 };
 
 // The term of a name: "placed", or a scheme's with random weights ("shaw" with vectors for values,

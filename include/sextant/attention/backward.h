@@ -38,8 +38,9 @@ struct AttentionGradients {
 // for its probability p_i in each row. float32 and 16-bit arrays are accumulated in float32,
 // float64 arrays in float64.
 //
-// Calls with a term before the softcap, or with one that reads queries or keys, are computed row by
-// row in float64 for every element type.
+// Calls that attention() computes row by row in float64 because of a term have such gradients too.
+// Where a term reads queries or keys or is part of the logits, the queries of a sequence and key
+// head run on one thread.
 //
 // Rows without visible keys have zero gradients. Hidden keys and values are not read and get zero
 // gradients; neither they nor keys of weight 0 spread NaN. Sequences and key heads with infinities

@@ -61,10 +61,12 @@ struct ScoreTile : ScoreInputs<Real> {
   }
 };
 
-// The gradient of a loss for a rectangle of scores, and the arrays for the gradients of a term.
-struct ScoreGradient : ScoreInputs<double> {
-  const double* scores = nullptr;  // as add() got them, for terms of whole rows
-  double* dscores = nullptr;       // dscores[i * stride + j]; 0 where hidden
+// The gradient of a loss for a rectangle of scores, float or double, and the arrays for the
+// gradients of a term.
+template <class Real>
+struct ScoreGradient : ScoreInputs<Real> {
+  const Real* scores = nullptr;  // as add() got them, for terms of whole rows
+  Real* dscores = nullptr;       // dscores[i * stride + j]; 0 where hidden
   std::int64_t stride = 0;
   double* dq = nullptr;          // [queries, head_dim], for terms that read queries
   double* dk = nullptr;          // [keys, head_dim], for terms that read keys
@@ -94,6 +96,7 @@ struct ValueVectors {
   // the largest.
   const std::int32_t* number_of = nullptr;
   std::int64_t largest = 0;
+  std::int64_t parameters = 0;  // where their gradient begins in that of the term
 };
 
 // Describes the needs of a term.
@@ -138,7 +141,10 @@ class ScoreTerm {
 
   // Adds the gradients of the data that the term reads and of its parameters. A term of whole rows
   // may change dscores if it depends on the scores that it is added to.
-  virtual void backward(const ScoreGradient& tile) const noexcept;
+  virtual void backward(const ScoreGradient<double>& tile) const noexcept;
+  // Adds them in float32 calls, whose terms come in tiles; by default those of the other function,
+  // from numbers widened to double.
+  virtual void backward(const ScoreGradient<float>& tile) const noexcept;
 
   // Returns the vectors of a head that the term adds to values, rounded to float.
   virtual ValueVectors value_vectors(std::int64_t /*head*/) const noexcept { return {}; }

@@ -161,7 +161,7 @@ void TileFunction::write(const ScoreRect& rect, Real* to, std::int64_t stride) c
   each_pair<double>(wide, rect, put);
 }
 
-void TileFunction::add_gradients(const ScoreGradient& tile) const {
+void TileFunction::add_gradients(const ScoreGradient<double>& tile) const {
   Tensor<double> dscores({tile.queries, tile.keys});
   for (std::int64_t i = 0; i < tile.queries; ++i) {
     std::copy_n(tile.dscores + i * tile.stride, tile.keys, &dscores(i, 0));
@@ -219,7 +219,7 @@ void FunctionTerm::add_to(const ScoreTile<Real>& tile) const noexcept {
   of_->remember(tile, !any ? Seen::none : all ? Seen::all : Seen::some);
 }
 
-void FunctionTerm::backward(const ScoreGradient& tile) const noexcept {
+void FunctionTerm::backward(const ScoreGradient<double>& tile) const noexcept {
   run([&] { of_->add_gradients(tile); });
 }
 

@@ -44,7 +44,7 @@ class TileFunction {
   template <class Real>
   void write(const ScoreRect& rect, Real* to, std::int64_t stride) const;
   // Adds the gradients of the parameters.
-  void add_gradients(const ScoreGradient& tile) const;
+  void add_gradients(const ScoreGradient<double>& tile) const;
 
   const nb::object& function() const noexcept { return function_; }
   const nb::object& gradient() const noexcept { return gradient_; }
@@ -72,7 +72,7 @@ class FunctionTerm final : public ScoreTerm {
   TermEffect effect(const ScoreRect& rect) const noexcept override;
   void add(const ScoreTile<float>& tile) const noexcept override { add_to(tile); }
   void add(const ScoreTile<double>& tile) const noexcept override { add_to(tile); }
-  void backward(const ScoreGradient& tile) const noexcept override;
+  void backward(const ScoreGradient<double>& tile) const noexcept override;
 
   const std::shared_ptr<TileFunction>& of() const noexcept { return of_; }
   // With the interpreter's lock: raises the kept exception.

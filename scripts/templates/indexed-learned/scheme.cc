@@ -53,7 +53,7 @@ class NewSchemeBias final : public ScoreTerm {
         hide);
   }
 
-  void backward(const ScoreGradient& tile) const noexcept override {
+  void backward(const ScoreGradient<double>& tile) const noexcept override {
     schemes_detail::for_each_run(
         ids_, tile, tile.stride,
         [&](std::int64_t, std::int64_t key_id, std::int64_t at, std::int64_t keys) {

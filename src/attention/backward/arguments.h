@@ -60,6 +60,14 @@ struct BackwardArguments {
   // Whether there are ordered sums over all slices: of BiasGradients.
   bool wants_ordered() const noexcept { return wants_bias_terms() || wants_distances_by_ids(); }
 
+  // Whether the kernels give the gradients of scores tile by tile, for biases and terms.
+  bool wants_tiles() const noexcept { return wants_ordered() || terms_add_to_slices(); }
+  // Whether terms add to gradients of a slice, so that its tasks run one after another: those of
+  // the rows that they read, and of the parameters of the term of the logits.
+  bool terms_add_to_slices() const noexcept {
+    return scores.terms_read_rows() || wants_logit_term();
+  }
+
   // Slices: a sequence and key head each, sequences outermost. Gradients of k and v are sums within
   // a slice.
   std::int64_t slices() const noexcept {

@@ -37,8 +37,8 @@ void attention_backward(
       q, k, v, out, dout, attention_detail::WantedGradients(gradients), options, log_sum_exp);
   attention_detail::BackwardSums sums(b);
   zero_the_untouched(b);
-  attention_detail::takes_fused_path(b) ? attention_detail::fused_backward(b, sums)
-                                        : attention_detail::plain_backward(b, sums);
+  attention_detail::takes_fused_path(b.scores) ? attention_detail::fused_backward(b, sums)
+                                               : attention_detail::plain_backward(b, sums);
   sums.finish();
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "attention/backward/key_sums.h"
@@ -40,6 +41,43 @@ struct BackwardContext {
   KeySums& key_sums;
   BackwardOrder& order;
   KeySums::BufferPool& spare;
+
+  const KeySums::Sums& key_sums_of(std::int64_t slice) const {
+    const Sequence at = arguments.sequence_of_slice(slice);
+    return key_sums.of(slice, at.k_len, arguments.group() * blocks_of(at), spare);
+  }
+};
+
+// What terms add to the gradients of one slice after another.
+class SliceTerms {
+ public:
+  explicit SliceTerms(const BackwardArguments& b) : b_(b) {
+    const AttentionCall& a = b.scores;
+    if (a.terms_read_rows()) {
+      dq_.resize(static_cast<std::size_t>(kBackwardQueries * a.head_dim));
+      dk_.reserve(static_cast<std::size_t>(a.k_len * a.head_dim));
+    }
+    parameters_.resize(static_cast<std::size_t>(a.logit_term.needs.parameters));
+  }
+
+  void begin_slice(std::int64_t slice) {
+    const std::int64_t keys = b_.sequence_of_slice(slice).k_len;
+    if (!dq_.empty()) dk_.assign(static_cast<std::size_t>(keys * b_.scores.head_dim), 0.0);
+    std::fill(parameters_.begin(), parameters_.end(), 0.0);
+  }
+  TermGradients begin_task(std::int64_t first_query) {
+    std::fill(dq_.begin(), dq_.end(), 0.0);
+    return {.dq = dq_.empty() ? nullptr : dq_.data(),
+            .dk = dk_.empty() ? nullptr : dk_.data(),
+            .logit_parameters = parameters_.data(),
+            .first_query = first_query};
+  }
+  const double* dk() const { return dk_.empty() ? nullptr : dk_.data(); }
+  const double* logit_parameters() const { return parameters_.data(); }
+
+ private:
+  const BackwardArguments& b_;
+  std::vector<double> dq_, dk_, parameters_;
 };
 
 // The place of a task's block of queries.
@@ -59,23 +97,22 @@ TaskPlace place_of(const BackwardArguments& b, const Task& task) {
 // One block of queries of one head of one sequence.
 class BlockTask : QueryBlock {
  public:
-  BlockTask(const BackwardContext& context, const Task& task, const TurnGuard& ticket)
-      : BlockTask(context, task, ticket, place_of(context.arguments, task)) {}
+  // `ticket` and `terms`: one of them. Without a ticket the tasks of a slice run one after another.
+  BlockTask(const BackwardContext& context, const Task& task, const TurnGuard* ticket,
+            SliceTerms* terms)
+      : BlockTask(context, task, ticket, terms, place_of(context.arguments, task)) {}
 
   // Returns whether all was finite.
   bool run() {
     constexpr std::int64_t kMargin = kernels::kQueryGroup;
     const std::int64_t line = line_floats() + 2 * kMargin;
     const DividedLease lease([&](ScratchDivider<float>& arrays) {
-      const bool tiles = b_.wants_ordered();
       return Scratch{.kernel = arrays.take(kernels::backward_block_scratch(block_)),
-                     .dscores = arrays.take_if(tiles, 2 * tile_floats()),
-                     .tile_rows = arrays.take_if(tiles, tile_floats()),
+                     .tile_rows = arrays.take_if(b_.wants_tiles(), tile_floats()),
                      .line = arrays.take_if(b_.wants_distances(), line),
                      .biases = divide_biases(arrays)};
     });
     const Scratch& scratch = lease.arrays;
-    dscores_ = reinterpret_cast<double*>(scratch.dscores);
     tile_rows_ = scratch.tile_rows;
     if (scratch.line != nullptr) {
       std::fill_n(scratch.line, line, 0.0F);
@@ -83,26 +120,26 @@ class BlockTask : QueryBlock {
       block_.diagonal_bias_gradient = gradients_ + (end_key() - first_key());
     }
     prepare_biases(block_, scratch.biases);
+    term_gradients_.memory = term_memory_;
     std::fill_n(mask_rows_, kBackwardQueries, 0.0);
-    const KeySums::Sums& sums = context_.key_sums.of(
-        task_.slice, sequence_.k_len, context_.order.tasks_of(task_.slice), context_.spare);
+    const KeySums::Sums& sums = context_.key_sums_of(task_.slice);
     block_.dk = sums.k;
     block_.dv = sums.v;
     block_.begins_span = task_.number % kernels::kSpanTasks == 0 && task_.number > 0;
     const bool finite = kernels::backward_block(block_, scratch.kernel);
-    ticket_.wait_for_all();
+    if (ticket_ != nullptr) ticket_->wait_for_all();
     add_to_sums();
     return finite;
   }
 
  private:
   struct Scratch {
-    float *kernel, *dscores, *tile_rows, *line;
+    float *kernel, *tile_rows, *line;
     BiasScratch biases;
   };
 
-  BlockTask(const BackwardContext& context, const Task& task, const TurnGuard& ticket,
-            const TaskPlace& place)
+  BlockTask(const BackwardContext& context, const Task& task, const TurnGuard* ticket,
+            SliceTerms* terms, const TaskPlace& place)
       : QueryBlock(context.arguments.scores, place.sequence, place.head, place.first_query,
                    place.queries, {kBackwardQueries, kBackwardKeys}),
         context_(context),
@@ -125,10 +162,15 @@ class BlockTask : QueryBlock {
       block_.log_sum_exp_stride = b_.log_sum_exp.stride(2);
     }
     if (b_.wanted.q.is_given()) block_.dq = query_output(b_.wanted.q, at, head_, first_query);
-    if (b_.wants_mask() || b_.wants_ordered()) block_.gradient_tiles = {take_gradients, this};
+    if (terms != nullptr) term_gradients_ = terms->begin_task(first_query);
+    block_.dq_terms = term_gradients_.dq;
+    block_.value_vectors = value_vectors();
+    block_.value_vector_gradients =
+        bias_gradients_.of_value_vectors(head_, term_gradients_.logit_parameters);
+    if (b_.wants_mask() || b_.wants_tiles()) block_.gradient_tiles = {take_gradients, this};
     block_.wants_line_gradient = b_.wants_distances();
     if (b_.wants_sinks()) block_.sink_gradient = &sink_gradient_;
-    block_.key_order = {wait, done, this};
+    if (ticket != nullptr) block_.key_order = {wait, done, this};
   }
 
   const MaskSums& mask() const { return context_.sums.mask(); }
@@ -146,19 +188,13 @@ class BlockTask : QueryBlock {
                              std::int64_t first_key, std::int64_t keys, const float* tile,
                              std::int64_t row) {
     auto& task = *static_cast<BlockTask*>(context);
-    if (task.b_.wants_ordered()) {
+    if (task.b_.wants_tiles()) {
       kernels::transpose_tile(tile, row, keys, queries, task.tile_rows_, kBackwardKeys);
-      for (std::int64_t i = 0; i < queries; ++i) {
-        for (std::int64_t j = 0; j < keys; ++j) {
-          const std::int64_t at = i * kBackwardKeys + j;
-          task.dscores_[at] = static_cast<double>(task.tile_rows_[at]);
-        }
-      }
       task.bias_gradients_.add(
-          task.sequence_,
+          task.biases_,
           task.a_.rect(task.sequence_, task.head_, task.first_query_ + first_query, queries,
                        first_key, keys),
-          task.dscores_, kBackwardKeys);
+          task.tile_rows_, kBackwardKeys, task.term_gradients_);
     }
     if (!task.b_.wants_mask()) return;
     const std::int64_t stride = task.mask().strides[3];
@@ -178,11 +214,11 @@ class BlockTask : QueryBlock {
 
   static void wait(void* context, std::int64_t first_key) {
     const auto& task = *static_cast<BlockTask*>(context);
-    task.ticket_.wait_for(first_key);
+    task.ticket_->wait_for(first_key);
   }
   static void done(void* context, std::int64_t next_key) {
     const auto& task = *static_cast<BlockTask*>(context);
-    task.ticket_.report(next_key);
+    task.ticket_->report(next_key);
   }
 
   // After all tasks before this one.
@@ -208,34 +244,34 @@ class BlockTask : QueryBlock {
   const BackwardContext& context_;
   const BackwardArguments& b_;
   Task task_;
-  const TurnGuard& ticket_;
+  const TurnGuard* ticket_;
   const Sequence sequence_;
   const std::int64_t head_;
   kernels::BackwardBlock block_;
   // Sums over keys, for a mask that is the same for all of them.
   double mask_rows_[kBackwardQueries];
   float* tile_rows_ = nullptr;  // [64][64]: gradients of the scores of a tile
-  double* dscores_ = nullptr;   // the same in float64
   float* gradients_ = nullptr;  // of the line of biases by distance
   double sink_gradient_ = 0;
   BiasGradients bias_gradients_;
+  TermGradients term_gradients_{};
 };
 
-bool finish_slice(const BackwardContext& context, std::int64_t slice) {
+// `dk_terms`: what terms add to the gradients of the keys, or null.
+bool finish_slice(const BackwardContext& context, std::int64_t slice, const double* dk_terms) {
   const BackwardArguments& b = context.arguments;
   const Sequence at = b.sequence_of_slice(slice);
   const std::int64_t key_head = b.key_head_of_slice(slice);
-  const KeySums::Sums& sums =
-      context.key_sums.of(slice, at.k_len, context.order.tasks_of(slice), context.spare);
-  const auto store = [&](const AnyOutput& to, const kernels::QuerySums& of, double scale,
-                         const kernels::RotationRows& rotation) {
+  const KeySums::Sums& sums = context.key_sums_of(slice);
+  const auto store = [&](const AnyOutput& to, const kernels::QuerySums& of, const double* terms,
+                         double scale, const kernels::RotationRows& rotation) {
     return !to.is_given() || kernels::store_key_gradients(
-                                 {of.chain, at.k_len, to.size(3), of.spans},
+                                 {of.chain, at.k_len, to.size(3), of.spans, terms},
                                  static_cast<float>(scale), rotation, key_output(to, at, key_head));
   };
-  const bool k_finite =
-      store(b.wanted.k, sums.k, b.scores.numbers.scale, key_rotation(b.scores, at, key_head));
-  const bool v_finite = store(b.wanted.v, sums.v, 1, {});
+  const bool k_finite = store(b.wanted.k, sums.k, dk_terms, b.scores.numbers.scale,
+                              key_rotation(b.scores, at, key_head));
+  const bool v_finite = store(b.wanted.v, sums.v, nullptr, 1, {});
   context.key_sums.release(slice, context.spare);
   return k_finite && v_finite;
 }
@@ -243,8 +279,28 @@ bool finish_slice(const BackwardContext& context, std::int64_t slice) {
 // Runs a task and, after the last one of a slice, writes the slice's gradients.
 bool run_task(const BackwardContext& context, const Task& task) {
   const TurnGuard ticket(context.order, task);
-  const bool finite = BlockTask(context, task, ticket).run();
-  return (!context.order.is_last(task) || finish_slice(context, task.slice)) && finite;
+  const bool finite = BlockTask(context, task, &ticket, nullptr).run();
+  return (!context.order.is_last(task) || finish_slice(context, task.slice, nullptr)) && finite;
+}
+
+// Runs all tasks of a slice, whose terms add to its gradients. `task` is the slice's only one in
+// the order, which is that of the sums over slices.
+bool run_slice(const BackwardContext& context, const Task& task, SliceTerms& terms) {
+  const BackwardArguments& b = context.arguments;
+  const TurnGuard ticket(context.order, task);
+  if (b.slices_share_sums()) ticket.wait_for_all();
+  terms.begin_slice(task.slice);
+  const std::int64_t tasks = b.group() * blocks_of(b.sequence_of_slice(task.slice));
+  bool finite = true;
+  for (std::int64_t number = 0; number < tasks; ++number) {
+    finite &= BlockTask(context, {task.slice, number}, nullptr, &terms).run();
+  }
+  finite &= finish_slice(context, task.slice, terms.dk());
+  if (b.wants_logit_term()) {
+    ticket.wait_for_all();
+    context.sums.add_logit_term(terms.logit_parameters());
+  }
+  return finite;
 }
 
 // The plain path defines the gradients of slices with infinities or NaN.
@@ -258,7 +314,7 @@ void recompute_plainly(const BackwardArguments& b, BackwardSums& sums,
                plain_backward_scratch(b), [&](std::int64_t n, double* memory) {
                  plain_backward_slice(of_slices, slices[static_cast<std::size_t>(n)], sums, memory);
                });
-  if (!b.wants_mask() && !b.wants_ordered()) return;
+  if (!b.wants_mask() && !b.wants_ordered() && !b.wants_logit_term()) return;
   // Sums over slices cannot be separated: these gradients are recomputed as a whole.
   BackwardArguments of_all = b;
   of_all.wanted.q = of_all.wanted.k = of_all.wanted.v = of_all.wanted.sinks = {};
@@ -275,15 +331,19 @@ void fused_backward(const BackwardArguments& b, BackwardSums& sums) {
   const AttentionCall& a = b.scores;
   const std::int64_t slices = b.slices();
   KeySums key_sums(b);
-  BackwardOrder order(slices, b.slices_share_sums(), [&](std::int64_t slice) {
-    return b.group() * blocks_of(b.sequence_of_slice(slice));
-  });
+  // The tasks of a slice run one after another where terms add to its gradients.
+  const bool by_slices = b.terms_add_to_slices();
+  BackwardOrder order(
+      slices, b.slices_share_sums() || b.wants_logit_term(), [&](std::int64_t slice) {
+        const std::int64_t tasks = b.group() * blocks_of(b.sequence_of_slice(slice));
+        return by_slices ? std::min<std::int64_t>(tasks, 1) : tasks;
+      });
   std::vector<std::int64_t> nonfinite;  // slices that are not finite
   std::mutex mutex;
   KeySums::BufferPool spare;
   for (std::int64_t slice = 0; slice < slices; ++slice) {
     if (b.sequence_of_slice(slice).q_len > 0) continue;
-    finish_slice({b, sums, key_sums, order, spare}, slice);
+    finish_slice({b, sums, key_sums, order, spare}, slice, nullptr);
   }
 
   const double work = 2.5 * a.pairs() * static_cast<double>(a.heads_q * (a.head_dim + b.v.size(3)));
@@ -295,8 +355,11 @@ void fused_backward(const BackwardArguments& b, BackwardSums& sums) {
   parallel_for(workers, workers, [&](std::int64_t) {
     KeySums::BufferPool spare_of_thread;
     BackwardOrder::TaskCursor walk(order, chunk);
+    std::optional<SliceTerms> terms;
+    if (by_slices) terms.emplace(b);
+    const BackwardContext context{b, sums, key_sums, order, spare_of_thread};
     for (Task task{}; walk.next(task);) {
-      const bool finite = run_task({b, sums, key_sums, order, spare_of_thread}, task);
+      const bool finite = by_slices ? run_slice(context, task, *terms) : run_task(context, task);
       check_interruption();  // not before: others wait for a task that is taken
       if (finite) continue;
       const std::lock_guard lock(mutex);

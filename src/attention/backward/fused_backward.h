@@ -6,13 +6,6 @@
 
 namespace sextant::attention_detail {
 
-// Whether the kernels take a call: terms before the softcap, and those that read rows, have
-// gradients by rows only.
-inline bool takes_fused_path(const BackwardArguments& arguments) {
-  return arguments.scores.logit_term.term == nullptr && !arguments.scores.terms_read_rows() &&
-         takes_fused_path(arguments.scores);
-}
-
 // All wanted gradients, except for sums.finish(). The mask's gradient must be zeros.
 void fused_backward(const BackwardArguments& arguments, BackwardSums& sums);
 

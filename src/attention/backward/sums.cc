@@ -67,6 +67,7 @@ void BackwardSums::take_ordered(BackwardSums& other) noexcept {
   bias_by_ids_.swap(other.bias_by_ids_);
   slopes_by_ids_.swap(other.slopes_by_ids_);
   mask_sums_.swap(other.mask_sums_);
+  logit_term_.swap(other.logit_term_);
   std::swap(mask_.sums, other.mask_.sums);
 }
 

@@ -141,13 +141,18 @@ void HeadBiases::fill_rows(std::int64_t first_query, std::int64_t queries, std::
 
 void HeadBiases::add_term(const TermUse& use, const ScoreRect& rect, float* to, std::int64_t to_row,
                           float* memory) const noexcept {
-  const AttentionCall& a = call;
-  ScoreTile<float> tile{};
-  static_cast<ScoreRect&>(tile) = rect;
-  tile.head_dim = a.head_dim;
-  tile.scale = a.numbers.scale;
+  ScoreTile<float> tile{inputs(use, rect, memory)};
   tile.scores = to;
   tile.stride = to_row;
+  use.term->add(tile);
+}
+
+ScoreInputs<float> HeadBiases::inputs(const TermUse& use, const ScoreRect& rect,
+                                      float* memory) const noexcept {
+  const AttentionCall& a = call;
+  ScoreInputs<float> tile{rect};
+  tile.head_dim = a.head_dim;
+  tile.scale = a.numbers.scale;
   if (a.terms_read_rows()) {
     float* const key_memory = memory + kernels::kQueryBlock * a.head_dim;
     if (use.needs.q) {
@@ -165,7 +170,7 @@ void HeadBiases::add_term(const TermUse& use, const ScoreRect& rect, float* to, 
     memory = key_memory + kernels::kKeyBlock * a.head_dim;
   }
   tile.scratch = memory;
-  use.term->add(tile);
+  return tile;
 }
 
 }  // namespace sextant::attention_detail

@@ -43,6 +43,10 @@ struct HeadBiases {
                  std::int64_t keys, const float* distances, std::int64_t first_distance, float* to,
                  std::int64_t to_row, float* memory) const noexcept;
 
+  // What a term reads of a rectangle in float32, with its scratch; `memory` holds term_floats().
+  ScoreInputs<float> inputs(const TermUse& use, const ScoreRect& rect,
+                            float* memory) const noexcept;
+
  private:
   void add_term(const TermUse& use, const ScoreRect& rect, float* to, std::int64_t to_row,
                 float* memory) const noexcept;

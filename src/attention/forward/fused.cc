@@ -96,11 +96,7 @@ class HeadTask : QueryBlock {
     block_.v = v.rows(sequence, key_head);
     block_.out = query_output(out, sequence, head, first_query);
     block_.v_dim = v.size(3);
-    if (a.value_term != nullptr) {
-      const ValueVectors of_head = a.value_term->value_vectors(head);
-      block_.value_vectors = {of_head.vectors, of_head.count, of_head.number_of, of_head.largest,
-                              a.diagonal_key(sequence, first_query)};
-    }
+    block_.value_vectors = value_vectors();
     if (!rotated.is_empty()) {
       block_.k = rotated.of(sequence, key_head);
       block_.k_rotation = {};

@@ -69,6 +69,14 @@ class QueryBlock {
     if (biases_.by_pair()) block.tiles = {fill_tile, this};
   }
 
+  // What the term of the values adds to the values of the head, from a term that gives vectors.
+  kernels::ValueVectors value_vectors() const {
+    if (a_.value_term == nullptr) return {};
+    const ValueVectors v = a_.value_term->value_vectors(biases_.head);
+    return {v.vectors, v.count, v.number_of, v.largest,
+            a_.diagonal_key(biases_.sequence, first_query_)};
+  }
+
   // The keys of all blocks of keys that the kernel reads.
   std::int64_t first_key() const { return key_begin_[0] / sizes_.keys * sizes_.keys; }
   std::int64_t end_key() const { return std::max(key_end_[queries_ - 1], key_begin_[0]); }
@@ -106,6 +114,7 @@ class QueryBlock {
   const AttentionCall& a_;
   HeadBiases biases_;
   std::int64_t first_query_, queries_;
+  float* term_memory_ = nullptr;  // scratch of terms
 
  private:
   // Whether any pair is seen: the search ends at the first.
@@ -158,7 +167,6 @@ class QueryBlock {
   Sizes sizes_;
   std::int32_t key_begin_[kernels::kTaskQueries], key_end_[kernels::kTaskQueries];
   float* rows_ = nullptr;             // [64][keys]: biases of a tile before they become lanes
-  float* term_memory_ = nullptr;      // scratch of terms
   const float* distances_ = nullptr;  // biases by distance, from first_distance_ on
   std::int64_t first_distance_ = 0;
 };

@@ -190,7 +190,7 @@ class SliceBackward {
                      double* parameters) {
     if (parameters == nullptr && !use.needs.reads_rows()) return;
     for_each_term_tile(a_, use, at, range, s_.row, [&](const ScoreInputs<double>& inputs) {
-      ScoreGradient tile{inputs};
+      ScoreGradient<double> tile{inputs};
       tile.scores = s_.uncapped + tile.first_key;
       tile.dscores = ds + tile.first_key;
       tile.stride = tile.keys;

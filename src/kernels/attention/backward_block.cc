@@ -32,6 +32,7 @@
 #include "kernels/attention/backward-inl.h"
 #include "kernels/attention/backward_rows-inl.h"
 #include "kernels/attention/backward_tiles-inl.h"
+#include "kernels/attention/backward_vectors-inl.h"
 #include "kernels/attention/dropout-inl.h"
 #include "kernels/simd/pack-inl.h"
 #include "kernels/simd/tile-inl.h"
@@ -55,6 +56,7 @@ HWY_INLINE bool backward_key_block(const BackwardBlock& b, const BackwardScratch
                   kQueryBlock);
     rows_by_lanes(o, keys.v + row * keys.v_stride, keys.v_stride, b.v_dim, lanes.dout, o.gradients,
                   o.gradient_row);
+    if (b.value_vectors.count > 0) add_vector_products(b, lanes, o);
     if (b.dropout.is_on()) {
       drop_weights(b.dropout, rect, lanes.first_query, o.gradients, o.gradient_row);
     }
@@ -66,6 +68,7 @@ HWY_INLINE bool backward_key_block(const BackwardBlock& b, const BackwardScratch
     if (b.dropout.is_on()) {
       drop_weights(b.dropout, rect, lanes.first_query, o.scores, kQueryBlock);
     }
+    if (b.value_vectors.count > 0) sum_vector_weights(b, lanes, o);
     add_to_keys(o, o.scores, kQueryBlock, lanes.dout_rows, b.v_dim, b.dv.chain);
     add_to_keys(o, o.gradients, o.gradient_row, lanes.q_rows, b.head_dim, b.dk.chain);
     emit_bias_gradients(b, lanes, o);
@@ -149,6 +152,8 @@ bool backward_block(const BackwardBlock& b, float* memory) {
                 .dout_rows = scratch.dout_rows + lane * padded_width(b.v_dim),
                 .running_max = scratch.running_max + lane,
                 .delta = scratch.delta + lane,
+                .vector_products = scratch.vector_products + lane * b.value_vectors.count,
+                .vector_weights = scratch.vector_weights + lane * b.value_vectors.count,
                 .dq = scratch.dq.from(lane * b.head_dim),
                 .sum = scratch.sum.from(lane),
                 .key_begin = key_begin + lane,
@@ -178,6 +183,7 @@ bool backward_block(const BackwardBlock& b, float* memory) {
     lanes[n].span = 0;
     load_output_gradients(b, scratch, lanes[n]);
     sum_outputs(b, scratch, lanes[n]);
+    begin_value_vectors(b, lanes[n]);
   }
   if (b.wants_line_gradient) {
     for (float* tile : {scratch.gradients, scratch.bias_gradients}) {
@@ -201,6 +207,7 @@ bool backward_block(const BackwardBlock& b, float* memory) {
 
   for (std::int64_t n = 0; n < blocks; ++n) {
     if (b.dq.data != nullptr) finite &= store_query_gradients(b, scratch, lanes[n]);
+    finish_value_vectors(b, scratch, lanes[n]);
     if (b.sink_gradient == nullptr || !has_sink) continue;
     for (std::int64_t i = 0; i < lanes[n].queries; ++i) {
       const double share =
@@ -226,6 +233,10 @@ bool store_key_gradients(const KeyGradients& sums, float scale, const RotationRo
     const auto scaled = hn::Mul(hn::LoadU(d, x), factor);
     nan_probe = hn::MulAdd(scaled, hn::Zero(d), nan_probe);
     hn::StoreU(scaled, d, x);
+  }
+  if (sums.terms != nullptr) {
+    add_terms(sums.terms, sums.keys, sums.width, sums.rows, padded);
+    if (!all_finite(sums.rows, sums.keys * padded)) return false;
   }
   write_rows(sums.rows, padded, sums.keys, sums.width, to, 0);
   return hn::AllTrue(d, hn::Eq(nan_probe, hn::Zero(d)));

@@ -50,11 +50,16 @@ struct BackwardBlock {
   BiasTiles tiles{};
   RotationRows q_rotation{}, k_rotation{};
   WeightDropout dropout{};
+  ValueVectors value_vectors{};
   const float* log_sum_exp = nullptr;  // natural; null: computed here
   std::int64_t log_sum_exp_stride = 0;
 
   // Results; null: not computed.
   StoredOutput dq{};
+  // Added to the rows of dq after their rotation, [queries][head_dim]; null: nothing.
+  const double* dq_terms = nullptr;
+  // Added to: those of the value vectors, [count][v_dim].
+  double* value_vector_gradients = nullptr;
   // Added to: [keys][padded_width()] sums of dS^T q, without the scale and with q rotated, and of
   // P^T dout.
   QuerySums dk{}, dv{};
@@ -79,7 +84,8 @@ bool backward_block(const BackwardBlock& block, float* scratch) noexcept;
 struct KeyGradients {
   float* rows;  // [keys][padded_width(width)], overwritten: `chain` of the sums
   std::int64_t keys, width;
-  const float* spans;  // likewise, added to the rows; may be null
+  const float* spans;             // likewise, added to the rows; may be null
+  const double* terms = nullptr;  // [keys][width], added after the rotation; may be null
 };
 
 // Rotates sums back by `rotation`, multiplies them by `scale` and writes them as rows of a

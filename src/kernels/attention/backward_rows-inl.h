@@ -33,6 +33,7 @@ constexpr float kNever = std::numeric_limits<float>::max();  // a maximum that m
 // The state of 64 lanes.
 struct BackwardLanes {
   float *q, *dout, *q_rows, *dout_rows, *running_max, *delta;
+  float *vector_products, *vector_weights;  // [vectors by distance][64]
   LongSum dq, sum;                          // [head_dim][64], [64]
   const std::int32_t *key_begin, *key_end;  // [64]
   GroupRanges ranges;
@@ -182,6 +183,17 @@ HWY_INLINE bool all_finite(const float* x, std::int64_t count) {
   return rest == 0 && hn::AllTrue(d, hn::Eq(nan_probe, zero));
 }
 
+// rows[i * stride + c] += terms[i][c], each sum rounded once.
+HWY_INLINE void add_terms(const double* terms, std::int64_t count, std::int64_t width, float* rows,
+                          std::int64_t stride) {
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (std::int64_t c = 0; c < width; ++c) {
+      float& to = rows[i * stride + c];
+      to = static_cast<float>(static_cast<double>(to) + terms[i * width + c]);
+    }
+  }
+}
+
 // Writes rows of `stride` floats to their places, from row `first` on.
 HWY_INLINE void write_rows(const float* rows, std::int64_t stride, std::int64_t count,
                            std::int64_t width, const StoredOutput& out, std::int64_t first) {
@@ -223,6 +235,9 @@ HWY_INLINE bool store_query_gradients(const BackwardBlock& b, const BackwardScra
   finish_sum(lanes.dq, lanes.dq_rows(width));
   transpose_scaled(lanes.dq.chain, kQueryBlock, width, lanes.queries, b.scale_base_e, rows, width);
   rotate_range(b.q_rotation, lanes.first_query, lanes.queries, true, rows, width);
+  if (b.dq_terms != nullptr) {
+    add_terms(b.dq_terms + lanes.first_query * width, lanes.queries, width, rows, width);
+  }
   write_rows(rows, width, lanes.queries, width, b.dq, lanes.first_query);
   return all_finite(rows, lanes.queries * width);
 }

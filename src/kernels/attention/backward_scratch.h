@@ -13,13 +13,15 @@ namespace sextant::kernels {
 
 // Parts of the scratch, each on a cache line. L: queries, rounded up to blocks of 64 lanes.
 struct BackwardScratch {
-  float *q, *dout;             // [L / 64][channels][64]
-  LongSum dq;                  // likewise
-  float *q_rows, *dout_rows;   // [L][padded_width(channels)]
-  LongSum sum;                 // [L]
-  float *running_max, *delta;  // [L]
-  float* part;                 // [head_dim][64]: dq of one block that comes in several rectangles
-  float* scores;               // [64][64]
+  float *q, *dout;                          // [L / 64][channels][64]
+  LongSum dq;                               // likewise
+  float *q_rows, *dout_rows;                // [L][padded_width(channels)]
+  LongSum sum;                              // [L]
+  float *running_max, *delta;               // [L]
+  float *vector_products, *vector_weights;  // [L / 64][vectors by distance][64]
+  float* vector_sums;                       // [vectors by distance][padded_width(v_dim)]
+  float* part;    // [head_dim][64]: dq of one block that comes in several rectangles
+  float* scores;  // [64][64]
   float *gradients, *bias_gradients;  // [64][gradient_row], at lane 0; bias_gradients may be null
   std::ptrdiff_t gradient_row;
   float* bias;            // [64][64] or null
@@ -45,6 +47,10 @@ inline BackwardScratch divide(const BackwardBlock& b, float* memory) {
   s.running_max = arrays.take(lanes);
   for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = arrays.take(lanes);
   s.delta = arrays.take(lanes);
+  const std::int64_t vectors = b.value_vectors.count;
+  s.vector_products = arrays.take_if(vectors > 0, lanes * vectors);
+  s.vector_weights = arrays.take_if(vectors > 0, lanes * vectors);
+  s.vector_sums = arrays.take_if(vectors > 0, vectors * padded_width(b.v_dim));
   s.part = arrays.take(b.head_dim * kQueryBlock);
   s.scores = arrays.take(kBackwardKeys * kQueryBlock);
   // Zeros next to the lanes, for sums along diagonals.

@@ -26,7 +26,12 @@ class ShiftedTerm final : public ScoreTerm {
   void check(const CallExtents&) const override {}
   void add(const ScoreTile<float>& tile) const noexcept override { whole_.add(moved(tile)); }
   void add(const ScoreTile<double>& tile) const noexcept override { whole_.add(moved(tile)); }
-  void backward(const ScoreGradient& tile) const noexcept override { whole_.backward(moved(tile)); }
+  void backward(const ScoreGradient<double>& tile) const noexcept override {
+    whole_.backward(moved(tile));
+  }
+  void backward(const ScoreGradient<float>& tile) const noexcept override {
+    whole_.backward(moved(tile));
+  }
   void add_values(const ScoreRect& row, const double* weights,
                   double* out) const noexcept override {
     whole_.add_values(moved(row), weights, out);

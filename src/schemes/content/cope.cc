@@ -69,7 +69,7 @@ class CopeTerm final : public ScoreTerm {
     }
   }
 
-  void backward(const ScoreGradient& row) const noexcept override {
+  void backward(const ScoreGradient<double>& row) const noexcept override {
     const Scan row_scan = scan(row, row.scores);
     double* dz = row_scan.z + count();
     std::fill_n(dz, count(), 0.0);

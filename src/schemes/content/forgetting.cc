@@ -60,7 +60,7 @@ class ForgettingTerm final : public ScoreTerm {
   void add(const ScoreTile<float>& tile) const noexcept override { add_decay(tile); }
   void add(const ScoreTile<double>& tile) const noexcept override { add_decay(tile); }
 
-  void backward(const ScoreGradient& tile) const noexcept override {
+  void backward(const ScoreGradient<double>& tile) const noexcept override {
     double* df = tile.parameters + begin_of(tile);
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       const double* ds = tile.dscores + i * tile.stride;

@@ -14,7 +14,6 @@ namespace {
 
 using kernels::kQueryGroup;
 
-constexpr std::int64_t kChunk = 256;  // vectors at a time: those of a tile and some more
 constexpr std::int64_t kMaxJumps = 4096;
 
 bool is_there(const Tensor<double>& table) { return table.rank() >= 2 && table.count() > 0; }
@@ -119,10 +118,6 @@ ValueVectors RelativeTiles::value_vectors(std::int64_t head) const noexcept {
           .largest = max_distance_};
 }
 
-std::int64_t RelativeTiles::scratch_size() const noexcept {
-  return kernels::kQueryBlock * v_.head_dim + kernels::kKeyBlock * kChunk;
-}
-
 void RelativeTiles::add_products(const Products& p) const noexcept {
   const ScoreTile<float>& tile = p.tile;
   kernels::row_products({.a = p.rows,
@@ -214,6 +209,25 @@ void RelativeTiles::add_by_ids(const Products& p) const noexcept {
   }
 }
 
+RelativeTiles::Columns RelativeTiles::columns_of(const ScoreRect& rect) const noexcept {
+  std::int64_t min_query = rect.diagonal_key(0), max_query = min_query + rect.queries - 1;
+  std::int64_t min_key = rect.first_key, max_key = min_key + rect.keys - 1;
+  if (!v_.ids.empty()) {
+    const auto id_count = static_cast<std::int64_t>(v_.ids.size());
+    const std::int64_t first = std::max<std::int64_t>(min_query, 0);
+    const std::int64_t last = std::min(max_query, id_count - 1);
+    if (first > last) return {0, 0};
+    const auto keys = std::minmax_element(v_.ids.begin() + min_key, v_.ids.begin() + max_key + 1);
+    const auto queries = std::minmax_element(v_.ids.begin() + first, v_.ids.begin() + last + 1);
+    min_key = *keys.first;
+    max_key = *keys.second;
+    min_query = *queries.first;
+    max_query = *queries.second;
+  }
+  const std::int64_t one = row_at(min_key - max_query), other = row_at(max_key - min_query);
+  return {std::min(one, other) / kQueryGroup * kQueryGroup, std::max(one, other) + 1};
+}
+
 std::int64_t RelativeTiles::row_at(std::int64_t distance) const noexcept {
   const std::int64_t at = std::clamp(distance, -max_distance_, max_distance_) + max_distance_;
   return v_.rows[static_cast<std::size_t>(at)];
@@ -255,26 +269,9 @@ void RelativeTiles::add(const ScoreTile<float>& tile) const noexcept {
     q = shifted;
     q_stride = n;
   }
-  // The distances that occur, and their rows.
-  std::int64_t min_query = tile.diagonal_key(0), max_query = min_query + tile.queries - 1;
-  std::int64_t min_key = tile.first_key, max_key = min_key + tile.keys - 1;
-  if (!v_.ids.empty()) {
-    const auto id_count = static_cast<std::int64_t>(v_.ids.size());
-    const std::int64_t first = std::max<std::int64_t>(min_query, 0);
-    const std::int64_t last = std::min(max_query, id_count - 1);
-    if (first > last) return;
-    const auto keys = std::minmax_element(v_.ids.begin() + min_key, v_.ids.begin() + max_key + 1);
-    const auto queries = std::minmax_element(v_.ids.begin() + first, v_.ids.begin() + last + 1);
-    min_key = *keys.first;
-    max_key = *keys.second;
-    min_query = *queries.first;
-    max_query = *queries.second;
-  }
-  const std::int64_t one = row_at(min_key - max_query), other = row_at(max_key - min_query);
-  const std::int64_t end = std::max(one, other) + 1;
-  for (std::int64_t first = std::min(one, other) / kQueryGroup * kQueryGroup; first < end;
-       first += kChunk) {
-    const std::int64_t columns = std::min(kChunk, in_groups(end - first));
+  const Columns all = columns_of(tile);
+  for (std::int64_t first = all.begin; first < all.end; first += kChunk) {
+    const std::int64_t columns = std::min(kChunk, in_groups(all.end - first));
     if (key_table_.count() > 0) {
       add_products(
           {tile, q, q_stride, tile.queries, false, head_of(key_table_), first, columns, products});

@@ -33,14 +33,14 @@ class RelativeTerm final : public ScoreTerm {
       : v_(std::move(vectors)),
         tiles_(v_),
         max_distance_(static_cast<std::int64_t>(v_.rows.size()) / 2) {
-    std::int64_t used = 0;
-    const Tensor<double>* tensors[] = {&v_.key_table, &v_.query_table, &v_.value_table,
-                                       &v_.position_bias, &v_.content_bias};
-    for (int n = 0; n < 5; ++n) {
-      begins_[n] = used;
-      used += size(*tensors[n]);
-    }
-    parameters_ = used;
+    const auto next = [&](const Tensor<double>& tensor) {
+      return std::exchange(parameters_, parameters_ + size(tensor));
+    };
+    begins_.key_table = next(v_.key_table);
+    begins_.query_table = next(v_.query_table);
+    begins_.value_table = next(v_.value_table);
+    begins_.position_bias = next(v_.position_bias);
+    begins_.content_bias = next(v_.content_bias);
   }
 
   void check(const CallExtents& call) const override {
@@ -78,12 +78,18 @@ class RelativeTerm final : public ScoreTerm {
     for (std::int64_t i = 0; i < tile.queries; ++i) add_row(tile, i);
   }
 
-  void backward(const ScoreGradient& tile) const noexcept override {
+  void backward(const ScoreGradient<double>& tile) const noexcept override {
     for (std::int64_t i = 0; i < tile.queries; ++i) row_backward(tile, i);
+  }
+  void backward(const ScoreGradient<float>& tile) const noexcept override {
+    tiles_.backward(tile, begins_);
   }
 
   ValueVectors value_vectors(std::int64_t head) const noexcept override {
-    return tiles_.value_vectors(head);
+    ValueVectors vectors = tiles_.value_vectors(head);
+    const bool of_heads = vectors.count > 0 && v_.value_table.size(0) > 1;
+    vectors.parameters = begins_.value_table + (of_heads ? head * vectors.count * value_dim() : 0);
+    return vectors;
   }
   void add_values(const ScoreRect& row, const double* weights,
                   double* out) const noexcept override {
@@ -109,7 +115,7 @@ class RelativeTerm final : public ScoreTerm {
       last = r;
       dweights[j] += product;
       add_times(weights[j], dout, v_.value_table.size(2),
-                parameters + begins_[2] + (value_vector - v_.value_table.data()));
+                parameters + begins_.value_table + (value_vector - v_.value_table.data()));
     }
   }
 
@@ -137,7 +143,7 @@ class RelativeTerm final : public ScoreTerm {
     }
   }
 
-  void row_backward(const ScoreGradient& tile, std::int64_t i) const noexcept {
+  void row_backward(const ScoreGradient<double>& tile, std::int64_t i) const noexcept {
     const std::int64_t n = v_.head_dim;
     const double* query = shifted(tile, i);
     const double* ds = tile.dscores + i * tile.stride;
@@ -148,20 +154,22 @@ class RelativeTerm final : public ScoreTerm {
       if (size(v_.key_table) > 0) {
         const double* key_vector = vector(v_.key_table, tile.head, r);
         add_times(d, key_vector, n, tile.dq + i * n);
-        add_times(d, query, n, tile.parameters + begins_[0] + (key_vector - v_.key_table.data()));
+        add_times(d, query, n,
+                  tile.parameters + begins_.key_table + (key_vector - v_.key_table.data()));
         if (size(v_.position_bias) > 0)
-          add_times(d, key_vector, n, tile.parameters + begins_[3] + tile.head * n);
+          add_times(d, key_vector, n, tile.parameters + begins_.position_bias + tile.head * n);
       }
       if (!reads_keys()) continue;
       const double* key = tile.k + j * tile.k_stride;
       if (size(v_.query_table) > 0) {
         const double* query_vector = vector(v_.query_table, tile.head, r);
         add_times(d, query_vector, n, tile.dk + j * n);
-        add_times(d, key, n, tile.parameters + begins_[1] + (query_vector - v_.query_table.data()));
+        add_times(d, key, n,
+                  tile.parameters + begins_.query_table + (query_vector - v_.query_table.data()));
       }
       if (size(v_.content_bias) > 0) {
         add_times(d, of_head(v_.content_bias, tile.head), n, tile.dk + j * n);
-        add_times(d, key, n, tile.parameters + begins_[4] + tile.head * n);
+        add_times(d, key, n, tile.parameters + begins_.content_bias + tile.head * n);
       }
     }
   }
@@ -218,8 +226,8 @@ class RelativeTerm final : public ScoreTerm {
 
   RelativeVectors v_;
   RelativeTiles tiles_;
-  std::int64_t max_distance_, parameters_;
-  std::int64_t begins_[5];  // of the five tensors in the gradient
+  std::int64_t max_distance_, parameters_ = 0;
+  RelativeBegins begins_{};
 };
 
 }  // namespace

@@ -35,6 +35,11 @@ struct RelativeVectors {
   double terms = 1;                                // default scale: 1 / sqrt(terms head_dim)
 };
 
+// Where the gradients of the tensors begin in that of the term.
+struct RelativeBegins {
+  std::int64_t key_table = 0, query_table = 0, value_table = 0, position_bias = 0, content_bias = 0;
+};
+
 // Its gradient is that of key_table, query_table, value_table, position_bias and content_bias, one
 // after another.
 std::shared_ptr<const ScoreTerm> relative_term(RelativeVectors vectors);

@@ -135,7 +135,7 @@ TermNeeds FireBias::needs() const {
   return {.parameters = network_.heads() * (network_.pieces() * 2 + 2)};
 }
 
-void FireBias::backward(const ScoreGradient& tile) const noexcept {
+void FireBias::backward(const ScoreGradient<double>& tile) const noexcept {
   double* of_pieces = tile.parameters + tile.head * network_.pieces() * 2;
   double* of_scalars = tile.parameters + network_.heads() * network_.pieces() * 2 + tile.head * 2;
   const auto run = [&](std::int64_t query_id, std::int64_t key_id, std::int64_t begin,

@@ -25,7 +25,7 @@ class FireBias final : public ScoreTerm {
   // the multiplier.
   TermNeeds needs() const override;
   void add(const ScoreTile<float>& tile) const noexcept override;
-  void backward(const ScoreGradient& tile) const noexcept override;
+  void backward(const ScoreGradient<double>& tile) const noexcept override;
 
  private:
   double psi(std::int64_t distance) const noexcept;

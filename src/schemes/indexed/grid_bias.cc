@@ -144,7 +144,7 @@ void GridBias::add(const ScoreTile<float>& tile) const noexcept {
 
 TermNeeds GridBias::needs() const { return {.parameters = learns_ ? heads_ * grid_.offsets() : 0}; }
 
-void GridBias::backward(const ScoreGradient& tile) const noexcept {
+void GridBias::backward(const ScoreGradient<double>& tile) const noexcept {
   if (!learns_) return;
   double* of_head = tile.parameters + tile.head * grid_.offsets();
   for_each_piece(

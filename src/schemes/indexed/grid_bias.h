@@ -70,7 +70,7 @@ class GridBias final : public ScoreTerm {
   // Parameters by head and offset, [heads, offsets].
   TermNeeds needs() const override;
   void add(const ScoreTile<float>& tile) const noexcept override;
-  void backward(const ScoreGradient& tile) const noexcept override;
+  void backward(const ScoreGradient<double>& tile) const noexcept override;
 
  private:
   // piece(offset, at, keys): offsets offset, offset - 1, ... at at, at + 1, ...

@@ -115,7 +115,7 @@ class TupeBias final : public ScoreTerm {
         hide);
   }
 
-  void backward(const ScoreGradient& tile) const noexcept override {
+  void backward(const ScoreGradient<double>& tile) const noexcept override {
     double* dqueries = tile.parameters;
     double* dkeys = dqueries + queries_.count();
     double* dreset = dkeys + keys_.count();

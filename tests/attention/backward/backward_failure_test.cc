@@ -34,7 +34,7 @@ class MemoryEndsForTheSecond final : public ScoreTerm {
   void add(const ScoreTile<float>&) const noexcept override {
     if (worker >= 0) taken_[worker] = true;
   }
-  void backward(const ScoreGradient&) const noexcept override {
+  void backward(const ScoreGradient<double>&) const noexcept override {
     if (worker == 2 && !first_added_) third_came_early_ = true;
     if (worker != 0 || first_added_) return;
     std::this_thread::sleep_for(std::chrono::milliseconds(200));

@@ -36,7 +36,7 @@ class LearnedStripes final : public ScoreTerm {
     });
   }
   TermNeeds needs() const override { return {.parameters = kSize}; }
-  void backward(const ScoreGradient& tile) const noexcept override {
+  void backward(const ScoreGradient<double>& tile) const noexcept override {
     each_pair(tile, [&](std::int64_t i, std::int64_t j, std::int64_t n) {
       tile.parameters[index(n)] +=
           tile.dscores[i * tile.stride + j] * static_cast<double>(factor(n));

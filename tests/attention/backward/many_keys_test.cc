@@ -18,8 +18,8 @@ TEST(ManyKeys, AreLeftToTheRowsForwardAndBackward) {
     const View<const float> k(one, Shape{1, 1, keys, 1}, strides);
     const auto b = attention_detail::check_backward<float>(row, k, k, row, row, {}, {}, {});
     EXPECT_EQ(attention_plan<float>(row, k, k).kernel == "plain rows",
-              !attention_detail::takes_fused_path(b));
-    return attention_detail::takes_fused_path(b);
+              !attention_detail::takes_fused_path(b.scores));
+    return attention_detail::takes_fused_path(b.scores);
   };
   EXPECT_TRUE(by_kernels(std::int64_t{1} << 20));
   EXPECT_FALSE(by_kernels((std::int64_t{1} << 31) + 100));

@@ -45,7 +45,7 @@ class PositionStripes final : public ScoreTerm {
     }
   }
   TermNeeds needs() const override { return {.parameters = kSize}; }
-  void backward(const ScoreGradient& tile) const noexcept override {
+  void backward(const ScoreGradient<double>& tile) const noexcept override {
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {
         const std::int64_t n = number(tile.query_position(i), tile.key_position(j), tile.head);

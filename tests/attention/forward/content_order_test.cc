@@ -21,7 +21,7 @@ class FirstIsLate final : public ScoreTerm {
   void check(const CallExtents&) const override {}
   TermNeeds needs() const override { return {.before_softcap = true, .parameters = 1}; }
   void add(const ScoreTile<float>&) const noexcept override {}
-  void backward(const ScoreGradient& row) const noexcept override {
+  void backward(const ScoreGradient<double>& row) const noexcept override {
     if (row.first_query > 0) return;
     if (row.batch == 0) std::this_thread::sleep_for(std::chrono::milliseconds(300));
     *row.parameters += row.batch == 0 ? 1 : row.batch == 1 ? 0x1p60 : -0x1p60;

@@ -177,7 +177,7 @@ class Parity final : public sextant::ScoreTerm {
     each(tile,
          [&](std::int64_t i, std::int64_t j) { tile.add(i, j, of_head_[std::size_t(tile.head)]); });
   }
-  void backward(const sextant::ScoreGradient& tile) const noexcept override {
+  void backward(const sextant::ScoreGradient<double>& tile) const noexcept override {
     each(tile, [&](std::int64_t i, std::int64_t j) {
       tile.parameters[tile.head] += tile.dscores[i * tile.stride + j];
     });

@@ -44,7 +44,7 @@ class Products final : public ScoreTerm {
   void check(const CallExtents&) const override {}
   void add(const ScoreTile<float>& tile) const noexcept override { add_products(tile); }
   void add(const ScoreTile<double>& tile) const noexcept override { add_products(tile); }
-  void backward(const ScoreGradient& tile) const noexcept override {
+  void backward(const ScoreGradient<double>& tile) const noexcept override {
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {
         const double ds = tile.dscores[i * tile.stride + j];

@@ -95,7 +95,7 @@ class Stripes : public ScoreTerm {
       }
     }
   }
-  void backward(const ScoreGradient& tile) const noexcept override {
+  void backward(const ScoreGradient<double>& tile) const noexcept override {
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       for (std::int64_t j = 0; j < tile.keys; ++j) {
         tile.parameters[0] +=
@@ -114,7 +114,7 @@ class CallsTheOperator final : public Stripes {
     Stripes::add(tile);
     call();
   }
-  void backward(const ScoreGradient& tile) const noexcept override {
+  void backward(const ScoreGradient<double>& tile) const noexcept override {
     call();
     Stripes::backward(tile);
   }

@@ -52,28 +52,8 @@ class Watched final : public ScoreTerm {
   void check(const CallExtents& call) const override { term_.check(call); }
   void add(const ScoreTile<float>& tile) const noexcept override { watch(tile); }
   void add(const ScoreTile<double>& tile) const noexcept override { watch(tile); }
-  void backward(const ScoreGradient& tile) const noexcept override {
-    const TermNeeds needs = term_.needs();
-    ScoreGradient own = tile;
-    Padded<double> q = rows(tile.q, tile.q_stride, tile.queries, needs.q, own.q, own.q_stride);
-    Padded<double> k = rows(tile.k, tile.k_stride, tile.keys, needs.k, own.k, own.k_stride);
-    Padded<double> ds(tile.queries, tile.keys);
-    for (std::int64_t i = 0; i < tile.queries; ++i) {
-      std::copy_n(tile.dscores + i * tile.stride, tile.keys, ds.row(i));
-    }
-    own.dscores = ds.row(0);
-    own.stride = ds.stride;
-    if (needs.tiles != TermTiles::rows) own.scores = nullptr;
-    if (!needs.q) own.dq = nullptr;
-    if (!needs.k) own.dk = nullptr;
-    Padded<double> scratch = scratch_of<double>(tile, own.scratch);
-    term_.backward(own);
-    for (std::int64_t i = 0; i < tile.queries; ++i) {
-      std::copy_n(ds.row(i), tile.keys, tile.dscores + i * tile.stride);
-    }
-    wrong_ += !ds.margins_are_untouched() || !scratch.margins_are_untouched();
-    ++asked_;
-  }
+  void backward(const ScoreGradient<float>& tile) const noexcept override { watch_backward(tile); }
+  void backward(const ScoreGradient<double>& tile) const noexcept override { watch_backward(tile); }
   ValueVectors value_vectors(std::int64_t head) const noexcept override {
     return term_.value_vectors(head);
   }
@@ -126,6 +106,30 @@ class Watched final : public ScoreTerm {
       std::copy_n(scores.row(i), tile.keys, tile.scores + i * tile.stride);
     }
     wrong_ += !scores.margins_are_untouched() || !scratch.margins_are_untouched();
+    ++asked_;
+  }
+
+  template <class Real>
+  void watch_backward(const ScoreGradient<Real>& tile) const noexcept {
+    const TermNeeds needs = term_.needs();
+    ScoreGradient<Real> own = tile;
+    Padded<Real> q = rows(tile.q, tile.q_stride, tile.queries, needs.q, own.q, own.q_stride);
+    Padded<Real> k = rows(tile.k, tile.k_stride, tile.keys, needs.k, own.k, own.k_stride);
+    Padded<Real> ds(tile.queries, tile.keys);
+    for (std::int64_t i = 0; i < tile.queries; ++i) {
+      std::copy_n(tile.dscores + i * tile.stride, tile.keys, ds.row(i));
+    }
+    own.dscores = ds.row(0);
+    own.stride = ds.stride;
+    if (needs.tiles != TermTiles::rows) own.scores = nullptr;
+    if (!needs.q) own.dq = nullptr;
+    if (!needs.k) own.dk = nullptr;
+    Padded<Real> scratch = scratch_of<Real>(tile, own.scratch);
+    term_.backward(own);
+    for (std::int64_t i = 0; i < tile.queries; ++i) {
+      std::copy_n(ds.row(i), tile.keys, tile.dscores + i * tile.stride);
+    }
+    wrong_ += !ds.margins_are_untouched() || !scratch.margins_are_untouched();
     ++asked_;
   }
 

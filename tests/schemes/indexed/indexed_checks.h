@@ -126,7 +126,7 @@ inline std::vector<double> accumulated(const ScoreTerm& bias, const Tensor<doubl
             dscores[static_cast<std::size_t>(i * stride + j)] = g(head, query + i, key + j);
           }
         }
-        ScoreGradient tile{};
+        ScoreGradient<double> tile{};
         tile.head = head;
         tile.queries = queries;
         tile.first_key = key;

@@ -1,0 +1,216 @@
+// Gradients of learned vectors by distance in float32: the gradients of a tile's scores are summed
+// by the vectors of their distances, then multiplied with rows and vectors.
+#include <algorithm>
+
+#include "kernels/attention/geometry.h"
+#include "kernels/attention/row_products.h"
+#include "schemes/content/relative_tiles.h"
+
+namespace sextant::schemes_detail {
+namespace {
+
+using kernels::kKeyBlock;
+using kernels::padded_width;
+
+constexpr std::int64_t kLanes = kKeyBlock;  // the most rows of a tile, queries or keys
+
+// The sum of some numbers, as eight chains.
+float sum_of(const float* x, std::int64_t count) noexcept {
+  float chains[8] = {};
+  std::int64_t n = 0;
+  for (; n + 8 <= count; n += 8) {
+    for (std::int64_t c = 0; c < 8; ++c) chains[c] += x[n + c];
+  }
+  for (; n < count; ++n) chains[0] += x[n];
+  return ((chains[0] + chains[1]) + (chains[2] + chains[3])) +
+         ((chains[4] + chains[5]) + (chains[6] + chains[7]));
+}
+
+}  // namespace
+
+// The gradients of a tile's scores summed by vector, for the queries or the keys of the tile.
+struct RelativeTiles::Sums {
+  const ScoreGradient<float>& tile;
+  bool by_key;
+  std::int64_t first, columns;  // the vectors
+  const float* table;           // [head_dim, columns_], from vector `first` on
+  float* of_vectors;            // [columns][lanes()]: sums for each row of the tile
+  const float* rows;            // [rows of the tile][padded_width(head_dim)]
+  float* products;
+  double* drows;     // [rows of the tile, head_dim]
+  double* dvectors;  // [columns, head_dim]
+  double* dbias;     // [head_dim]: gradient of a vector that is added to the rows; may be null
+
+  std::int64_t count() const noexcept { return by_key ? tile.keys : tile.queries; }
+  std::int64_t lanes() const noexcept { return padded_width(count()); }
+  // Adds the gradients of keys [begin, end) and query i, which have one vector.
+  void add(std::int64_t i, std::int64_t begin, std::int64_t end,
+           std::int64_t column) const noexcept {
+    if (column < 0 || column >= columns) return;
+    const float* ds = tile.dscores + i * tile.stride;
+    float* to = of_vectors + column * lanes();
+    if (!by_key) {
+      to[i] += end - begin == 1 ? ds[begin] : sum_of(ds + begin, end - begin);
+      return;
+    }
+    for (std::int64_t j = begin; j < end; ++j) to[j] += ds[j];
+  }
+};
+
+std::int64_t RelativeTiles::scratch_size() const noexcept {
+  const std::int64_t n = v_.head_dim, padded = padded_width(n);
+  const std::int64_t scores = kernels::kQueryBlock * n + kKeyBlock * kChunk;
+  const std::int64_t gradients =
+      kChunk * kLanes + kLanes * padded + std::max(n * kLanes, kChunk * padded);
+  return std::max(scores, gradients);
+}
+
+void RelativeTiles::sum_by_vector(const Sums& s) const noexcept {
+  const ScoreGradient<float>& tile = s.tile;
+  std::fill_n(s.of_vectors, s.columns * s.lanes(), 0.0F);
+  if (ids_jump_) {
+    const auto id_count = static_cast<std::int64_t>(v_.ids.size());
+    for (std::int64_t i = 0; i < tile.queries; ++i) {
+      const std::int64_t diagonal = tile.diagonal_key(i);
+      if (diagonal < 0 || diagonal >= id_count) continue;  // no visible keys
+      const std::int64_t query_id = v_.ids[static_cast<std::size_t>(diagonal)];
+      for (std::int64_t j = 0; j < tile.keys; ++j) {
+        const std::int64_t key_id = v_.ids[static_cast<std::size_t>(tile.first_key + j)];
+        s.add(i, j, j + 1, row_at(key_id - query_id) - s.first);
+      }
+    }
+    return;
+  }
+  // Pairs of one diagonal have one vector, and so have neighbouring diagonals beyond the largest
+  // distance.
+  const std::int64_t last_query = tile.queries - 1, count = tile.keys + last_query;
+  const std::int64_t lowest = tile.first_key - tile.diagonal_key(last_query);
+  std::int64_t columns[kernels::kQueryBlock + kKeyBlock], ends[kernels::kQueryBlock + kKeyBlock];
+  for (std::int64_t n = count; n-- > 0;) {
+    columns[n] = row_at(lowest + n) - s.first;
+    ends[n] = n + 1 < count && columns[n + 1] == columns[n] ? ends[n + 1] : n + 1;
+  }
+  for (std::int64_t i = 0; i < tile.queries; ++i) {
+    const std::int64_t shift = last_query - i;  // from a key to its diagonal
+    for (std::int64_t j = 0, end = 0; j < tile.keys; j = end) {
+      end = std::min(tile.keys, ends[j + shift] - shift);
+      s.add(i, j, end, columns[j + shift]);
+    }
+  }
+}
+
+// drows += scale sums^T vectors.
+void RelativeTiles::add_to_rows(const Sums& s) const noexcept {
+  const std::int64_t n = v_.head_dim, count = s.count();
+  kernels::row_products({.a = s.table,
+                         .a_row = columns_,
+                         .rows = n,
+                         .steps = s.columns,
+                         .b = s.of_vectors,
+                         .b_step = s.lanes(),
+                         .columns = s.lanes(),
+                         .c = s.products,
+                         .c_row = s.lanes()});
+  for (std::int64_t c = 0; c < n; ++c) {
+    const float* product = s.products + c * s.lanes();
+    double sum = 0;
+    for (std::int64_t r = 0; r < count; ++r) {
+      const double term = s.tile.scale * static_cast<double>(product[r]);
+      s.drows[r * n + c] += term;
+      sum += term;
+    }
+    if (s.dbias != nullptr) s.dbias[c] += sum;
+  }
+}
+
+// dvectors += scale sums rows.
+void RelativeTiles::add_to_vectors(const Sums& s) const noexcept {
+  const std::int64_t n = v_.head_dim, padded = padded_width(n);
+  kernels::row_products({.a = s.of_vectors,
+                         .a_row = s.lanes(),
+                         .rows = s.columns,
+                         .steps = s.count(),
+                         .b = s.rows,
+                         .b_step = padded,
+                         .columns = padded,
+                         .c = s.products,
+                         .c_row = padded});
+  const std::int64_t vectors = std::min(s.columns, table_rows_ - s.first);
+  for (std::int64_t r = 0; r < vectors; ++r) {
+    for (std::int64_t c = 0; c < n; ++c) {
+      s.dvectors[r * n + c] += s.tile.scale * static_cast<double>(s.products[r * padded + c]);
+    }
+  }
+}
+
+void RelativeTiles::content_bias_backward(const ScoreGradient<float>& tile,
+                                          double* parameters) const noexcept {
+  const std::int64_t n = v_.head_dim;
+  const double* bias = v_.content_bias.data() + tile.head * n;
+  double* dbias = parameters + tile.head * n;
+  double sums[kLanes] = {};
+  for (std::int64_t i = 0; i < tile.queries; ++i) {
+    const float* ds = tile.dscores + i * tile.stride;
+    for (std::int64_t j = 0; j < tile.keys; ++j) sums[j] += static_cast<double>(ds[j]);
+  }
+  for (std::int64_t j = 0; j < tile.keys; ++j) {
+    const double sum = tile.scale * sums[j];
+    const float* key = tile.k + j * tile.k_stride;
+    double* dkey = tile.dk + j * n;
+    for (std::int64_t c = 0; c < n; ++c) {
+      dkey[c] += sum * bias[c];
+      dbias[c] += sum * static_cast<double>(key[c]);
+    }
+  }
+}
+
+void RelativeTiles::backward(const ScoreGradient<float>& tile,
+                             const RelativeBegins& begins) const noexcept {
+  const std::int64_t n = v_.head_dim, padded = padded_width(n);
+  if (content_bias_.count() > 0) content_bias_backward(tile, tile.parameters + begins.content_bias);
+  float* const of_vectors = tile.scratch;
+  float* const rows = of_vectors + kChunk * kLanes;
+  float* const products = rows + kLanes * padded;
+  const Columns all = columns_of(tile);
+  for (const bool by_key : {false, true}) {
+    const Tensor<float>& table = by_key ? query_table_ : key_table_;
+    if (table.count() == 0) continue;
+    const std::int64_t of_head = table.size(0) == 1 ? 0 : tile.head;
+    const std::int64_t table_rows = (by_key ? v_.query_table : v_.key_table).size(1);
+    const float* bias = nullptr;  // added to the rows
+    double* dbias = nullptr;
+    if (!by_key && position_bias_.count() > 0) {
+      bias = position_bias_.data() + tile.head * n;
+      dbias = tile.parameters + begins.position_bias + tile.head * n;
+    }
+    const float* from = by_key ? tile.k : tile.q;
+    const std::int64_t stride = by_key ? tile.k_stride : tile.q_stride;
+    const std::int64_t count = by_key ? tile.keys : tile.queries;
+    for (std::int64_t r = 0; r < count; ++r) {
+      for (std::int64_t c = 0; c < n; ++c) {
+        rows[r * padded + c] = from[r * stride + c] + (bias != nullptr ? bias[c] : 0.0F);
+      }
+      std::fill_n(rows + r * padded + n, padded - n, 0.0F);
+    }
+    for (std::int64_t first = all.begin; first < all.end; first += kChunk) {
+      const std::int64_t columns = std::min(kChunk, padded_width(all.end - first));
+      const std::int64_t begin = by_key ? begins.query_table : begins.key_table;
+      const Sums sums{.tile = tile,
+                      .by_key = by_key,
+                      .first = first,
+                      .columns = columns,
+                      .table = table.data() + of_head * n * columns_ + first,
+                      .of_vectors = of_vectors,
+                      .rows = rows,
+                      .products = products,
+                      .drows = by_key ? tile.dk : tile.dq,
+                      .dvectors = tile.parameters + begin + (of_head * table_rows + first) * n,
+                      .dbias = dbias};
+      sum_by_vector(sums);
+      add_to_rows(sums);
+      add_to_vectors(sums);
+    }
+  }
+}
+
+}  // namespace sextant::schemes_detail
