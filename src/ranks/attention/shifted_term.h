@@ -24,6 +24,9 @@ class ShiftedTerm final : public ScoreTerm {
   TermNeeds needs() const override { return whole_.needs(); }
   // The term has checked the whole call; a check of a part has no meaning.
   void check(const CallExtents&) const override {}
+  TermEffect effect(const ScoreRect& rect) const noexcept override {
+    return whole_.effect(moved(rect));
+  }
   void add(const ScoreTile<float>& tile) const noexcept override { whole_.add(moved(tile)); }
   void add(const ScoreTile<double>& tile) const noexcept override { whole_.add(moved(tile)); }
   void backward(const ScoreGradient<double>& tile) const noexcept override {
@@ -31,6 +34,10 @@ class ShiftedTerm final : public ScoreTerm {
   }
   void backward(const ScoreGradient<float>& tile) const noexcept override {
     whole_.backward(moved(tile));
+  }
+  // Distances of a part are those of the whole.
+  ValueVectors value_vectors(std::int64_t head) const noexcept override {
+    return whole_.value_vectors(place_.head + head);
   }
   void add_values(const ScoreRect& row, const double* weights,
                   double* out) const noexcept override {
