@@ -89,6 +89,28 @@ Tensor<double> sinusoids(const TransformerXl& options, std::int64_t width, std::
   return sinusoidal<double>(sines, distances);
 }
 
+void add_times(double factor, const double* x, std::int64_t count, double* to) {
+  for (std::int64_t n = 0; n < count; ++n) to[n] += factor * x[n];
+}
+
+// w_r[h] r[n] of each head and row, [heads, rows, head_dim]. Each sum is one chain in the order of
+// the width; the channels are the inner loop, because they fill vectors.
+Tensor<double> projected(const Tensor<double>& w_r, const Tensor<double>& r) {
+  const std::int64_t heads = w_r.size(0), head_dim = w_r.size(1), width = w_r.size(2);
+  Tensor<double> to({heads, r.size(0), head_dim}), of_head({width, head_dim});
+  for (std::int64_t h = 0; h < heads; ++h) {
+    for (std::int64_t c = 0; c < head_dim; ++c) {
+      for (std::int64_t w = 0; w < width; ++w) of_head(w, c) = w_r(h, c, w);
+    }
+    for (std::int64_t n = 0; n < r.size(0); ++n) {
+      for (std::int64_t w = 0; w < width; ++w) {
+        add_times(r(n, w), &of_head(w, 0), head_dim, &to(h, n, 0));
+      }
+    }
+  }
+  return to;
+}
+
 }  // namespace
 
 std::shared_ptr<const ScoreTerm> transformer_xl(const TransformerXl& options,
@@ -99,8 +121,7 @@ std::shared_ptr<const ScoreTerm> transformer_xl(const TransformerXl& options,
       .scheme = "transformer_xl",
       .head_dim = weights.w_r.size(1),
       .ids = schemes_detail::checked_ids("transformer_xl", positions)};
-  const std::int64_t rows = 2 * max_distance_of(options, vectors.ids) + 1,
-                     width = weights.w_r.size(2);
+  const std::int64_t rows = 2 * max_distance_of(options, vectors.ids) + 1;
   const std::int64_t heads = weights.w_r.size(0), head_dim = weights.w_r.size(1);
   if (heads * head_dim > (std::int64_t{1} << 28) / rows) {
     throw Error("transformer_xl", "must have at most 2^28 projected numbers, got [" +
@@ -110,17 +131,8 @@ std::shared_ptr<const ScoreTerm> transformer_xl(const TransformerXl& options,
   vectors.rows.resize(static_cast<std::size_t>(rows));
   std::iota(vectors.rows.begin(), vectors.rows.end(), 0);
   vectors.clamps = options.clamp_len > 0;
-  const Tensor<double> r = sinusoids(options, width, rows);
-  vectors.key_table = Tensor<double>({heads, rows, head_dim});
-  for (std::int64_t h = 0; h < heads; ++h) {
-    for (std::int64_t n = 0; n < rows; ++n) {
-      for (std::int64_t c = 0; c < head_dim; ++c) {
-        double sum = 0;
-        for (std::int64_t w = 0; w < width; ++w) sum += weights.w_r(h, c, w) * r(n, w);
-        vectors.key_table(h, n, c) = sum;
-      }
-    }
-  }
+  const Tensor<double> r = sinusoids(options, weights.w_r.size(2), rows);
+  vectors.key_table = projected(weights.w_r, r);
   vectors.position_bias = weights.v.clone();
   vectors.content_bias = weights.u.clone();
   return schemes_detail::relative_term(std::move(vectors));
@@ -151,8 +163,7 @@ TransformerXlWeights transformer_xl_backward(const TransformerXl& options,
   for (std::int64_t h = 0; h < heads; ++h) {
     for (std::int64_t n = 0; n < rows; ++n) {
       for (std::int64_t c = 0; c < head_dim; ++c) {
-        const double d = table(h, n, c);
-        for (std::int64_t w = 0; w < r.size(1); ++w) sums.w_r(h, c, w) += d * r(n, w);
+        add_times(table(h, n, c), &r(n, 0), r.size(1), &sums.w_r(h, c, 0));
       }
     }
   }
