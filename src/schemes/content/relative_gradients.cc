@@ -14,18 +14,6 @@ using kernels::padded_width;
 
 constexpr std::int64_t kLanes = kKeyBlock;  // the most rows of a tile, queries or keys
 
-// The sum of some numbers, as eight chains.
-float sum_of(const float* x, std::int64_t count) noexcept {
-  float chains[8] = {};
-  std::int64_t n = 0;
-  for (; n + 8 <= count; n += 8) {
-    for (std::int64_t c = 0; c < 8; ++c) chains[c] += x[n + c];
-  }
-  for (; n < count; ++n) chains[0] += x[n];
-  return ((chains[0] + chains[1]) + (chains[2] + chains[3])) +
-         ((chains[4] + chains[5]) + (chains[6] + chains[7]));
-}
-
 }  // namespace
 
 // The gradients of a tile's scores summed by vector, for the queries or the keys of the tile.
@@ -43,18 +31,6 @@ struct RelativeTiles::Sums {
 
   std::int64_t count() const noexcept { return by_key ? tile.keys : tile.queries; }
   std::int64_t lanes() const noexcept { return padded_width(count()); }
-  // Adds the gradients of keys [begin, end) and query i, which have one vector.
-  void add(std::int64_t i, std::int64_t begin, std::int64_t end,
-           std::int64_t column) const noexcept {
-    if (column < 0 || column >= columns) return;
-    const float* ds = tile.dscores + i * tile.stride;
-    float* to = of_vectors + column * lanes();
-    if (!by_key) {
-      to[i] += end - begin == 1 ? ds[begin] : sum_of(ds + begin, end - begin);
-      return;
-    }
-    for (std::int64_t j = begin; j < end; ++j) to[j] += ds[j];
-  }
 };
 
 std::int64_t RelativeTiles::scratch_size() const noexcept {
@@ -67,7 +43,8 @@ std::int64_t RelativeTiles::scratch_size() const noexcept {
 
 void RelativeTiles::sum_by_vector(const Sums& s) const noexcept {
   const ScoreGradient<float>& tile = s.tile;
-  std::fill_n(s.of_vectors, s.columns * s.lanes(), 0.0F);
+  const std::int64_t lanes = s.lanes(), last_query = tile.queries - 1;
+  std::fill_n(s.of_vectors, s.columns * lanes, 0.0F);
   if (ids_jump_) {
     const auto id_count = static_cast<std::int64_t>(v_.ids.size());
     for (std::int64_t i = 0; i < tile.queries; ++i) {
@@ -76,25 +53,23 @@ void RelativeTiles::sum_by_vector(const Sums& s) const noexcept {
       const std::int64_t query_id = v_.ids[static_cast<std::size_t>(diagonal)];
       for (std::int64_t j = 0; j < tile.keys; ++j) {
         const std::int64_t key_id = v_.ids[static_cast<std::size_t>(tile.first_key + j)];
-        s.add(i, j, j + 1, row_at(key_id - query_id) - s.first);
+        const std::int64_t column = row_at(key_id - query_id) - s.first;
+        if (column < 0 || column >= s.columns) continue;
+        s.of_vectors[column * lanes + (s.by_key ? j : i)] += tile.dscores[i * tile.stride + j];
       }
     }
     return;
   }
-  // Pairs of one diagonal have one vector, and so have neighbouring diagonals beyond the largest
-  // distance.
-  const std::int64_t last_query = tile.queries - 1, count = tile.keys + last_query;
-  const std::int64_t lowest = tile.first_key - tile.diagonal_key(last_query);
-  std::int64_t columns[kernels::kQueryBlock + kKeyBlock], ends[kernels::kQueryBlock + kKeyBlock];
-  for (std::int64_t n = count; n-- > 0;) {
-    columns[n] = row_at(lowest + n) - s.first;
-    ends[n] = n + 1 < count && columns[n + 1] == columns[n] ? ends[n + 1] : n + 1;
-  }
-  for (std::int64_t i = 0; i < tile.queries; ++i) {
-    const std::int64_t shift = last_query - i;  // from a key to its diagonal
-    for (std::int64_t j = 0, end = 0; j < tile.keys; j = end) {
-      end = std::min(tile.keys, ends[j + shift] - shift);
-      s.add(i, j, end, columns[j + shift]);
+  // Pairs of one diagonal have one vector: query i and key i + shift.
+  const std::int64_t lowest = tile.first_key - tile.diagonal_key(0);
+  for (std::int64_t shift = -last_query; shift < tile.keys; ++shift) {
+    const std::int64_t column = row_at(lowest + shift) - s.first;
+    if (column < 0 || column >= s.columns) continue;
+    float* to = s.of_vectors + column * lanes + (s.by_key ? shift : 0);
+    const float* from = tile.dscores + shift;
+    const std::int64_t end = std::min(tile.queries, tile.keys - shift);
+    for (std::int64_t i = std::max<std::int64_t>(0, -shift); i < end; ++i) {
+      to[i] += from[i * (tile.stride + 1)];
     }
   }
 }
