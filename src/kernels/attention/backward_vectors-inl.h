@@ -81,7 +81,8 @@ HWY_NOINLINE void sum_vector_weights(const BackwardBlock& b, const BackwardLanes
   for_each_vector(b, lanes, o.rect,
                   [&](std::int64_t key, std::int64_t lane, std::int64_t count, std::int64_t to) {
                     const float* from = o.scores + key * kQueryBlock + lane;
-                    for (std::int64_t i = 0; i < count; ++i) lanes.vector_weights[to + i] += from[i];
+                    for (std::int64_t i = 0; i < count; ++i)
+                      lanes.vector_weights[to + i] += from[i];
                   });
 }
 
