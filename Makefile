@@ -9,6 +9,8 @@ FUZZ_SECONDS ?= 20
 PEERS ?=
 # As in `make bench-gate GATE="--against main --cases causal --record"`.
 GATE ?=
+# As in `make bench-encodings ENCODINGS="--jobs 8"`.
+ENCODINGS ?=
 # More for CMake, as in `make test CONFIGURE=-DSEXTANT_WERROR=ON`.
 CONFIGURE ?=
 # The interpreter that the Python module is built for and tested with; empty: without the module, and without PyPI.
@@ -157,6 +159,7 @@ pictures:        ## draw the pictures of the documents again, docs/images
 	cmake --build --preset release --target sextant_app
 	scripts/draw_pictures.py build/release/bin/sextant
 	bench/peers/draw_ratios.py > docs/images/ratios.svg
+	bench/encodings/page.py
 
 slides:          ## the pictures of the report and of the lesson as .svg, .png of 1,920 pixels' width and .pdf: out/slides
 	@scripts/setup.sh build slides
@@ -239,6 +242,10 @@ bench-peers:     ## attention, training and Python compared with PyTorch, ONNX R
 	build/peers/venv/bin/pip install --quiet --force-reinstall --no-deps build/peers/wheels/sextant-*.whl
 	build/peers/venv/bin/python bench/peers/compare.py --bench build/release/bench --out build/peers $(PEERS)
 
+bench-encodings: ## all schemes on longer texts and on tasks, trained with three seeds: docs/encodings.md (hours); ENCODINGS="--jobs 8"
+	@$(MAKE) --no-print-directory program
+	$(SYSTEM_PYTHON) -B bench/encodings/compare.py --program $(SEXTANT) --out out/encodings $(ENCODINGS)
+
 format:          ## format every source file and fill the paragraphs of the documents
 	@scripts/setup.sh format
 	git ls-files '*.h' '*.cc' | xargs clang-format -i
@@ -264,5 +271,5 @@ check-all:       ## the checks that CI leaves out: all instruction sets and test
 clean:           ## remove build/ and out/
 	rm -rf build out
 
-.PHONY: help demo demo-train program build test test-torch test-libraries test-models test-peers asan tsan arm ranks packages wheel wheels fuzz pictures pages bench bench-gate bench-peers format check-format check-all tidy site page public check-workflows test-page clean
+.PHONY: help demo demo-train program build test test-torch test-libraries test-models test-peers asan tsan arm ranks packages wheel wheels fuzz pictures pages bench bench-gate bench-peers bench-encodings format check-format check-all tidy site page public check-workflows test-page clean
 .DEFAULT_GOAL := help

@@ -23,6 +23,7 @@ LARGEST = 61440  # bytes of a picture
 # Pictures that no command of a page draws in seconds, and where they come from.
 FROM_ELSEWHERE = {
     "attention-kernel": "drawn by hand",
+    **dict.fromkeys(("encodings-english", "encodings-cpp", "encodings-copy", "encodings-reverse", "encodings-sort"), "measured; bench/encodings/page.py draws it"),
     "extrapolation": "trains for hours, see docs/extrapolate.md",
     "extrapolation-seeds": "trains for hours, see docs/extrapolate.md",
     "ranks-links": "measured, see docs/parallel.md",

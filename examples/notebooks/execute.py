@@ -61,11 +61,17 @@ def run_here(notebook: dict[str, Any]) -> list[list[dict[str, Any]]]:
 
 
 def execute(notebook: Path) -> list[list[dict[str, Any]]]:
-    """The outputs of each cell of code. The notebook runs in another process, in an empty folder, with nothing of the user's."""
+    """The outputs of each cell of code. The notebook runs in another process, in an empty folder, with nothing of the user's.
+
+    The results that are stored in the repository are where they are for a notebook in its own folder: ../../bench.
+    """
     with tempfile.TemporaryDirectory() as empty:
+        (Path(empty) / "bench").symlink_to(Path(__file__).resolve().parents[2] / "bench")
+        folder = Path(empty) / "examples" / "notebooks"
+        folder.mkdir(parents=True)
         environment = {**os.environ, "IPYTHONDIR": empty}
         command = [sys.executable, str(Path(__file__).resolve()), "--outputs", str(notebook.resolve())]
-        done = subprocess.run(command, cwd=empty, env=environment, capture_output=True, text=True)
+        done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode:
         raise CellError(f"{notebook.name}, {done.stderr.strip()}")
     return json.loads(done.stdout)  # type: ignore[no-any-return]

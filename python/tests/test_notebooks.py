@@ -43,7 +43,7 @@ def test_is_kept_without_outputs(path):
         assert all("$" not in line for line in cell["source"] if cell["cell_type"] == "markdown"), "the site shows no formulas of TeX"
     assert path.read_text() == json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
     imports = {line.split()[1].split(".")[0] for cell in notebook["cells"] for line in cell["source"] if line.startswith(("import ", "from "))}
-    assert imports <= {"sextant", "numpy", "copy", "io", "tempfile", "time"}
+    assert imports <= {"sextant", "numpy", "copy", "io", "json", "pathlib", "tempfile", "time"}
 
 
 def test_a_cell_that_fails_is_an_error_with_its_name(tmp_path):
