@@ -151,20 +151,20 @@ def newest_release():
     return found.stdout.strip()
 
 
-def build(source, folder, jobs):
-    """Builds the programs of a source tree in a folder; returns the folder of the programs."""
+def build(source, folder, options):
+    """Builds the wanted programs of a source tree in a folder; returns the folder of the programs."""
     run(["cmake", "-S", source, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DSEXTANT_PYTHON=OFF"])
-    run(["cmake", "--build", folder, "-j", jobs, "--target", *(f"bench_{name}" for name in PROGRAMS)])
+    run(["cmake", "--build", folder, "-j", options.jobs, "--target", *(f"bench_{name}" for name in options.programs)])
     return folder / "bench"
 
 
-def build_revision(revision, folder, jobs):
-    """Builds the programs of a revision, whose files are put into a folder of their own."""
+def build_revision(revision, folder, options):
+    """Builds the wanted programs of a revision, whose files are put into a folder of their own."""
     source = folder / "source"
     subprocess.run(["git", "-C", ROOT, "worktree", "remove", "--force", source], stderr=subprocess.DEVNULL, check=False)
     run(["git", "-C", ROOT, "worktree", "add", "--detach", source, revision])
     try:
-        return build(source, folder / "build", jobs)
+        return build(source, folder / "build", options)
     finally:
         run(["git", "-C", ROOT, "worktree", "remove", "--force", source])
 
@@ -218,8 +218,8 @@ def parse(arguments):
 def main(arguments=None):
     options = parse(arguments)
     revision = options.against or newest_release()
-    old = build_revision(revision, options.folder / "old", options.jobs)
-    new = build(ROOT, options.folder / "new", options.jobs)
+    old = build_revision(revision, options.folder / "old", options)
+    new = build(ROOT, options.folder / "new", options)
     rows = compare(*rounds(old, new, options), options.limit / 100)
     if not rows:
         sys.exit("gate: the two builds have no case in common")
