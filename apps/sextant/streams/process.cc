@@ -32,7 +32,7 @@ void end_by(int number) {
 void prepare_process() {
   open_missing_streams();
   struct sigaction action {};
-  ::sigemptyset(&action.sa_mask);
+  sigemptyset(&action.sa_mask);  // a macro on macOS
   action.sa_handler = SIG_IGN;
   ::sigaction(SIGPIPE, &action, nullptr);
   action.sa_handler = end_by;

@@ -47,9 +47,9 @@ StopSignals::StopSignals(bool tells) {
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
-  ::sigemptyset(&action.sa_mask);
+  sigemptyset(&action.sa_mask);  // a macro on macOS
   // While one of them is handled, no other.
-  for (const int number : kEndSignals) ::sigaddset(&action.sa_mask, number);
+  for (const int number : kEndSignals) sigaddset(&action.sa_mask, number);
   for (std::size_t i = 0; i < kEndSignals.size(); ++i) {
     ::sigaction(kEndSignals[i], nullptr, &old_actions[i]);
   }
