@@ -389,5 +389,18 @@ TEST(Encode, RowsAreNamedByTheirPositions) {
       ElementsAre("Position", "9", "4"));
 }
 
+// As many distances before 0 as after it, whatever the width.
+TEST(Encode, BiasesInATerminalAreCentredOnDistance0) {
+  for (const int columns : {41, 42, 43}) {
+    const std::string shown =
+        shell("TERM=xterm NO_COLOR=1 script -qec 'stty cols " + std::to_string(columns) + "; " +
+              tests::program() +
+              " encode --scheme alibi --length 100 --width 4 --heads 1' /dev/null")
+            .out;
+    EXPECT_THAT(shown, HasSubstr(" 3 2 1 0 1 2 3 ")) << columns;
+    EXPECT_THAT(shown, HasSubstr("the middle 19 of 199 columns")) << columns;
+  }
+}
+
 }  // namespace
 }  // namespace sextant::app_tests
