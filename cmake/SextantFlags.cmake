@@ -15,11 +15,12 @@ target_compile_options(sextant_flags INTERFACE
   -ffp-contract=off)
 # No lane-at-a-time x86 target: the kernels shuffle pairs, and every x86-64 processor in use has SSSE3.
 target_compile_definitions(sextant_flags INTERFACE HWY_WANT_SSSE3=1 SEXTANT_VERSION="${PROJECT_VERSION}")
-if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64" AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-  target_compile_options(sextant_flags INTERFACE -Wno-psabi)  # notes about compilers of before 2020
-  if(CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-    # It ends in an internal error in vectors of unknown length (SVE); NEON is what is left.
-    target_compile_definitions(sextant_flags INTERFACE "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  # Tiles are arrays of vectors, and vectors of unknown length (SVE) can be in none: clang refuses them, g++ 12 ends in an
+  # internal error. NEON is what is left, also with -mcpu=native.
+  target_compile_definitions(sextant_flags INTERFACE "HWY_DISABLED_TARGETS=(HWY_SVE|HWY_SVE2|HWY_SVE_256|HWY_SVE2_128)")
+  if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+    target_compile_options(sextant_flags INTERFACE -Wno-psabi)  # notes about compilers of before 2020
   endif()
 endif()
 if(SEXTANT_ONE_TARGET)
