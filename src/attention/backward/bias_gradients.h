@@ -1,7 +1,6 @@
-// The gradients that terms and biases add to, tile by tile. Those of one task that are summed over
-// all tasks: of the parameters of bias terms,
-// and of biases by distance where distances are between position ids. Every task has its own sums,
-// which are added in the order of tasks, so that the bits do not depend on threads.
+// Adds the gradients of terms and biases, tile by tile. Those of one task that are summed over all
+// tasks, of the parameters of bias terms and of biases by distance between position ids, are sums
+// of the task, which are added in the order of tasks, so that the bits do not depend on threads.
 #pragma once
 
 #include <algorithm>

@@ -12,15 +12,11 @@
 namespace sextant::schemes_detail {
 namespace {
 
-using kernels::kQueryGroup;
+using kernels::kQueryGroup, kernels::padded_width;
 
 constexpr std::int64_t kMaxJumps = 4096;
 
 bool is_there(const Tensor<double>& table) { return table.rank() >= 2 && table.count() > 0; }
-
-std::int64_t in_groups(std::int64_t count) {
-  return (count + kQueryGroup - 1) / kQueryGroup * kQueryGroup;
-}
 
 // [heads, rows, channels] as [heads, channels, columns], rounded once.
 Tensor<float> transposed(const Tensor<double>& table, std::int64_t columns) {
@@ -93,7 +89,7 @@ RelativeTiles::RelativeTiles(const RelativeVectors& vectors)
   }
   if (ids_jump_ && table_rows_ > kMaxJumps) fits_ = false;
   if (!fits_) return;
-  columns_ = in_groups(table_rows_);
+  columns_ = padded_width(table_rows_);
   if (is_there(v_.key_table)) key_table_ = transposed(v_.key_table, columns_);
   if (is_there(v_.query_table)) query_table_ = transposed(v_.query_table, columns_);
   const std::int64_t n = v_.head_dim;
@@ -271,7 +267,7 @@ void RelativeTiles::add(const ScoreTile<float>& tile) const noexcept {
   }
   const Columns all = columns_of(tile);
   for (std::int64_t first = all.begin; first < all.end; first += kChunk) {
-    const std::int64_t columns = std::min(kChunk, in_groups(all.end - first));
+    const std::int64_t columns = std::min(kChunk, padded_width(all.end - first));
     if (key_table_.count() > 0) {
       add_products(
           {tile, q, q_stride, tile.queries, false, head_of(key_table_), first, columns, products});

@@ -19,10 +19,6 @@ double dot(const double* x, const double* y, std::int64_t count) noexcept {
   return sum;
 }
 
-void add_times(double factor, const double* x, std::int64_t count, double* to) noexcept {
-  for (std::int64_t c = 0; c < count; ++c) to[c] += factor * x[c];
-}
-
 std::string in_scheme(std::string_view scheme, std::string_view name) {
   return std::string(scheme) + "." + std::string(name);
 }

@@ -40,6 +40,11 @@ struct RelativeBegins {
   std::int64_t key_table = 0, query_table = 0, value_table = 0, position_bias = 0, content_bias = 0;
 };
 
+// to += factor x.
+inline void add_times(double factor, const double* x, std::int64_t count, double* to) noexcept {
+  for (std::int64_t c = 0; c < count; ++c) to[c] += factor * x[c];
+}
+
 // Its gradient is that of key_table, query_table, value_table, position_bias and content_bias, one
 // after another.
 std::shared_ptr<const ScoreTerm> relative_term(RelativeVectors vectors);

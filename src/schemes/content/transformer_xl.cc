@@ -89,10 +89,6 @@ Tensor<double> sinusoids(const TransformerXl& options, std::int64_t width, std::
   return sinusoidal<double>(sines, distances);
 }
 
-void add_times(double factor, const double* x, std::int64_t count, double* to) {
-  for (std::int64_t n = 0; n < count; ++n) to[n] += factor * x[n];
-}
-
 // w_r[h] r[n] of each head and row, [heads, rows, head_dim]. Each sum is one chain in the order of
 // the width; the channels are the inner loop, because they fill vectors.
 Tensor<double> projected(const Tensor<double>& w_r, const Tensor<double>& r) {
@@ -104,7 +100,7 @@ Tensor<double> projected(const Tensor<double>& w_r, const Tensor<double>& r) {
     }
     for (std::int64_t n = 0; n < r.size(0); ++n) {
       for (std::int64_t w = 0; w < width; ++w) {
-        add_times(r(n, w), &of_head(w, 0), head_dim, &to(h, n, 0));
+        schemes_detail::add_times(r(n, w), &of_head(w, 0), head_dim, &to(h, n, 0));
       }
     }
   }
@@ -163,7 +159,7 @@ TransformerXlWeights transformer_xl_backward(const TransformerXl& options,
   for (std::int64_t h = 0; h < heads; ++h) {
     for (std::int64_t n = 0; n < rows; ++n) {
       for (std::int64_t c = 0; c < head_dim; ++c) {
-        add_times(table(h, n, c), &r(n, 0), r.size(1), &sums.w_r(h, c, 0));
+        schemes_detail::add_times(table(h, n, c), &r(n, 0), r.size(1), &sums.w_r(h, c, 0));
       }
     }
   }
