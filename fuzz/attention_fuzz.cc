@@ -144,7 +144,8 @@ void run(Choices& choices) {
                call.log_sum_exp.view);
   check(same(first, bits_of(call.out)), "three threads give other bits than one");
   check_weights(call, expected, choices);
-  check_gradients(call, expected, choices);
+  if (options.matmul_precision == MatmulPrecision::float32)
+    check_gradients(call, expected, choices);
 }
 
 }  // namespace

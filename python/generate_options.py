@@ -24,6 +24,9 @@ OPTIONS = [
      "probability that a weight is dropped (training), 0 .. 1, less than 1; the others are divided by 1 - dropout; not in log_sum_exp"),
     ("dropout_seed", "int", "0",
      "seed that selects the dropped weights: the same for backward, another one for the next step"),
+    ("matmul_precision", "MatmulPrecision", '"float32"',
+     'to what the factors of the two products may be rounded: "bfloat16" where the processor multiplies those faster, for inference; '
+     "the plan says whether it does"),
     ("segments", "Integers | None", "None", "packed sequences: the start of each, then the length (cu_seqlens)"),
     ("key_segments", "Integers | None", "None", "the same for keys"),
     ("key_lengths", "Integers | None", "None", "[batch]: keys from this index on are padding"),
@@ -39,7 +42,7 @@ OPTIONS = [
 ]
 # The files, and the options that have another name there.
 FILES: dict[str, tuple[str, ...]] = {
-    "_attention.py": (), "_kv_cache.py": (), "torch/_attention.py": ("mask", "scale", "dropout", "dropout_seed", "layout"),
+    "_attention.py": (), "_kv_cache.py": (), "torch/_attention.py": ("mask", "scale", "dropout", "dropout_seed", "matmul_precision", "layout"),
 }  # fmt: skip
 
 SIGNATURE = re.compile(r"^( *)# The operator's options, by generate\.py:\n.*?(?=^ *\) -> )", re.M | re.S)

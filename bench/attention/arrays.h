@@ -16,11 +16,13 @@ struct Arrays {
   DistanceBias bias{};
 
   AttentionOptions<T> options(const Problem& problem, int threads) const {
-    return {.causal = problem.causal ? Causal::bottom_right : Causal::none,
-            .window = {problem.window > 0 ? problem.window - 1 : -1, -1},
-            .bias = problem.bias.empty() ? nullptr : &bias,
-            .softcap = problem.softcap,
-            .threads = threads};
+    return {
+        .causal = problem.causal ? Causal::bottom_right : Causal::none,
+        .window = {problem.window > 0 ? problem.window - 1 : -1, -1},
+        .bias = problem.bias.empty() ? nullptr : &bias,
+        .softcap = problem.softcap,
+        .matmul_precision = problem.rounded ? MatmulPrecision::bfloat16 : MatmulPrecision::float32,
+        .threads = threads};
   }
 };
 

@@ -44,6 +44,10 @@ void add_forward(std::vector<Case>& cases, std::int64_t n) {
   add("softcap", "78 / 84 %", {.softcap = 30}, {64});
   add("bf16", "80 / 88 %; 1.2x", {.dtype = "bf16"}, {64});
   add("f16", "80 / 88 %; 1.8x", {.dtype = "f16"}, {64});
+  add("bf16 products", "150 / 150 %; 1.2x", {.dtype = "bf16", .rounded = true});
+  add("causal bf16 products", "150 / 150 %; 1.2x",
+      {.dtype = "bf16", .rounded = true, .causal = true});
+  add("bf16 products", "150 / 150 %", {.queries = short_n, .dtype = "bf16", .rounded = true}, {64});
 }
 
 void add_decode(std::vector<Case>& cases, std::int64_t n) {
@@ -116,6 +120,7 @@ void for_each_field(P& problem, const Use& use) {
   use("keys", problem.keys);
   use("head_dim", problem.head_dim);
   use("dtype", problem.dtype);
+  use("rounded", problem.rounded);
   use("causal", problem.causal);
   use("window", problem.window);
   use("bias", problem.bias);

@@ -15,6 +15,7 @@ struct Problem {
   std::string kind = "forward";  // forward, backward, decode, rotate or small
   std::int64_t heads = 8, kv_heads = 8, queries = 0, keys = 0, head_dim = 0;
   std::string dtype = "f32";  // f32, bf16, f16; int8: decode
+  bool rounded = false;       // products of bfloat16 where the processor has them
   bool causal = false;        // the last query sees every key
   std::int64_t window = 0;    // keys seen to the left, the own one counted; 0: all
   std::string bias{};         // "", slopes (ALiBi) or distance (a random table per head)

@@ -96,6 +96,7 @@ Call<T>::Call(Choices& choices) {
   if (choices.one_in(2)) {
     log_sum_exp = strided<float>(Shape{batch, heads_q, q_len}, random, false, [] { return 7; });
   }
+  if (choices.one_in(4)) options.matmul_precision = MatmulPrecision::bfloat16;
 }
 
 // Small shapes as a rule, large ones with few heads and channels: the oracle takes its time.

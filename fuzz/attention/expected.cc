@@ -9,6 +9,8 @@
 // of
 //   its score. The sum of n weights and the products with v are chains: n u each, and every block
 //   of keys may rescale both by a power: 6 u.
+// - With factors rounded to bfloat16, a score is off by two more relative errors of 2^-8, and an
+// output by those of its weights and values.
 // Weights are therefore bounded by intervals: w_j is between e^(s_j - d_j) / (e^(s_j - d_j) + sum
 // of e^(s_l + d_l)) and the same with all signs turned. This holds for errors of any size.
 #include "expected.h"
@@ -71,7 +73,9 @@ double bounded_exp(double x) { return std::exp(std::min(x, 690.0)); }
 }  // namespace
 
 template <class T>
-Expected::Expected(const Call<T>& call) : unit_(std::same_as<T, double> ? 0x1p-53 : 0x1p-24) {
+Expected::Expected(const Call<T>& call)
+    : unit_(std::same_as<T, double> ? 0x1p-53 : 0x1p-24),
+      rounded_(call.options.matmul_precision == MatmulPrecision::bfloat16 ? 0x1.01p-7 : 0) {
   const bool sinks = !call.sinks.empty();
   oracle_.q = numbers(call.q.dense, call.bad_q, 0);
   oracle_.k = numbers(call.k.dense, call.bad_k, sinks ? 1 : 0);
@@ -105,7 +109,7 @@ Expected::Expected(const Call<T>& call) : unit_(std::same_as<T, double> ? 0x1p-5
           const double *q_row = &q_sizes(b, h, i, 0), *k_row = &k_sizes(b, h / call.group(), j, 0);
           for (std::int64_t d = 0; d < call.head_dim; ++d) size += q_row[d] * k_row[d];
           size *= std::abs(oracle_.scale);
-          const double error = chain * (unit_ + 0x1p-53) * size + kFlushed;
+          const double error = (chain * (unit_ + 0x1p-53) + rounded_) * size + kFlushed;
           const double cap = oracle_.softcap;
           const double after =
               cap == 0 ? error : std::min(2 * cap, error + 16 * unit_ * std::min(cap, size));
@@ -184,7 +188,7 @@ Interval Expected::output(const Call<T>& call, const Row& row, std::int64_t b, s
   // Chains of n, and a rescaling per block of 128.
   const double chains =
       unit_ * (2 * static_cast<double>(keys) + 64 + static_cast<double>(keys) / 16) * size +
-      kFlushed;
+      rounded_ * size + kFlushed;
   // A mean is between the smallest and the largest, however wrong its weights are.
   return {std::max(want - off, least) - chains, std::min(want + off, most) + chains};
 }

@@ -43,7 +43,8 @@ class Expected {
   const reference::AttentionResult& result() const noexcept { return result_; }
 
  private:
-  double unit_;  // half a unit in the last place of 1, of the arithmetic
+  double unit_;     // half a unit in the last place of 1, of the arithmetic
+  double rounded_;  // the relative error of a product of two factors of bfloat16, or 0
   reference::Attention oracle_;
   reference::AttentionResult result_;
   // [batch, heads_q, q_len, keys]

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from ._core import RotationTable
-    from ._types import Array, Bias, Causal, HeadLayout, Integers, Numbers, Stage
+    from ._types import Array, Bias, Causal, HeadLayout, Integers, MatmulPrecision, Numbers, Stage
 
 
 @overload
@@ -35,6 +35,7 @@ def attention(
     softcap: float = 0.0,
     dropout: float = 0.0,
     dropout_seed: int = 0,
+    matmul_precision: MatmulPrecision = "float32",
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -65,6 +66,7 @@ def attention(
     softcap: float = 0.0,
     dropout: float = 0.0,
     dropout_seed: int = 0,
+    matmul_precision: MatmulPrecision = "float32",
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -94,6 +96,7 @@ def attention(
     softcap: float = 0.0,
     dropout: float = 0.0,
     dropout_seed: int = 0,
+    matmul_precision: MatmulPrecision = "float32",
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -135,6 +138,8 @@ def attention(
         dropout: probability that a weight is dropped (training), 0 .. 1, less than 1; the others are divided by 1 -
             dropout; not in log_sum_exp
         dropout_seed: seed that selects the dropped weights: the same for backward, another one for the next step
+        matmul_precision: to what the factors of the two products may be rounded: "bfloat16" where the processor
+            multiplies those faster, for inference; the plan says whether it does
         segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from this index on are padding
@@ -161,9 +166,9 @@ def attention(
         refuse("attention", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
-        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
-        layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, matmul_precision=matmul_precision, segments=segments,
+        key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets, positions=positions,
+        sinks=sinks, rotation=rotation, layout=layout, threads=threads,
     )
     return _core.attention(q, k, v, out, log_sum_exp, options, return_log_sum_exp)
 
@@ -200,6 +205,7 @@ def attention_backward(
     softcap: float = 0.0,
     dropout: float = 0.0,
     dropout_seed: int = 0,
+    matmul_precision: MatmulPrecision = "float32",
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -234,6 +240,8 @@ def attention_backward(
         dropout: probability that a weight is dropped (training), 0 .. 1, less than 1; the others are divided by 1 -
             dropout; not in log_sum_exp
         dropout_seed: seed that selects the dropped weights: the same for backward, another one for the next step
+        matmul_precision: to what the factors of the two products may be rounded: "bfloat16" where the processor
+            multiplies those faster, for inference; the plan says whether it does
         segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from this index on are padding
@@ -258,9 +266,9 @@ def attention_backward(
         refuse("attention_backward", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
-        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
-        layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, matmul_precision=matmul_precision, segments=segments,
+        key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets, positions=positions,
+        sinks=sinks, rotation=rotation, layout=layout, threads=threads,
     )
     return AttentionGradients(**_core.attention_backward(dout, q, k, v, out, log_sum_exp, options))
 
@@ -282,6 +290,7 @@ def attention_weights(
     softcap: float = 0.0,
     dropout: float = 0.0,
     dropout_seed: int = 0,
+    matmul_precision: MatmulPrecision = "float32",
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -320,6 +329,8 @@ def attention_weights(
         dropout: probability that a weight is dropped (training), 0 .. 1, less than 1; the others are divided by 1 -
             dropout; not in log_sum_exp
         dropout_seed: seed that selects the dropped weights: the same for backward, another one for the next step
+        matmul_precision: to what the factors of the two products may be rounded: "bfloat16" where the processor
+            multiplies those faster, for inference; the plan says whether it does
         segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from this index on are padding
@@ -341,9 +352,9 @@ def attention_weights(
         refuse("attention_weights", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
-        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
-        layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, matmul_precision=matmul_precision, segments=segments,
+        key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets, positions=positions,
+        sinks=sinks, rotation=rotation, layout=layout, threads=threads,
     )
     return _core.attention_weights(q, k, stage, rows, heads, options)  # type: ignore[no-any-return]
 
@@ -374,6 +385,7 @@ def attention_statistics(
     softcap: float = 0.0,
     dropout: float = 0.0,
     dropout_seed: int = 0,
+    matmul_precision: MatmulPrecision = "float32",
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -408,6 +420,8 @@ def attention_statistics(
         dropout: probability that a weight is dropped (training), 0 .. 1, less than 1; the others are divided by 1 -
             dropout; not in log_sum_exp
         dropout_seed: seed that selects the dropped weights: the same for backward, another one for the next step
+        matmul_precision: to what the factors of the two products may be rounded: "bfloat16" where the processor
+            multiplies those faster, for inference; the plan says whether it does
         segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from this index on are padding
@@ -429,9 +443,9 @@ def attention_statistics(
         refuse("attention_statistics", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
-        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
-        layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, matmul_precision=matmul_precision, segments=segments,
+        key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets, positions=positions,
+        sinks=sinks, rotation=rotation, layout=layout, threads=threads,
     )
     return WeightStatistics(**_core.attention_statistics(q, k, top, options))
 
@@ -451,6 +465,7 @@ def plan(
     softcap: float = 0.0,
     dropout: float = 0.0,
     dropout_seed: int = 0,
+    matmul_precision: MatmulPrecision = "float32",
     segments: Integers | None = None,
     key_segments: Integers | None = None,
     key_lengths: Integers | None = None,
@@ -480,6 +495,8 @@ def plan(
         dropout: probability that a weight is dropped (training), 0 .. 1, less than 1; the others are divided by 1 -
             dropout; not in log_sum_exp
         dropout_seed: seed that selects the dropped weights: the same for backward, another one for the next step
+        matmul_precision: to what the factors of the two products may be rounded: "bfloat16" where the processor
+            multiplies those faster, for inference; the plan says whether it does
         segments: packed sequences: the start of each, then the length (cu_seqlens)
         key_segments: the same for keys
         key_lengths: [batch]: keys from this index on are padding
@@ -501,8 +518,8 @@ def plan(
         refuse("plan", unknown)
     options = dict(  # by generate.py
         causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-        dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
-        key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
-        layout=layout, threads=threads,
+        dropout=dropout, dropout_seed=dropout_seed, matmul_precision=matmul_precision, segments=segments,
+        key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets, positions=positions,
+        sinks=sinks, rotation=rotation, layout=layout, threads=threads,
     )
     return _core.plan(q, k, v, options)

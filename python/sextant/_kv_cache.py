@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from ._core import RotationTable
-    from ._types import Array, Bias, Causal, DType, HeadLayout, Integers, Numbers, SameArray
+    from ._types import Array, Bias, Causal, DType, HeadLayout, Integers, MatmulPrecision, Numbers, SameArray
 
 
 class KvCache:
@@ -74,6 +74,7 @@ class KvCache:
         softcap: float = 0.0,
         dropout: float = 0.0,
         dropout_seed: int = 0,
+        matmul_precision: MatmulPrecision = "float32",
         segments: Integers | None = None,
         key_segments: Integers | None = None,
         key_lengths: Integers | None = None,
@@ -103,6 +104,7 @@ class KvCache:
         softcap: float = 0.0,
         dropout: float = 0.0,
         dropout_seed: int = 0,
+        matmul_precision: MatmulPrecision = "float32",
         segments: Integers | None = None,
         key_segments: Integers | None = None,
         key_lengths: Integers | None = None,
@@ -131,6 +133,7 @@ class KvCache:
         softcap: float = 0.0,
         dropout: float = 0.0,
         dropout_seed: int = 0,
+        matmul_precision: MatmulPrecision = "float32",
         segments: Integers | None = None,
         key_segments: Integers | None = None,
         key_lengths: Integers | None = None,
@@ -164,6 +167,8 @@ class KvCache:
             dropout: probability that a weight is dropped (training), 0 .. 1, less than 1; the others are divided by 1 -
                 dropout; not in log_sum_exp
             dropout_seed: seed that selects the dropped weights: the same for backward, another one for the next step
+            matmul_precision: to what the factors of the two products may be rounded: "bfloat16" where the processor
+                multiplies those faster, for inference; the plan says whether it does
             segments: packed sequences: the start of each, then the length (cu_seqlens)
             key_segments: the same for keys
             key_lengths: [batch]: keys from this index on are padding
@@ -182,9 +187,9 @@ class KvCache:
             refuse("KvCache.attend", unknown)
         options = dict(  # by generate.py
             causal=causal, window=window, mask=mask, bias=bias, slopes=slopes, scale=scale, softcap=softcap,
-            dropout=dropout, dropout_seed=dropout_seed, segments=segments, key_segments=key_segments,
-            key_lengths=key_lengths, query_offsets=query_offsets, positions=positions, sinks=sinks, rotation=rotation,
-            layout=layout, threads=threads,
+            dropout=dropout, dropout_seed=dropout_seed, matmul_precision=matmul_precision, segments=segments,
+            key_segments=key_segments, key_lengths=key_lengths, query_offsets=query_offsets, positions=positions,
+            sinks=sinks, rotation=rotation, layout=layout, threads=threads,
         )
         return self._cache.attend(q, out, log_sum_exp, options, return_log_sum_exp)
 

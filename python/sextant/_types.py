@@ -43,6 +43,7 @@ Causal = Union[Literal["none", "top_left", "bottom_right", "at_offsets", "at_len
 HeadLayout = Literal["bhld", "blhd"]
 ResizeConvention = Literal["torch", "torch_antialias", "torch_corners", "jax"]
 Layout = Literal["half_split", "interleaved"]
+MatmulPrecision = Literal["float32", "bfloat16"]
 Stage = Literal["scores", "capped", "biased", "probabilities"]
 OneBias = Union[Array, "DistanceBias", "ScoreTerm"]
 Bias = Union[OneBias, Sequence[OneBias]]

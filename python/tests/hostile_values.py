@@ -111,6 +111,7 @@ OPTIONS = {
     "bias": ["sextant.alibi(6, 4)", "[sextant.alibi(6, 4), sextant.shaw(6, 4, 8)]", "sextant.fire(6, 4)", "np.zeros((4, 11), 'f4')"],
     "slopes": ["[0.1] * 4", "np.ones(4)"], "scale": ["0.5", "0", "-1e300", "1e-45"], "softcap": ["3.0", "1e-300", "1e300"],
     "dropout": ["0.1", "0.999", "0"], "dropout_seed": ["0", "2**63 - 1"],
+    "matmul_precision": ["'bfloat16'", "'float32'", "'bf16'", "16"],
     "segments": ["[0, 2, 6]", "[0, 6]", "[0, 0, 6, 6]"], "key_segments": ["[0, 3, 6]"], "key_lengths": ["[6, 3]", "[0, 0]"],
     "query_offsets": ["[0, 0]", "[-3, 2**40]"], "positions": ["IDS", "np.arange(6)", "(IDS, np.arange(6))", "np.arange(12).reshape(2, 6)"],
     "sinks": ["[0.0] * 4", "[float('-inf')] * 4"], "rotation": ["sextant.rotary(6, 8)", "sextant.rotary(6, 4)", "sextant.rotary([5, 1, 2], 8)"],

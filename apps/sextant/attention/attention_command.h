@@ -37,6 +37,7 @@ struct AttentionCommand {
   double softcap = 0;
   double dropout = 0;
   std::uint64_t dropout_seed = 0;
+  MatmulPrecision matmul_precision = MatmulPrecision::float32;
   Stage stage = Stage::probabilities;
   std::optional<double> rotary_base;  // with either of the two, q and k are rotated
   std::optional<RotaryLayout> rotary_layout;

@@ -69,6 +69,7 @@ AttentionOperands<T>::AttentionOperands(const AttentionCommand& command,
   options.dropout = command.dropout;
   options.dropout_seed = command.dropout_seed;
   options.scale = command.scale;
+  options.matmul_precision = command.matmul_precision;
   options.threads = command.threads;
   if (arrays.contains("mask")) take_mask(arrays.at("mask"));
   if (arrays.contains("bias")) take_bias(arrays.at("bias"));

@@ -141,6 +141,15 @@ void add_scores(CLI::App& program, AttentionCommand& command) {
               "selects the weights that are dropped (default 0)")
       ->group(kScores)
       ->needs(dropout);
+  offer(add_parsed(
+            program, "--matmul-precision", "NAME",
+            [&command](const std::string& text, const std::string& where) {
+              command.matmul_precision = parse_name<MatmulPrecision>(text, where);
+            },
+            "to what the factors of the two products may be rounded: float32 (default) | bfloat16, "
+            "where the processor multiplies those faster"),
+        names_of<MatmulPrecision>())
+      ->group(kScores);
   add_input(program, command, "--bias",
             "[heads or 1, 2 L - 1], added by distance: index = key - query + L - 1")
       ->group(kScores);

@@ -41,6 +41,7 @@ Json summary_of(const AttentionCommand& command, const AttentionArrays& arrays,
   options["softcap"] = command.softcap;
   options["dropout"] = command.dropout;
   if (command.dropout > 0) options["dropout_seed"] = command.dropout_seed;
+  options["matmul_precision"] = name_of(command.matmul_precision);
   options["alibi"] = command.alibi;
   options["rotary"] = rotary_of(command);
   options["scheme"] = Json();

@@ -52,6 +52,9 @@ std::string python_options(const AttentionCommand& command) {
     options.add("dropout", shortest(command.dropout));
     options.add("dropout_seed", std::to_string(command.dropout_seed));
   }
+  if (command.matmul_precision != MatmulPrecision::float32) {
+    options.add("matmul_precision", string_literal(name_of(command.matmul_precision)));
+  }
   add_file("segments", "segments");
   add_file("key-segments", "key_segments");
   add_file("key-lengths", "key_lengths");
@@ -179,6 +182,10 @@ std::string cpp_call(const AttentionCommand& command) {
   if (command.dropout > 0) {
     set("dropout", shortest(command.dropout));
     set("dropout_seed", std::to_string(command.dropout_seed));
+  }
+  if (command.matmul_precision != MatmulPrecision::float32) {
+    set("matmul_precision",
+        "sextant::MatmulPrecision::" + std::string(name_of(command.matmul_precision)));
   }
   const std::pair<const char*, const char*> lists[] = {{"segments", "segments"},
                                                        {"key-segments", "key_segments"},

@@ -41,6 +41,13 @@ struct Window {
   std::int64_t right = -1;
 };
 
+// Says to what the factors of the two products, q k^T and weights v, may be rounded. Their sums,
+// the softmax and biases are of float32.
+enum class MatmulPrecision {
+  float32,
+  bfloat16,  // for inference
+};
+
 // Masks broadcast to [batch, heads_q, q_len, k_len]: rank 1 to 4, aligned at the last axis, sizes
 // equal or 1, any strides.
 using BoolMask = View<const bool>;  // true: visible; every byte except 0 is true
@@ -117,6 +124,11 @@ struct AttentionOptionsOf {
   // sequences are divided among calls. Unset: sequences count from 0 in the call. Layers set it in
   // training; the command line and Python, whose calls are whole, do not have it.
   std::optional<std::int64_t> dropout_first_row{};
+  // bfloat16: attention() rounds scaled q, k, weights and v where the processor multiplies numbers
+  // of bfloat16 faster (AMX; AVX512_BF16 on AMD), each by at most 2^-8 of itself. Products stay in
+  // float32 on other processors and where a sequence has up to 8 queries ("keys in lanes");
+  // attention_plan() says which. Those of weights, statistics and gradients stay too.
+  MatmulPrecision matmul_precision = MatmulPrecision::float32;
   int threads = 0;  // 0: default_threads(); the result does not depend on it
 };
 
@@ -188,6 +200,7 @@ enum class Stage {
 // Returns "bottom_right" for Causal::bottom_right; parse_name<Causal>() reads it back.
 std::string_view name_of(Causal causal) noexcept;
 std::string_view name_of(Stage stage) noexcept;
+std::string_view name_of(MatmulPrecision precision) noexcept;
 
 // Selects the weights to compute, in the given order, with repetitions.
 struct WeightsOptions {

@@ -13,9 +13,11 @@ namespace sextant::python {
 namespace {
 
 constexpr std::string_view kOptionNames[] = {
-    "bias",  "causal",    "dropout",       "dropout_seed", "key_lengths", "key_segments",
-    "mask",  "positions", "query_offsets", "rotation",     "scale",       "segments",
-    "sinks", "slopes",    "softcap",       "threads",      "window"};
+    "bias",        "causal",        "dropout",  "dropout_seed",
+    "key_lengths", "key_segments",  "mask",     "matmul_precision",
+    "positions",   "query_offsets", "rotation", "scale",
+    "segments",    "sinks",         "slopes",   "softcap",
+    "threads",     "window"};
 constexpr std::string_view kLayouts[] = {"bhld", "blhd"};
 
 // An empty list is a shape that fits no call; an absent one is None.
@@ -84,6 +86,10 @@ CallOptions<T>::CallOptions(std::string_view function, const nb::dict& given,
         PyFloat_CheckExact(value.ptr()) != 0 && PyFloat_AsDouble(value.ptr()) == 0) {
       continue;  // off, as most are
     }
+    if (given_name == "matmul_precision" && nb::isinstance<nb::str>(value) &&
+        PyUnicode_CompareWithASCIIString(value.ptr(), "float32") == 0) {
+      continue;
+    }
     if (given_name == "threads" && PyLong_CheckExact(value.ptr()) != 0) {
       options.threads = Argument{value, function, "threads"}.threads();
       continue;
@@ -136,6 +142,8 @@ void CallOptions<T>::set(const Argument& argument) {
   } else if (name == "dropout_seed") {
     options.dropout_seed = static_cast<std::uint64_t>(
         argument.integer_in({0, std::numeric_limits<std::int64_t>::max()}));
+  } else if (name == "matmul_precision") {
+    options.matmul_precision = argument.choice<MatmulPrecision>();
   } else if (name == "segments") {
     options.segments = list(segments_);
   } else if (name == "key_segments") {

@@ -180,6 +180,7 @@ void read_numbers(std::string_view function, const AttentionOptionsOf<M>& option
                std::to_string(options.threads));
   }
   a.threads = options.threads;
+  if (options.matmul_precision == MatmulPrecision::bfloat16) a.rounded = kernels::bf16_products();
 }
 
 }  // namespace

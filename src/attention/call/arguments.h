@@ -17,6 +17,7 @@
 #include "core/arrays/any_view.h"
 #include "kernels/attention/score_numbers.h"
 #include "kernels/attention/weight_dropout.h"
+#include "kernels/bf16/bf16_products.h"
 #include "sextant/attention/attention.h"
 
 namespace sextant::attention_detail {
@@ -78,6 +79,7 @@ struct AttentionCall {
   PositionIds query_rows{}, key_rows{};  // and the rows of the rotation's tables that have them
   const RotationTable<float>* rotation = nullptr;
   View<float> log_sum_exp{};
+  const kernels::Bf16Products* rounded = nullptr;  // null: products are of float32
   int threads = 0;
 
   std::int64_t key_head(std::int64_t head) const noexcept { return head / (heads_q / kv_heads); }

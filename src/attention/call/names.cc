@@ -1,4 +1,4 @@
-// The words for alignments and stages, the same in C++, Python and on the command line.
+// The words for alignments, stages and precisions, the same in C++, Python and on the command line.
 #include "core/options/enum_names.h"
 #include "sextant/attention/attention.h"
 
@@ -10,6 +10,10 @@ std::string_view name_of(Causal causal) noexcept {
 
 std::string_view name_of(Stage stage) noexcept {
   return enum_name(stage, {"scores", "capped", "biased", "probabilities"});
+}
+
+std::string_view name_of(MatmulPrecision precision) noexcept {
+  return enum_name(precision, {"float32", "bfloat16"});
 }
 
 }  // namespace sextant

@@ -97,6 +97,7 @@ class HeadTask : QueryBlock {
     block_.out = query_output(out, sequence, head, first_query);
     block_.v_dim = v.size(3);
     block_.value_vectors = value_vectors();
+    block_.rounded = a.rounded;
     if (!rotated.is_empty()) {
       block_.k = rotated.of(sequence, key_head);
       block_.k_rotation = {};
@@ -146,7 +147,8 @@ TaskGrid task_grid(const AttentionCall& a, const KeyArray& v) {
        .tiles = by_pair,
        .value_vectors = a.value_term != nullptr ? a.value_term->value_vectors(0).count : 0,
        .copies_k = !rotated && (widens || a.k.stride(3) != 1 || a.rotation != nullptr),
-       .copies_v = widens || v.stride(3) != 1});
+       .copies_v = widens || v.stride(3) != 1,
+       .rounded = a.rounded != nullptr});
   if (by_distance) grid.scratch_floats += kTaskQueries + kKeyBlock + a.k_len;
   if (by_pair) grid.scratch_floats += kQueryBlock * kKeyBlock;
   grid.scratch_floats += term_floats(a);

@@ -80,7 +80,9 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
     const bool decode = attention_detail::is_decode(a);
     const kernels::TileShape tile = decode ? kernels::decode_tile() : kernels::attention_tile();
     return {.kernel = decode ? kDecodeKernel : "queries in lanes",
-            .arithmetic = "float32",
+            .arithmetic = a.rounded != nullptr && !decode
+                              ? std::string("bfloat16 products by ") + a.rounded->name
+                              : "float32",
             .target = chosen_target(),
             .tile_rows = tile.rows,
             .tile_lanes = tile.lanes,

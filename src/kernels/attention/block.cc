@@ -2,7 +2,8 @@
 // queries at a time, transposed, so that nothing ever runs along a row of scores.
 //
 //   for each block of 128 keys:  for each 64 of up to 256 queries:
-//     S[key][query] = K Q^T               tiles (tile-inl.h), the maximum of each lane on the way
+//     S[key][query] = K Q^T               tiles (tile-inl.h), the maximum of each lane on the way;
+//                                         or rounded products (bf16_products.h), here and for O
 //     finish S                            softcap, biases, hidden pairs: only where there are any
 //     raise the running maximum m         of the lanes that need it; O and l follow
 //     S = 2^(S - m), l += its sum         in place
@@ -30,6 +31,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/attention/dropout-inl.h"
+#include "kernels/attention/rounded_products-inl.h"
 #include "kernels/attention/scores-inl.h"
 #include "kernels/attention/value_vectors-inl.h"
 #include "kernels/simd/bounds-inl.h"
@@ -55,6 +57,7 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe,
                         scratch.bias);
     if (tile == TileBias::hidden) return;  // zeros would be added
   }
+  if (b.rounded != nullptr) multiply_scores(b, lanes, begin, end, scratch);
   for (const VisibleRect& rect : rects) {
     const std::int64_t row = rect.first_key - begin;
     const float* bias = nullptr;
@@ -77,16 +80,20 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe,
                    scratch.scores + (rect.first_key - begin) * kQueryBlock, kQueryBlock);
     }
   }
-  add_block(rects, begin, b.v_dim,
-            {.a = v,
-             .a_row = 1,
-             .a_step = v_stride,
-             .b = scratch.scores,
-             .b_step = kQueryBlock,
-             .c = lanes.o.chain,
-             .c_row = kQueryBlock,
-             .steps = end - begin},
-            nan_safe, scratch.part);
+  if (b.rounded != nullptr) {
+    add_rounded_block(b, lanes, nan_safe, begin, end, v, v_stride, scratch);
+  } else {
+    add_block(rects, begin, b.v_dim,
+              {.a = v,
+               .a_row = 1,
+               .a_step = v_stride,
+               .b = scratch.scores,
+               .b_step = kQueryBlock,
+               .c = lanes.o.chain,
+               .c_row = kQueryBlock,
+               .steps = end - begin},
+              nan_safe, scratch.part);
+  }
   if (b.value_vectors.count > 0) sum_weights(b, rects, lanes, begin, scratch.scores);
   lanes.started = true;
 }
@@ -193,6 +200,10 @@ NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const Nonf
                 .first_query = lane,
                 .queries = count};
     load_queries(b, lane, count, scratch.rows, lanes[n].q);
+    if (b.rounded != nullptr) {
+      round_queries(b, lanes[n].q, lanes[n].ranges.count,
+                    scratch.q16 + lane / 2 * bf16_steps(b.head_dim));
+    }
     for (float* part : lanes[n].o.parts()) {
       if (part != nullptr) clear_groups(b.output_sums(), 0, count, part);
     }
@@ -211,10 +222,13 @@ NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const Nonf
     } else {
       load_rows(stored_v, 0, keys, b.v_dim, scratch.v);
     }
+    const std::int64_t k_stride = scratch.k != nullptr ? b.head_dim : b.k.row_stride;
+    const std::int64_t v_stride = scratch.v != nullptr ? b.v_dim : b.v.row_stride;
+    if (b.rounded != nullptr) {
+      round_block(b, nan_safe, keys, k, k_stride, v, v_stride, scratch);
+    }
     for (std::int64_t n = 0; n < blocks; ++n) {
-      attend(b, lanes[n], nan_safe, scratch, key, key + keys, k,
-             scratch.k != nullptr ? b.head_dim : b.k.row_stride, v,
-             scratch.v != nullptr ? b.v_dim : b.v.row_stride);
+      attend(b, lanes[n], nan_safe, scratch, key, key + keys, k, k_stride, v, v_stride);
     }
   }
 
@@ -278,7 +292,8 @@ ScratchShape scratch_shape_of(const AttentionBlock& b) noexcept {
           .tiles = b.tiles.fill != nullptr,
           .value_vectors = b.value_vectors.count,
           .copies_k = !b.k.is_plain() || b.k_rotation.cos != nullptr,
-          .copies_v = !b.v.is_plain()};
+          .copies_v = !b.v.is_plain(),
+          .rounded = b.rounded != nullptr};
 }
 
 std::int64_t attention_block_scratch(const ScratchShape& needs) noexcept {
@@ -290,10 +305,13 @@ NonfiniteRows attention_block(const AttentionBlock& block, float* scratch) noexc
   const DenormalsOff denormals_off;
   NonfiniteRows rows;
   std::fill(std::begin(rows.bits), std::end(rows.bits), ~std::uint64_t{0});
+  if (block.rounded != nullptr) block.rounded->begin();
   rows = HWY_DYNAMIC_DISPATCH(attention_block)(block, false, rows, scratch);
   const bool any = std::any_of(std::begin(rows.bits), std::end(rows.bits),
                                [](std::uint64_t bits) { return bits != 0; });
-  return any ? HWY_DYNAMIC_DISPATCH(attention_block)(block, true, rows, scratch) : rows;
+  if (any) rows = HWY_DYNAMIC_DISPATCH(attention_block)(block, true, rows, scratch);
+  if (block.rounded != nullptr) block.rounded->end();
+  return rows;
 }
 
 }  // namespace sextant::kernels

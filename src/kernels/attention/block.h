@@ -7,6 +7,7 @@
 #include "kernels/attention/geometry.h"
 #include "kernels/attention/score_numbers.h"
 #include "kernels/attention/weight_dropout.h"
+#include "kernels/bf16/bf16_products.h"
 #include "kernels/rotate/rotate_rows.h"
 #include "kernels/simd/stored_rows.h"
 
@@ -68,6 +69,8 @@ struct AttentionBlock {
   RotationRows q_rotation{}, k_rotation{};  // cos null: none
   WeightDropout dropout{};                  // after the softmax: log_sum_exp is that without
   ValueVectors value_vectors{};
+  // Null: products are of float32.
+  const Bf16Products* rounded = nullptr;
   // Filled, natural logarithms; null: not computed.
   float* log_sum_exp = nullptr;
   std::int64_t log_sum_exp_stride = 0;
@@ -89,6 +92,7 @@ struct ScratchShape {
   bool tiles = false;  // biases that come in tiles
   std::int64_t value_vectors = 0;
   bool copies_k = false, copies_v = false;  // not contiguous float32, or rotated
+  bool rounded = false;
 };
 ScratchShape scratch_shape_of(const AttentionBlock& block) noexcept;
 std::int64_t attention_block_scratch(const ScratchShape& needs) noexcept;

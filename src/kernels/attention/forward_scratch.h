@@ -17,11 +17,17 @@ struct ForwardScratch {
   LongSum sum;         // [blocks of lanes][64]: l
   float* running_max;  // likewise: the running maximum m
   float* scores;       // [128][64]
-  float* part;         // [v_dim][64]: O of one block that comes in several rectangles
+  float* part;         // [v_dim][64]: O of one block that comes in several rectangles, or rounded
   float* bias;         // [128][64] or null
   float* rows;         // [64][the wider of head_dim and v_dim]: rows on their way in or out
   float* k;            // [128][head_dim] or null: k is read in place
   float* v;            // [128][v_dim] or null
+  // Factors of rounded products (bf16_products.h), or null: channels, keys and rows of v16 are
+  // those of whole tiles.
+  std::uint32_t* q16;  // [blocks of lanes][head_dim / 2][64]
+  std::uint32_t* p16;  // [128 / 2][64]: weights
+  bfloat16* k16;       // [128][head_dim]
+  bfloat16* v16;       // [v_dim][128]
   std::int64_t size;
 };
 
@@ -37,11 +43,18 @@ inline ForwardScratch divide(const ScratchShape& needs, float* memory) {
   s.running_max = arrays.take(lanes);
   for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = arrays.take(lanes);
   s.scores = arrays.take(kKeyBlock * kQueryBlock);
-  s.part = arrays.take(needs.v_dim * kQueryBlock);
+  s.part = arrays.take((needs.rounded ? bf16_rows(needs.v_dim) : needs.v_dim) * kQueryBlock);
   s.bias = arrays.take_if(needs.tiles, kKeyBlock * kQueryBlock);
   s.rows = arrays.take(kQueryBlock * std::max(needs.head_dim, needs.v_dim));
   s.k = arrays.take_if(needs.copies_k, kKeyBlock * needs.head_dim);
   s.v = arrays.take_if(needs.copies_v, kKeyBlock * needs.v_dim);
+  const std::int64_t half_rows = bf16_steps(needs.head_dim) / 2;
+  s.q16 = reinterpret_cast<std::uint32_t*>(arrays.take_if(needs.rounded, lanes * half_rows));
+  s.p16 =
+      reinterpret_cast<std::uint32_t*>(arrays.take_if(needs.rounded, kKeyBlock / 2 * kQueryBlock));
+  s.k16 = reinterpret_cast<bfloat16*>(arrays.take_if(needs.rounded, kKeyBlock * half_rows));
+  s.v16 = reinterpret_cast<bfloat16*>(
+      arrays.take_if(needs.rounded, bf16_rows(needs.v_dim) * kKeyBlock / 2));
   s.size = arrays.size();
   return s;
 }

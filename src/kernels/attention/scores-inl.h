@@ -88,14 +88,14 @@ HWY_NOINLINE void finish_scores(const AttentionBlock& b, const VisibleRect& rect
       if constexpr (kMask)
         s = step.seen(s, hn::Set(di, static_cast<std::int32_t>(key)), first, last);
       m = hn::Max(m, s);
-      hn::StoreU(s, d, at);
+      if constexpr (kSteps || kBias || kMask) hn::StoreU(s, d, at);
     }
     hn::StoreU(m, d, max + lane);
   }
 }
 
 // The scores of a rectangle into `scores`, whose first row is the rectangle's first key, and the
-// maxima.
+// maxima. Rounded products are there already.
 HWY_INLINE void score(const AttentionBlock& b, const VisibleRect& rect, const Lanes& lanes,
                       bool nan_safe, const float* k, std::int64_t k_stride, float* scores,
                       const float* bias, std::ptrdiff_t bias_row, float* max) {
@@ -112,11 +112,13 @@ HWY_INLINE void score(const AttentionBlock& b, const VisibleRect& rect, const La
                        .bias = bias != nullptr ? bias + lane : nullptr,
                        .bias_row = bias_row,
                        .max = max + lane};
-  if (!b.numbers.has_steps() && !rect.needs_mask && !(nan_safe && bias != nullptr)) {
-    if (bias != nullptr) return product<TileMode::biased>(keys, rect.groups, o);
-    return product<TileMode::scores>(keys, rect.groups, o);
+  if (b.rounded == nullptr) {
+    if (!b.numbers.has_steps() && !rect.needs_mask && !(nan_safe && bias != nullptr)) {
+      if (bias != nullptr) return product<TileMode::biased>(keys, rect.groups, o);
+      return product<TileMode::scores>(keys, rect.groups, o);
+    }
+    product<TileMode::store>(keys, rect.groups, o);
   }
-  product<TileMode::store>(keys, rect.groups, o);
   dispatch_score_steps(
       b.numbers, bias != nullptr, rect.needs_mask, [&](auto steps, auto biased, auto edge) {
         finish_scores<decltype(steps)::value, decltype(biased)::value, decltype(edge)::value>(

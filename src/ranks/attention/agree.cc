@@ -94,6 +94,7 @@ Agreement agreement_on(const char* function, View<const T> q, View<const T> k, V
   add("softcap", shortest(o.softcap));
   add("dropout", shortest(o.dropout));
   add("scale", o.scale ? shortest(*o.scale) : "unset");
+  add("matmul_precision", std::string(name_of(o.matmul_precision)));
   add("mask", mask_of(o));
   add("query_positions", text_of_ids(o.query_positions));
   add("key_positions", text_of_ids(o.key_positions));

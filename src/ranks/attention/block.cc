@@ -29,6 +29,7 @@ BlockOptions<T, U>::BlockOptions(const Call<T>& call, const Piece& queries, cons
   options.rotation = from.rotation;
   options.softcap = all.numbers.softcap;
   options.scale = all.numbers.scale;
+  options.matmul_precision = from.matmul_precision;
   options.threads = all.threads;
   if (whole_rows) options.sinks = from.sinks;
   const TermPlace place{.segment = queries.segment,
