@@ -12,7 +12,7 @@ namespace sextant {
 struct AttentionPlan {
   // "queries in lanes"; "keys in lanes" for few queries; "plain rows" for float64.
   std::string kernel;
-  std::string arithmetic;      // "float32" or "float64"
+  std::string arithmetic;      // "float32" or "float64"; of products, "AMX bfloat16" or the like
   std::string target;          // the instruction set: "AVX3", ...; "" for plain rows
   std::int64_t tile_rows = 0;  // rows of the register tile: keys or channels
   // Its lanes: queries (rows and lanes are swapped for "keys in lanes"); 0 for plain rows.

@@ -81,7 +81,7 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
     const kernels::TileShape tile = decode ? kernels::decode_tile() : kernels::attention_tile();
     return {.kernel = decode ? kDecodeKernel : "queries in lanes",
             .arithmetic = a.rounded != nullptr && !decode
-                              ? std::string("bfloat16 products by ") + a.rounded->name
+                              ? std::string(a.rounded->name) + " bfloat16"
                               : "float32",
             .target = chosen_target(),
             .tile_rows = tile.rows,

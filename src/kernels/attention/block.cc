@@ -41,11 +41,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 
-// One block of keys for 64 lanes; k and v are those of key `begin`.
+// One block of keys for 64 lanes.
 HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe,
-                       const ForwardScratch& scratch, std::int64_t begin, std::int64_t end,
-                       const float* k, std::int64_t k_stride, const float* v,
-                       std::int64_t v_stride) {
+                       const ForwardScratch& scratch, const KeyBlock& block) {
+  const std::int64_t begin = block.begin, end = block.end;
   const VisibleRects rects = split_visible(lanes.ranges, begin, end);
   if (rects.count == 0) return;
   begin_block(b, lanes, begin);
@@ -57,9 +56,10 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe,
                         scratch.bias);
     if (tile == TileBias::hidden) return;  // zeros would be added
   }
-  if (b.rounded != nullptr) multiply_scores(b, lanes, begin, end, scratch);
+  if (b.rounded != nullptr) multiply_scores(b, lanes, block, scratch);
   for (const VisibleRect& rect : rects) {
     const std::int64_t row = rect.first_key - begin;
+    const float* k = block.k == nullptr ? nullptr : block.k + row * block.k_stride;
     const float* bias = nullptr;
     std::ptrdiff_t bias_row = 0;
     if (b.line != nullptr) {
@@ -69,8 +69,8 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe,
       bias = scratch.bias + row * kQueryBlock;
       bias_row = kQueryBlock;
     }
-    score(b, rect, lanes, nan_safe, k + row * k_stride, k_stride,
-          scratch.scores + row * kQueryBlock, bias, bias_row, block_max);
+    score(b, rect, lanes, nan_safe, k, block.k_stride, scratch.scores + row * kQueryBlock, bias,
+          bias_row, block_max);
   }
   rescale(b, lanes, block_max);
   exponentiate(rects, lanes, begin, scratch.scores);
@@ -81,12 +81,12 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe,
     }
   }
   if (b.rounded != nullptr) {
-    add_rounded_block(b, lanes, nan_safe, begin, end, v, v_stride, scratch);
+    add_rounded_block(b, lanes, nan_safe, block, scratch);
   } else {
     add_block(rects, begin, b.v_dim,
-              {.a = v,
+              {.a = block.v,
                .a_row = 1,
-               .a_step = v_stride,
+               .a_step = block.v_stride,
                .b = scratch.scores,
                .b_step = kQueryBlock,
                .c = lanes.o.chain,
@@ -212,24 +212,9 @@ NonfiniteRows attention_block(const AttentionBlock& b, bool nan_safe, const Nonf
 
   const std::int64_t end = b.key_end[b.queries - 1];
   for (std::int64_t key = b.key_begin[0] / kKeyBlock * kKeyBlock; key < end; key += kKeyBlock) {
-    const std::int64_t keys = std::min<std::int64_t>(kKeyBlock, end - key);
-    const float* k = load_keys(b, key, keys, scratch.k);
-    const StoredRows stored_v = b.v.from(key);
-    const float* v = scratch.v;
-    if (v == nullptr) {
-      v = static_cast<const float*>(stored_v.data);
-      prefetch_rows(v, b.v.row_stride, keys, b.v_dim);
-    } else {
-      load_rows(stored_v, 0, keys, b.v_dim, scratch.v);
-    }
-    const std::int64_t k_stride = scratch.k != nullptr ? b.head_dim : b.k.row_stride;
-    const std::int64_t v_stride = scratch.v != nullptr ? b.v_dim : b.v.row_stride;
-    if (b.rounded != nullptr) {
-      round_block(b, nan_safe, keys, k, k_stride, v, v_stride, scratch);
-    }
-    for (std::int64_t n = 0; n < blocks; ++n) {
-      attend(b, lanes[n], nan_safe, scratch, key, key + keys, k, k_stride, v, v_stride);
-    }
+    const KeyBlock block =
+        load_block(b, nan_safe, key, std::min<std::int64_t>(key + kKeyBlock, end), scratch);
+    for (std::int64_t n = 0; n < blocks; ++n) attend(b, lanes[n], nan_safe, scratch, block);
   }
 
   NonfiniteRows nonfinite;

@@ -17,7 +17,7 @@ struct ForwardScratch {
   LongSum sum;         // [blocks of lanes][64]: l
   float* running_max;  // likewise: the running maximum m
   float* scores;       // [128][64]
-  float* part;         // [v_dim][64]: O of one block that comes in several rectangles, or rounded
+  float* part;         // [v_dim][64]: O of one block that comes in several rectangles
   float* bias;         // [128][64] or null
   float* rows;         // [64][the wider of head_dim and v_dim]: rows on their way in or out
   float* k;            // [128][head_dim] or null: k is read in place
@@ -43,7 +43,7 @@ inline ForwardScratch divide(const ScratchShape& needs, float* memory) {
   s.running_max = arrays.take(lanes);
   for (float** part : {&s.sum.chain, &s.sum.spans, &s.sum.low}) *part = arrays.take(lanes);
   s.scores = arrays.take(kKeyBlock * kQueryBlock);
-  s.part = arrays.take((needs.rounded ? bf16_rows(needs.v_dim) : needs.v_dim) * kQueryBlock);
+  s.part = arrays.take_if(!needs.rounded, needs.v_dim * kQueryBlock);
   s.bias = arrays.take_if(needs.tiles, kKeyBlock * kQueryBlock);
   s.rows = arrays.take(kQueryBlock * std::max(needs.head_dim, needs.v_dim));
   s.k = arrays.take_if(needs.copies_k, kKeyBlock * needs.head_dim);

@@ -62,43 +62,104 @@ HWY_INLINE void round_queries(const AttentionBlock& b, const float* lanes, std::
   }
 }
 
-// The keys and values of a block.
-HWY_INLINE void round_block(const AttentionBlock& b, bool nan_safe, std::int64_t keys,
-                            const float* k, std::int64_t k_stride, const float* v,
-                            std::int64_t v_stride, const ForwardScratch& scratch) {
-  b.rounded->round_rows(k, k_stride, keys, b.head_dim, scratch.k16, bf16_steps(b.head_dim));
-  b.rounded->round_columns(v, v_stride, b.v_dim, keys, nan_safe, scratch.v16, kKeyBlock);
+// A block of keys and their values, as the products take them.
+struct KeyBlock {
+  std::int64_t begin, end;
+  const float *k = nullptr, *v = nullptr;  // rows; may be null with rounded products
+  std::int64_t k_stride = 0, v_stride = 0;
+  const bfloat16* k16 = nullptr;  // rows of rounded products; their values are in scratch.v16
+  std::int64_t k16_stride = 0;
+};
+
+HWY_INLINE bool is_stored_rounded(const StoredRows& rows) {
+  return rows.storage == Storage::bfloat16 && rows.channel_stride == 1;
+}
+
+// Whole tiles of keys stored in bfloat16 are read in place.
+HWY_INLINE void round_keys(const AttentionBlock& b, const ForwardScratch& scratch,
+                           KeyBlock& block) {
+  const std::int64_t keys = block.end - block.begin;
+  if (is_stored_rounded(b.k) && b.k_rotation.cos == nullptr && b.head_dim % kBf16Steps == 0 &&
+      keys % kBf16Rows == 0) {
+    block.k16 = static_cast<const bfloat16*>(b.k.from(block.begin).data);
+    block.k16_stride = b.k.row_stride;
+    return;
+  }
+  const float* k = load_keys(b, block.begin, keys, scratch.k);
+  const std::int64_t k_stride = scratch.k != nullptr ? b.head_dim : b.k.row_stride;
+  block.k16 = scratch.k16;
+  block.k16_stride = bf16_steps(b.head_dim);
+  b.rounded->round_rows(k, k_stride, keys, b.head_dim, scratch.k16, block.k16_stride);
+}
+
+HWY_INLINE void load_values(const AttentionBlock& b, const ForwardScratch& scratch,
+                            KeyBlock& block) {
+  const std::int64_t keys = block.end - block.begin;
+  const StoredRows stored = b.v.from(block.begin);
+  block.v = scratch.v;
+  block.v_stride = b.v_dim;
+  if (scratch.v != nullptr) return load_rows(stored, 0, keys, b.v_dim, scratch.v);
+  block.v = static_cast<const float*>(stored.data);
+  block.v_stride = b.v.row_stride;
+  prefetch_rows(block.v, block.v_stride, keys, b.v_dim);
+}
+
+HWY_INLINE void round_values(const AttentionBlock& b, bool nan_safe, const ForwardScratch& scratch,
+                             KeyBlock& block) {
+  const std::int64_t keys = block.end - block.begin;
+  if (is_stored_rounded(b.v) && !nan_safe) {
+    const auto* rows = static_cast<const bfloat16*>(b.v.from(block.begin).data);
+    b.rounded->transpose(rows, b.v.row_stride, b.v_dim, keys, scratch.v16, kKeyBlock);
+    return;
+  }
+  load_values(b, scratch, block);
+  b.rounded->round_columns(block.v, block.v_stride, b.v_dim, keys, nan_safe, scratch.v16,
+                           kKeyBlock);
+}
+
+HWY_INLINE KeyBlock load_block(const AttentionBlock& b, bool nan_safe, std::int64_t begin,
+                               std::int64_t end, const ForwardScratch& scratch) {
+  KeyBlock block{.begin = begin, .end = end};
+  if (b.rounded != nullptr) {
+    round_keys(b, scratch, block);
+    round_values(b, nan_safe, scratch, block);
+    return block;
+  }
+  block.k = load_keys(b, begin, end - begin, scratch.k);
+  block.k_stride = scratch.k != nullptr ? b.head_dim : b.k.row_stride;
+  load_values(b, scratch, block);
+  return block;
 }
 
 // The products of keys and queries into `scores`, of more pairs than are visible.
-HWY_INLINE void multiply_scores(const AttentionBlock& b, const Lanes& lanes, std::int64_t begin,
-                                std::int64_t end, const ForwardScratch& scratch) {
-  const std::int64_t stride = bf16_steps(b.head_dim);
+HWY_INLINE void multiply_scores(const AttentionBlock& b, const Lanes& lanes, const KeyBlock& block,
+                                const ForwardScratch& scratch) {
+  const std::int64_t steps = bf16_steps(b.head_dim);
   each_two_groups(
-      lanes.ranges, begin, end, [&](std::int64_t group, std::int64_t groups, BlockKeys keys) {
+      lanes.ranges, block.begin, block.end,
+      [&](std::int64_t group, std::int64_t groups, BlockKeys keys) {
         const std::int64_t first = keys.begin / kBf16Rows * kBf16Rows;
-        b.rounded->product({.a = scratch.k16 + first * stride,
-                            .a_row = stride,
-                            .b = scratch.q16 + lanes.first_query / 2 * stride + group * kQueryGroup,
+        b.rounded->product({.a = block.k16 + first * block.k16_stride,
+                            .a_row = block.k16_stride,
+                            .b = scratch.q16 + lanes.first_query / 2 * steps + group * kQueryGroup,
                             .b_row = kQueryBlock,
                             .c = scratch.scores + first * kQueryBlock + group * kQueryGroup,
                             .c_row = kQueryBlock,
                             .rows = bf16_rows(keys.end - first),
                             .lanes = groups * kQueryGroup,
-                            .steps = stride});
+                            .steps = steps});
       });
 }
 
 // Where a visible key has a weight, and an infinite or NaN value, the output is NaN: the plain path
 // computes it. The rounded values are 0 there.
 HWY_INLINE void spread_nonfinite(const AttentionBlock& b, const Lanes& lanes, std::int64_t group,
-                                 BlockKeys keys, const float* v, std::int64_t v_stride,
-                                 const float* weights) {
+                                 BlockKeys keys, const KeyBlock& block, const float* weights) {
   const TileTag d;
   const auto zero = hn::Zero(d), nan = hn::Set(d, std::numeric_limits<float>::quiet_NaN());
   for (std::int64_t key = keys.begin; key < keys.end; ++key) {
     for (std::int64_t c = 0; c < b.v_dim; ++c) {
-      if (std::isfinite(v[key * v_stride + c])) continue;
+      if (std::isfinite(block.v[key * block.v_stride + c])) continue;
       for (std::int64_t lane = 0; lane < kQueryGroup; lane += kSimdWidth) {
         float* at = lanes.o.chain + c * kQueryBlock + group * kQueryGroup + lane;
         const auto p = hn::LoadU(d, weights + key * kQueryBlock + group * kQueryGroup + lane);
@@ -110,16 +171,15 @@ HWY_INLINE void spread_nonfinite(const AttentionBlock& b, const Lanes& lanes, st
 
 // O += the products of the block's values and weights: one chain over the block, added once.
 HWY_INLINE void add_rounded_block(const AttentionBlock& b, const Lanes& lanes, bool nan_safe,
-                                  std::int64_t begin, std::int64_t end, const float* v,
-                                  std::int64_t v_stride, const ForwardScratch& scratch) {
-  const TileTag d;
+                                  const KeyBlock& block, const ForwardScratch& scratch) {
+  if (b.v_dim == 0) return;
   each_two_groups(
-      lanes.ranges, begin, end,
+      lanes.ranges, block.begin, block.end,
       [&](std::int64_t group, std::int64_t groups, BlockKeys keys) HWY_ATTR {
         const std::int64_t first = keys.begin / kBf16Steps * kBf16Steps;
         const std::int64_t steps = bf16_steps(keys.end - first);
         for (std::int64_t g = group; g < group + groups; ++g) {
-          const BlockKeys own = keys_of_group(lanes.ranges, g, begin, end);
+          const BlockKeys own = keys_of_group(lanes.ranges, g, block.begin, block.end);
           b.rounded->round_lanes(scratch.scores + g * kQueryGroup, kQueryBlock, own.begin, own.end,
                                  first, first + steps, scratch.p16 + g * kQueryGroup, kQueryBlock);
         }
@@ -128,21 +188,15 @@ HWY_INLINE void add_rounded_block(const AttentionBlock& b, const Lanes& lanes, b
                             .a_row = kKeyBlock,
                             .b = scratch.p16 + first / 2 * kQueryBlock + lane,
                             .b_row = kQueryBlock,
-                            .c = scratch.part + lane,
+                            .c = lanes.o.chain + lane,
                             .c_row = kQueryBlock,
                             .rows = bf16_rows(b.v_dim),
                             .lanes = groups * kQueryGroup,
-                            .steps = steps});
-        for (std::int64_t c = 0; c < b.v_dim; ++c) {
-          for (std::int64_t i = lane; i < lane + groups * kQueryGroup; i += kSimdWidth) {
-            float* at = lanes.o.chain + c * kQueryBlock + i;
-            const auto part = hn::LoadU(d, scratch.part + c * kQueryBlock + i);
-            hn::StoreU(hn::Add(hn::LoadU(d, at), part), d, at);
-          }
-        }
+                            .steps = steps,
+                            .added_rows = b.v_dim});
         for (std::int64_t g = group; nan_safe && g < group + groups; ++g) {
-          spread_nonfinite(b, lanes, g, keys_of_group(lanes.ranges, g, begin, end), v, v_stride,
-                           scratch.scores);
+          spread_nonfinite(b, lanes, g, keys_of_group(lanes.ranges, g, block.begin, block.end),
+                           block, scratch.scores);
         }
       });
 }

@@ -8,7 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define SEXTANT_AMX __attribute__((target("amx-tile,amx-bf16")))
+#include <algorithm>
+
+#define SEXTANT_AMX __attribute__((target("amx-tile,amx-bf16,avx512f")))
 
 namespace sextant::kernels {
 namespace {
@@ -23,9 +25,10 @@ struct alignas(64) TileConfig {
 };
 static_assert(sizeof(TileConfig) == 64);
 
-// C of one or two tiles of rows by one or two of lanes. Tiles 0 to 3 are C, 4 and 5 A, 6 and 7 B.
+// Tiles 0 to 3 are C, of one or two tiles of rows by one or two of lanes, 4 and 5 A, 6 and 7 B.
 template <bool kTwoRows, bool kTwoLanes>
-SEXTANT_AMX void tiles(const Bf16Operands& o, std::int64_t row, std::int64_t lane) noexcept {
+SEXTANT_AMX inline void multiply(const Bf16Operands& o, std::int64_t row,
+                                 std::int64_t lane) noexcept {
   const bfloat16* a = o.a + row * o.a_row;
   const std::uint32_t* b = o.b + lane;
   const std::int64_t a_bytes = o.a_row * 2, b_bytes = o.b_row * 4;
@@ -36,26 +39,53 @@ SEXTANT_AMX void tiles(const Bf16Operands& o, std::int64_t row, std::int64_t lan
   for (std::int64_t step = 0; step < o.steps; step += kBf16Steps) {
     _tile_loadd(4, a, a_bytes);
     _tile_loadd(6, b, b_bytes);
+    if constexpr (kTwoRows) _tile_loadd(5, a + kSecondTile * o.a_row, a_bytes);
+    if constexpr (kTwoLanes) _tile_loadd(7, b + kSecondTile, b_bytes);
+    if constexpr (kTwoRows) {  // the rows after these, half of them at a time
+      const bfloat16* next =
+          a + (2 * kBf16Rows + (lane / kSecondTile % 4 == 0 ? 0 : kBf16Rows)) * o.a_row;
+      for (std::int64_t r = 0; r < kBf16Rows; ++r) __builtin_prefetch(next + r * o.a_row);
+    }
     _tile_dpbf16ps(0, 4, 6);
-    if constexpr (kTwoLanes) {
-      _tile_loadd(7, b + kSecondTile, b_bytes);
-      _tile_dpbf16ps(1, 4, 7);
-    }
-    if constexpr (kTwoRows) {
-      _tile_loadd(5, a + kSecondTile * o.a_row, a_bytes);
-      _tile_dpbf16ps(2, 5, 6);
-    }
+    if constexpr (kTwoLanes) _tile_dpbf16ps(1, 4, 7);
+    if constexpr (kTwoRows) _tile_dpbf16ps(2, 5, 6);
     if constexpr (kTwoRows && kTwoLanes) _tile_dpbf16ps(3, 5, 7);
     a += kBf16Steps;
     b += kBf16Steps / 2 * o.b_row;
   }
-  float* c = o.c + row * o.c_row + lane;
-  const std::int64_t c_bytes = o.c_row * 4;
+}
+
+template <bool kTwoRows, bool kTwoLanes>
+SEXTANT_AMX inline void store(float* c, std::int64_t c_row) noexcept {
+  const std::int64_t c_bytes = c_row * 4;
   _tile_stored(0, c, c_bytes);
   if constexpr (kTwoLanes) _tile_stored(1, c + kSecondTile, c_bytes);
-  c += kSecondTile * o.c_row;
+  c += kSecondTile * c_row;
   if constexpr (kTwoRows) _tile_stored(2, c, c_bytes);
   if constexpr (kTwoRows && kTwoLanes) _tile_stored(3, c + kSecondTile, c_bytes);
+}
+
+// Returns the address as one that the tiles have written: g++ does not know that they write memory.
+inline const float* written(const float* memory) noexcept {
+  asm volatile("" : "+r"(memory) : : "memory");
+  return memory;
+}
+
+template <bool kTwoRows, bool kTwoLanes>
+SEXTANT_AMX void tiles(const Bf16Operands& o, std::int64_t row, std::int64_t lane) noexcept {
+  multiply<kTwoRows, kTwoLanes>(o, row, lane);
+  float* c = o.c + row * o.c_row + lane;
+  if (o.added_rows == 0) return store<kTwoRows, kTwoLanes>(c, o.c_row);
+  constexpr std::int64_t kRows = kTwoRows ? 32 : 16, kLanes = kTwoLanes ? 32 : 16;
+  alignas(64) float sums[kRows * kLanes];
+  store<kTwoRows, kTwoLanes>(sums, kLanes);
+  const float* sum = written(sums);
+  const std::int64_t rows = std::min(kRows, o.added_rows - row);
+  for (std::int64_t r = 0; r < rows; ++r, c += o.c_row, sum += kLanes) {
+    for (std::int64_t v = 0; v < kLanes; v += kBf16Lanes) {
+      _mm512_storeu_ps(c + v, _mm512_add_ps(_mm512_loadu_ps(c + v), _mm512_load_ps(sum + v)));
+    }
+  }
 }
 
 template <bool kTwoRows>

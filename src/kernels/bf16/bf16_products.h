@@ -27,9 +27,10 @@ struct Bf16Operands {
   std::int64_t a_row;
   const std::uint32_t* b;  // [steps / 2][b_row]
   std::int64_t b_row;
-  float* c;  // [rows][c_row], overwritten
+  float* c;  // [rows][c_row]
   std::int64_t c_row;
   std::int64_t rows, lanes, steps;  // whole tiles
+  std::int64_t added_rows = 0;  // the first rows of C that products are added to; 0: all are stored
 };
 
 // The functions for one processor. Functions that round have the nearest bfloat16, ties to even;
@@ -51,6 +52,9 @@ struct Bf16Products {
   void (*round_columns)(const float* from, std::int64_t stride, std::int64_t rows,
                         std::int64_t steps, bool finite_only, bfloat16* to,
                         std::int64_t to_stride) noexcept;
+  // The same from numbers that are rounded already: from[s * stride + row].
+  void (*transpose)(const bfloat16* from, std::int64_t stride, std::int64_t rows,
+                    std::int64_t steps, bfloat16* to, std::int64_t to_stride) noexcept;
   // Sixteen lanes of B: steps [begin, end) from from[s * stride + lane]; the other steps of
   // [first, last), both multiples of kBf16Steps, are 0. Step s goes to to[s / 2 * to_stride].
   void (*round_lanes)(const float* from, std::int64_t stride, std::int64_t begin, std::int64_t end,

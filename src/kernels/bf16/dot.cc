@@ -5,7 +5,6 @@
 
 #include <immintrin.h>
 
-#include <algorithm>
 #include <cstring>
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -64,6 +63,14 @@ SEXTANT_BF16 inline void transpose_words(__m512i (&x)[16]) noexcept {
   }
 }
 
+// Sixteen pairs of steps of sixteen rows, as rows.
+SEXTANT_BF16 inline void store_columns(__m512i (&words)[16], bfloat16* to,
+                                       std::int64_t stride) noexcept {
+  transpose_words(words);
+#pragma GCC unroll 16
+  for (int i = 0; i < 16; ++i) _mm512_storeu_si512(to + i * stride, words[i]);
+}
+
 // C of kRows rows by kLanes vectors of lanes.
 template <int kRows, int kLanes>
 SEXTANT_BF16 inline void dot_tile(const Bf16Operands& o, std::int64_t row,
@@ -91,11 +98,14 @@ SEXTANT_BF16 inline void dot_tile(const Bf16Operands& o, std::int64_t row,
       }
     }
   }
+  const bool adds = o.added_rows > 0;
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
+    if (adds && row + r >= o.added_rows) break;
 #pragma GCC unroll 4
     for (int v = 0; v < kLanes; ++v) {
-      _mm512_storeu_ps(o.c + (row + r) * o.c_row + lane + v * kBf16Lanes, c[r][v]);
+      float* to = o.c + (row + r) * o.c_row + lane + v * kBf16Lanes;
+      _mm512_storeu_ps(to, adds ? _mm512_add_ps(_mm512_loadu_ps(to), c[r][v]) : c[r][v]);
     }
   }
 }
@@ -137,21 +147,36 @@ SEXTANT_BF16 void round_columns(const float* from, std::int64_t stride, std::int
 #pragma GCC unroll 16
       for (std::int64_t pair = 0; pair < 16; ++pair) {
         const std::int64_t s = step + 2 * pair;
-        const float* even_row = from + std::min(s, steps - 1) * stride + row;
-        const float* odd_row = from + std::min(s + 1, steps - 1) * stride + row;
-        __m512 even = _mm512_maskz_loadu_ps(s < steps ? inside : 0, even_row);
-        __m512 odd = _mm512_maskz_loadu_ps(s + 1 < steps ? inside : 0, odd_row);
+        __m512 even = _mm512_setzero_ps(), odd = even;
+        if (s < steps) even = _mm512_maskz_loadu_ps(inside, from + s * stride + row);
+        if (s + 1 < steps) odd = _mm512_maskz_loadu_ps(inside, from + (s + 1) * stride + row);
         if (finite_only) {
           even = finite(even);
           odd = finite(odd);
         }
         words[pair] = paired(even, odd);
       }
-      transpose_words(words);
+      store_columns(words, to + row * to_stride + step, to_stride);
+    }
+  }
+}
+
+SEXTANT_BF16 void transpose(const bfloat16* from, std::int64_t stride, std::int64_t rows,
+                            std::int64_t steps, bfloat16* to, std::int64_t to_stride) noexcept {
+  for (std::int64_t step = 0; step < bf16_steps(steps); step += kBf16Steps) {
+    for (std::int64_t row = 0; row < bf16_rows(rows); row += kBf16Rows) {
+      const __mmask16 inside = first_lanes(rows - row);
+      __m512i words[16];
 #pragma GCC unroll 16
-      for (int i = 0; i < 16; ++i) {
-        _mm512_storeu_si512(to + (row + i) * to_stride + step, words[i]);
+      for (std::int64_t pair = 0; pair < 16; ++pair) {
+        const std::int64_t s = step + 2 * pair;
+        __m256i even = _mm256_setzero_si256(), odd = even;
+        if (s < steps) even = _mm256_maskz_loadu_epi16(inside, from + s * stride + row);
+        if (s + 1 < steps) odd = _mm256_maskz_loadu_epi16(inside, from + (s + 1) * stride + row);
+        words[pair] = _mm512_or_si512(_mm512_cvtepu16_epi32(even),
+                                      _mm512_slli_epi32(_mm512_cvtepu16_epi32(odd), 16));
       }
+      store_columns(words, to + row * to_stride + step, to_stride);
     }
   }
 }

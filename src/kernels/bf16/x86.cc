@@ -26,10 +26,10 @@ unsigned saved_registers() {
 
 void nothing() noexcept {}
 
-constexpr Bf16Products kAmx{"AMX",      amx_begin,     amx_end,    amx_product,
-                            round_rows, round_columns, round_lanes};
-constexpr Bf16Products kDot{"AVX512_BF16", nothing,       nothing,    dot_product,
-                            round_rows,    round_columns, round_lanes};
+constexpr Bf16Products kAmx{"AMX",      amx_begin,     amx_end,   amx_product,
+                            round_rows, round_columns, transpose, round_lanes};
+constexpr Bf16Products kDot{"AVX512_BF16", nothing,       nothing,   dot_product,
+                            round_rows,    round_columns, transpose, round_lanes};
 
 }  // namespace
 

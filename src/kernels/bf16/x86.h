@@ -33,6 +33,8 @@ void round_rows(const float* from, std::int64_t stride, std::int64_t rows, std::
                 bfloat16* to, std::int64_t to_stride) noexcept;
 void round_columns(const float* from, std::int64_t stride, std::int64_t rows, std::int64_t steps,
                    bool finite_only, bfloat16* to, std::int64_t to_stride) noexcept;
+void transpose(const bfloat16* from, std::int64_t stride, std::int64_t rows, std::int64_t steps,
+               bfloat16* to, std::int64_t to_stride) noexcept;
 void round_lanes(const float* from, std::int64_t stride, std::int64_t begin, std::int64_t end,
                  std::int64_t first, std::int64_t last, std::uint32_t* to,
                  std::int64_t to_stride) noexcept;

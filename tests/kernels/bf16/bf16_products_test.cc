@@ -102,6 +102,27 @@ TEST_F(Bf16ProductsTest, RoundColumnsWithOrWithoutWhatIsNotFinite) {
   }
 }
 
+TEST_F(Bf16ProductsTest, TransposeWhatIsRounded) {
+  std::vector<bfloat16> x(70 * 40);
+  for (std::size_t n = 0; n < x.size(); ++n) x[n].bits = static_cast<std::uint16_t>(n + 1);
+  for (const Bf16Products* products : all_products()) {
+    for (const std::int64_t rows : {1, 16, 17, 40}) {
+      for (const std::int64_t steps : {1, 2, 31, 32, 33, 70}) {
+        const std::int64_t stride = bf16_steps(steps);
+        std::vector<bfloat16> a(static_cast<std::size_t>(bf16_rows(rows) * stride), x[99]);
+        products->transpose(x.data(), 40, rows, steps, a.data(), stride);
+        for (std::int64_t r = 0; r < bf16_rows(rows); ++r) {
+          for (std::int64_t s = 0; s < stride; ++s) {
+            const int want = r < rows && s < steps ? static_cast<int>(s * 40 + r + 1) : 0;
+            ASSERT_EQ(a[static_cast<std::size_t>(r * stride + s)].bits, want)
+                << rows << ' ' << steps << ' ' << r << ' ' << s;
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_F(Bf16ProductsTest, RoundLanesOfARangeOfSteps) {
   const auto x = normal(96 * 20, 3);
   for (const Bf16Products* products : all_products()) {
@@ -125,46 +146,50 @@ TEST_F(Bf16ProductsTest, RoundLanesOfARangeOfSteps) {
 // A chain of float32 additions: each step is off by 2^-24 of what it has added up.
 TEST_F(Bf16ProductsTest, MultiplyWholeTiles) {
   for (const Bf16Products* products : all_products()) {
-    for (const std::int64_t rows : {16, 32, 48}) {
-      for (const std::int64_t lanes : {16, 32, 48, 64}) {
-        for (const std::int64_t steps : {32, 64, 160}) {
-          const auto x = normal(rows * steps, 4), y = normal(steps * 64, 5);
-          std::vector<bfloat16> a(static_cast<std::size_t>(rows * steps));
-          std::vector<std::uint32_t> b(static_cast<std::size_t>(steps / 2 * 64));
-          std::vector<float> c(static_cast<std::size_t>(rows * 70), 9);
-          products->round_rows(x.data(), steps, rows, steps, a.data(), steps);
-          for (std::int64_t lane = 0; lane < 64; lane += 16) {
-            products->round_lanes(y.data() + lane, 64, 0, steps, 0, steps, b.data() + lane, 64);
-          }
-          products->begin();
-          products->product({.a = a.data(),
-                             .a_row = steps,
-                             .b = b.data(),
-                             .b_row = 64,
-                             .c = c.data(),
-                             .c_row = 70,
-                             .rows = rows,
-                             .lanes = lanes,
-                             .steps = steps});
-          products->end();
-          for (std::int64_t r = 0; r < rows; ++r) {
-            for (std::int64_t lane = 0; lane < 70; ++lane) {
-              const float got = c[static_cast<std::size_t>(r * 70 + lane)];
-              if (lane >= lanes) {
-                ASSERT_EQ(got, 9.0F);
-                continue;
+    for (const std::int64_t added : {0, 3, 16, 31}) {
+      for (const std::int64_t rows : {16, 32, 48}) {
+        if (added > 0 && bf16_rows(added) != rows) continue;
+        for (const std::int64_t lanes : {16, 32, 48, 64}) {
+          for (const std::int64_t steps : {32, 64, 160}) {
+            const auto x = normal(rows * steps, 4), y = normal(steps * 64, 5);
+            std::vector<bfloat16> a(static_cast<std::size_t>(rows * steps));
+            std::vector<std::uint32_t> b(static_cast<std::size_t>(steps / 2 * 64));
+            std::vector<float> c(static_cast<std::size_t>(rows * 70), 9);
+            products->round_rows(x.data(), steps, rows, steps, a.data(), steps);
+            for (std::int64_t lane = 0; lane < 64; lane += 16) {
+              products->round_lanes(y.data() + lane, 64, 0, steps, 0, steps, b.data() + lane, 64);
+            }
+            products->begin();
+            products->product({.a = a.data(),
+                               .a_row = steps,
+                               .b = b.data(),
+                               .b_row = 64,
+                               .c = c.data(),
+                               .c_row = 70,
+                               .rows = rows,
+                               .lanes = lanes,
+                               .steps = steps,
+                               .added_rows = added});
+            products->end();
+            for (std::int64_t r = 0; r < rows; ++r) {
+              for (std::int64_t lane = 0; lane < 70; ++lane) {
+                const float got = c[static_cast<std::size_t>(r * 70 + lane)];
+                if (lane >= lanes || (added > 0 && r >= added)) {
+                  ASSERT_EQ(got, 9.0F);
+                  continue;
+                }
+                double sum = added > 0 ? 9 : 0, size = sum;
+                for (std::int64_t s = 0; s < steps; ++s) {
+                  const double product =
+                      static_cast<double>(rounded(x[static_cast<std::size_t>(r * steps + s)])) *
+                      static_cast<double>(rounded(y[static_cast<std::size_t>(s * 64 + lane)]));
+                  sum += product;
+                  size += std::abs(product);
+                }
+                ASSERT_NEAR(static_cast<double>(got), sum,
+                            static_cast<double>(steps + 1) * 0x1p-24 * size)
+                    << products->name << ' ' << rows << ' ' << lanes << ' ' << steps;
               }
-              double sum = 0, size = 0;
-              for (std::int64_t s = 0; s < steps; ++s) {
-                const double product =
-                    static_cast<double>(rounded(x[static_cast<std::size_t>(r * steps + s)])) *
-                    static_cast<double>(rounded(y[static_cast<std::size_t>(s * 64 + lane)]));
-                sum += product;
-                size += std::abs(product);
-              }
-              ASSERT_NEAR(static_cast<double>(got), sum,
-                          static_cast<double>(steps) * 0x1p-24 * size)
-                  << products->name << ' ' << rows << ' ' << lanes << ' ' << steps;
             }
           }
         }
