@@ -21,12 +21,14 @@ __all__ = [
     "clipped",
     "cope",
     "deberta",
+    "decomposed_2d",
     "document_mask",
     "dynamic_position_bias",
     "fire",
     "fope",
     "forgetting",
     "fourier",
+    "gated_bias",
     "kerple_log",
     "kerple_power",
     "learned",
@@ -374,6 +376,55 @@ def deberta(
     return cast("_core.ScoreTerm", _core.make("deberta", positions, {"heads": heads, "head_dim": head_dim}, {"position_buckets": position_buckets, "max_position": max_position, "seed": seed}, weights, 'float32', None))
 
 
+def decomposed_2d(
+    positions: Positions,
+    heads: int,
+    head_dim: int,
+    *,
+    rows: int | None = None,
+    columns: int | None = None,
+    per_head: bool = False,
+    seed: int = 0,
+    weights: Mapping[str, Array] | None = None,
+) -> _core.ScoreTerm:
+    r"""Multiplies queries with a learned vector for the rows between two patches, and one for the
+    columns.
+
+        patch id at row y = id / columns, column x = id % columns
+        score(i, j) = scale <q_i, k_j> + <q_i, row_table[y_i - y_j + rows - 1]> + <q_i, column_table[x_i - x_j + columns - 1]>
+
+    Li et al. 2022 (2112.01526, MViTv2), section 4.1; ViTDet (2203.16527) and Segment Anything (2304.02643). The products with
+    the vectors have no scale.
+
+    Args:
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        heads: query heads
+        head_dim: channels of a head
+        rows (1 .. 4096; None: auto): rows of patches; auto: the fewest that contain the largest id
+        columns (1 .. 4096; None: auto): columns of patches; auto: the fewest that contain the
+            largest id, a square if rows is auto too
+        per_head (True | False): tables per head; no: for all heads
+        seed (0 .. 2^32 - 1): seed of the initial weights
+        weights: arrays by name; None: the initial ones. row_table [2 rows - 1, head_dim], or
+            [heads, ...]: by row of the query - row of the key + rows - 1; initially normal,
+            standard deviation 0.5; column_table [2 columns - 1, head_dim] likewise: by column of
+            the query - column of the key + columns - 1; initially the same
+
+    Returns:
+        A ScoreTerm, for attention(bias=...).
+
+    Raises:
+        ValueError: a value out of its range or shapes that do not fit; the message names the
+            argument
+        TypeError: an argument of another type
+
+    Source:
+        Li et al. 2022, 2112.01526; Kirillov et al. 2023, 2304.02643
+    """
+    return cast("_core.ScoreTerm", _core.make("decomposed_2d", positions, {"heads": heads, "head_dim": head_dim}, {"rows": rows, "columns": columns, "per_head": per_head, "seed": seed}, weights, 'float32', None))
+
+
 def document_mask(
     positions: Positions,
     heads: int,
@@ -672,6 +723,50 @@ def fourier(
         Tancik et al. 2020, 2006.10739; Mildenhall et al. 2020, 2003.08934
     """
     return cast("NDArray[Any]", _core.make("fourier", positions, {"width": width}, {"form": form, "scale": scale, "seed": seed, "layout": layout, "max_frequency": max_frequency, "input": input, "length": length}, weights, dtype, out))
+
+
+def gated_bias(
+    positions: Positions,
+    heads: int,
+    head_dim: int,
+    *,
+    num_buckets: int = 320,
+    max_distance: int = 800,
+    seed: int = 0,
+    weights: Mapping[str, Array] | None = None,
+) -> _core.ScoreTerm:
+    r"""Adds T5's bias of a bucket of distances, times a gate of the query.
+
+        score(i, j) = scale <q_i, k_j> + gates[i] table[bucket(j - i)]
+
+    Chi et al. 2021 (2106.16138, XLM-E), section 3.2; Chen et al. 2021 (2110.13900, WavLM), section III-A. The buckets are those of
+    t5 for both directions.
+
+    Args:
+        positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
+            axes]
+        heads: query heads
+        head_dim: channels of a head
+        num_buckets (4 .. 4096): number of buckets, rows of the table; half of them are of later
+            keys
+        max_distance (2 .. 2^28): distances from here on share the last bucket
+        seed (0 .. 2^32 - 1): seed of the initial weights
+        weights: arrays by name; None: the initial ones. table [num_buckets, heads]: bias of each
+            bucket; initially normal, standard deviation 0.5; gates [batch or 1, heads, length]:
+            factor of each query, computed by the model; initially 1 + a normal number
+
+    Returns:
+        A ScoreTerm, for attention(bias=...).
+
+    Raises:
+        ValueError: a value out of its range or shapes that do not fit; the message names the
+            argument
+        TypeError: an argument of another type
+
+    Source:
+        Chi et al. 2021, 2106.16138; Chen et al. 2021, 2110.13900
+    """
+    return cast("_core.ScoreTerm", _core.make("gated_bias", positions, {"heads": heads, "head_dim": head_dim}, {"num_buckets": num_buckets, "max_distance": max_distance, "seed": seed}, weights, 'float32', None))
 
 
 def kerple_log(

@@ -71,6 +71,7 @@ struct Definition {
   std::int64_t (*max_length)(const Request&) = nullptr;
   Function<RotationFrequencies> frequencies = nullptr;
   bool real_positions = false;
+  bool weights_of_tokens = false;
 
   static std::span<const Option> parameters() {
     static const std::vector<Option> list = [] {
@@ -141,7 +142,8 @@ constexpr Scheme scheme_of() {
               .paper = definition.paper,
               .parameters = Of::Of::parameters,
               .make = Of::make,
-              .real_positions = definition.real_positions};
+              .real_positions = definition.real_positions,
+              .weights_of_tokens = definition.weights_of_tokens};
   if constexpr (Of::Of::kLearned) {
     made.weights = kWeightList<typename Of::Weights>;
     made.weight_sizes = Of::weight_sizes;

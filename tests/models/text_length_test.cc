@@ -128,7 +128,7 @@ std::vector<std::string> names_of_schemes() {
   std::vector<std::string> names;
   for (const Scheme* scheme : schemes()) {
     // Its gates would have to be made of the tokens, which models do not do.
-    if (scheme->name != "forgetting") names.emplace_back(scheme->name);
+    if (!scheme->weights_of_tokens) names.emplace_back(scheme->name);
   }
   for (const char* several :
        {"rotary+temperature", "rotary+t5", "learned+kerple_log", "sinusoidal+alibi",

@@ -16,7 +16,7 @@ namespace sextant::app {
 namespace {
 
 std::string why_it_cannot_learn(const Scheme& scheme) {
-  return scheme.name == "forgetting" ? "must be one whose weights do not depend on the tokens" : "";
+  return scheme.weights_of_tokens ? "must be one whose weights do not depend on the tokens" : "";
 }
 
 LayerSchemes parse_layers(std::string_view text) {

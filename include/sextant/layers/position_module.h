@@ -34,7 +34,7 @@ class PositionModule {
   // is not among options() afterwards: the model contains the weights. Throws Error for an unknown
   // scheme, a bad parameter, schemes that cannot be combined, a scheme that a kind of layers has
   // twice, one of another kind than 0 that adds rows, a length below 1, a file of another length,
-  // and for a scheme whose weights depend on the tokens (forgetting).
+  // and for a scheme whose weights depend on the tokens.
   explicit PositionModule(PositionOptions options);
 
   const PositionOptions& options() const noexcept { return options_; }

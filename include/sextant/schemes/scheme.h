@@ -95,6 +95,9 @@ struct Scheme {
   RotationFrequencies (*frequencies)(const SchemeRequest& request) = nullptr;
 
   bool real_positions = false;  // whether a request may have times
+  // Whether a weight is computed from the tokens, by a layer of the model: models of this library
+  // cannot learn it.
+  bool weights_of_tokens = false;
 };
 
 // Returns all schemes, by name, or one of them; throws an Error that lists the names.

@@ -76,13 +76,12 @@ void PositionModule<T>::start_with_weights(TrainedScheme& each) {
   if (options_.length < 1) {
     throw Error("positions.length", "must be at least 1, got " + std::to_string(options_.length));
   }
-  const auto ids = first_positions(options_.length), one = first_positions(1);
-  const SchemeWeights of_one = scheme->initial_weights(options_.request(each.given, one));
+  if (scheme->weights_of_tokens) {
+    throw Error("positions.scheme",
+                "must be one whose weights do not depend on the tokens, got " + each.given.scheme);
+  }
+  const auto ids = first_positions(options_.length);
   for (const auto& [name, tensor] : scheme->initial_weights(options_.request(each.given, ids))) {
-    if (scheme->kind == SchemeKind::content && tensor.shape() != of_one.at(name).shape()) {
-      throw Error("positions.scheme", "must not be " + each.given.scheme + ", whose " + name +
-                                          " are computed from the tokens");
-    }
     each.weights.emplace(name, converted<T>(tensor));
   }
   start_with_file(each);

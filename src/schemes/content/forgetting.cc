@@ -154,6 +154,7 @@ constexpr Definition<ForgettingWeights> kDefinition = {
     .backward = [](const auto&, const auto& weights, auto gradient) -> ForgettingWeights {
       return {forgetting_backward(weights.log_gates.shape(), gradient)};
     },
+    .weights_of_tokens = true,
 };
 
 }  // namespace

@@ -38,6 +38,9 @@ const ContentCase kCases[] = {
     {"deberta", {{"position_buckets", "32"}, {"max_position", "128"}}, 3},
     {"deberta", {{"position_buckets", "0"}, {"max_position", "64"}}},
     {"forgetting", {}},
+    {"decomposed_2d", {{"per_head", "yes"}}},
+    {"decomposed_2d", {{"columns", "40"}}},
+    {"decomposed_2d", {{"columns", "100"}}, 3},
 };
 
 std::shared_ptr<const ScoreTerm> term_of(const ContentCase& content) {
