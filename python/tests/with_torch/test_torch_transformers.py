@@ -181,7 +181,7 @@ def test_the_page_runs(tmp_path):
     q, kv = torch.randn(1, 4, 20, 16, requires_grad=True), torch.randn(1, 2, 20, 16)
     ids = torch.arange(20)
     names = {"path": tmp_path, "position_ids": ids[None], "words": torch.randn(1, 20, 64), "inputs": batch("llama"), "tokens": [str(i) for i in range(batch("llama")["input_ids"].shape[1])], "query": q, "key": kv, "value": kv, "slopes": torch.rand(4), "sinks": torch.rand(4)}
-    page = Path(__file__).parents[2] / "docs" / "python-torch.md"
+    page = Path(__file__).parents[3] / "docs" / "python-torch.md"
     for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
         exec(compile(block, page.name, "exec"), names)
     assert q.grad is not None

@@ -11,7 +11,7 @@ import pytest
 
 import sextant
 
-GOLDEN = Path(__file__).resolve().parents[2] / "tests/hub/golden"
+GOLDEN = Path(__file__).resolve().parents[3] / "tests/hub/golden"
 
 
 @pytest.mark.parametrize("name", ["gpt2", "llama", "mistral", "qwen2"])

@@ -7,7 +7,7 @@ import pytest
 
 import sextant
 
-STORED = pathlib.Path(__file__).resolve().parents[2] / "tests" / "text" / "pretrained"
+STORED = pathlib.Path(__file__).resolve().parents[3] / "tests" / "text" / "pretrained"
 
 
 def stored(name):

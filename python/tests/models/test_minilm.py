@@ -14,7 +14,7 @@ import pytest
 
 import sextant
 
-HERE = Path(__file__).parent / "minilm"
+HERE = Path(__file__).parents[1] / "minilm"
 sys.path.insert(0, str(HERE))
 from sentences import SENTENCES  # noqa: E402
 

@@ -9,7 +9,7 @@ import pytest
 
 import sextant
 
-FOLDER = Path(os.environ.get("SEXTANT_CONFORMANCE", Path(__file__).parents[3] / "shared" / "conformance" / "onnx"))
+FOLDER = Path(os.environ.get("SEXTANT_CONFORMANCE", Path(__file__).parents[4] / "shared" / "conformance" / "onnx"))
 CASES = sorted(FOLDER.glob("test_*")) if FOLDER.is_dir() else []
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import sextant
 
-GOLDEN = Path(__file__).parents[2] / "tests" / "hub" / "golden"
+GOLDEN = Path(__file__).parents[3] / "tests" / "hub" / "golden"
 
 
 @pytest.fixture

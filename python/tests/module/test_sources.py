@@ -10,7 +10,7 @@ import pytest
 
 import sextant
 
-SOURCES = Path(__file__).resolve().parent.parent
+SOURCES = Path(__file__).resolve().parents[2]
 sys.path.append(str(SOURCES))
 
 import generate  # noqa: E402

@@ -9,7 +9,7 @@ from readme import check
 
 import sextant
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 def test_readme_prints_what_it_says():

@@ -13,7 +13,7 @@ from pathlib import Path
 import hostile_calls
 import pytest
 
-PROGRAM = Path(__file__).with_name("hostile_calls.py")
+PROGRAM = Path(__file__).parents[1] / "hostile_calls.py"
 COUNT = int(os.environ.get("SEXTANT_HOSTILE_CALLS", "5000"))
 SEED = int(os.environ.get("SEXTANT_HOSTILE_SEED", "0"))
 CHUNK = 1000

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "examples" / "notebooks"
+FOLDER = Path(__file__).parents[3] / "examples" / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 sys.path.insert(0, str(FOLDER))
 

@@ -11,7 +11,7 @@ import pytest
 
 import sextant
 
-GOLDEN = Path(__file__).resolve().parents[2] / "tests/hub/golden_images"
+GOLDEN = Path(__file__).resolve().parents[3] / "tests/hub/golden_images"
 
 
 @pytest.mark.parametrize("name", ["vit", "vit_bare", "vit_classes", "deit", "deit_teacher"])

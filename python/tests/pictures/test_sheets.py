@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-FOLDER = Path(__file__).parents[2] / "examples" / "notebooks" / "sheets"
+FOLDER = Path(__file__).parents[3] / "examples" / "notebooks" / "sheets"
 sys.path.insert(0, str(FOLDER))
 
 import make_sheets  # noqa: E402

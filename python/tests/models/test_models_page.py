@@ -10,7 +10,7 @@ import pytest
 
 import sextant
 
-PAGE = Path(__file__).parents[2] / "docs" / "python.md"
+PAGE = Path(__file__).parents[3] / "docs" / "python.md"
 
 
 def test_section_on_models_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
