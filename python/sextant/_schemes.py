@@ -393,8 +393,8 @@ def decomposed_2d(
         patch id at row y = id / columns, column x = id % columns
         score(i, j) = scale <q_i, k_j> + <q_i, row_table[y_i - y_j + rows - 1]> + <q_i, column_table[x_i - x_j + columns - 1]>
 
-    Li et al. 2022 (2112.01526, MViTv2), section 4.1; ViTDet (2203.16527) and Segment Anything (2304.02643). The products with
-    the vectors have no scale.
+    Li et al. 2022 (2112.01526, MViTv2), section 4.1; ViTDet (2203.16527) and Segment Anything (2304.02643). The products
+    with the vectors have no scale.
 
     Args:
         positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
@@ -728,7 +728,6 @@ def fourier(
 def gated_bias(
     positions: Positions,
     heads: int,
-    head_dim: int,
     *,
     num_buckets: int = 320,
     max_distance: int = 800,
@@ -739,14 +738,13 @@ def gated_bias(
 
         score(i, j) = scale <q_i, k_j> + gates[i] table[bucket(j - i)]
 
-    Chi et al. 2021 (2106.16138, XLM-E), section 3.2; Chen et al. 2021 (2110.13900, WavLM), section III-A. The buckets are those of
-    t5 for both directions.
+    Chi et al. 2021 (2106.16138, XLM-E), section 3.2; Chen et al. 2021 (2110.13900, WavLM), section III-A. The buckets are
+    those of t5 for both directions.
 
     Args:
         positions: the number of positions, from 0, or their ids: whole numbers [rows], or [rows,
             axes]
         heads: query heads
-        head_dim: channels of a head
         num_buckets (4 .. 4096): number of buckets, rows of the table; half of them are of later
             keys
         max_distance (2 .. 2^28): distances from here on share the last bucket
@@ -766,7 +764,7 @@ def gated_bias(
     Source:
         Chi et al. 2021, 2106.16138; Chen et al. 2021, 2110.13900
     """
-    return cast("_core.ScoreTerm", _core.make("gated_bias", positions, {"heads": heads, "head_dim": head_dim}, {"num_buckets": num_buckets, "max_distance": max_distance, "seed": seed}, weights, 'float32', None))
+    return cast("_core.ScoreTerm", _core.make("gated_bias", positions, {"heads": heads}, {"num_buckets": num_buckets, "max_distance": max_distance, "seed": seed}, weights, 'float32', None))
 
 
 def kerple_log(
