@@ -40,6 +40,7 @@ from ._tables import add_positions, resize_grid, rotate
 if TYPE_CHECKING:
     from . import lessons, plot, positions, train
     from ._calls import extrapolate
+    from ._dual_chunk import dual_chunk_attention, dual_chunk_backward
     from ._extrapolate import exchange_positions
     from ._functions import bias, block_mask, mask
     from ._interop import LayerPositions, convert_rotary, from_config, identify
@@ -60,6 +61,7 @@ _LATER = {
     "positions": (),
     "train": (),
     "_calls": ("extrapolate",),
+    "_dual_chunk": ("dual_chunk_attention", "dual_chunk_backward"),
     "_extrapolate": ("exchange_positions",),
     "_functions": ("bias", "block_mask", "mask"),
     "_interop": ("LayerPositions", "convert_rotary", "from_config", "identify"),
@@ -131,6 +133,8 @@ __all__ = [
     "block_mask",
     "can_save_png",
     "convert_rotary",
+    "dual_chunk_attention",
+    "dual_chunk_backward",
     "exchange_positions",
     "extrapolate",
     "find_scheme",

@@ -142,6 +142,10 @@ BASES = [
     [Base("sextant.attention(...)", {**QKV, **{name: one_of(*texts) for name, texts in OPTIONS.items() if name in chosen}}, {**OPTIONS, **OUT})
      for chosen in (("causal", "bias"), ("segments", "rotation"), ("positions", "rotation"), ("causal", "key_lengths", "query_offsets"), ("bias", "mask", "sinks"))],
     [Base("sextant.attention_backward(...)", {"_dout": "Q", **QKV}, {**OPTIONS, "out": ["Q"], "log_sum_exp": OUT["log_sum_exp"]})],
+    [Base("sextant.self_extend_attention(...)", {**QKV, "rotation": "sextant.rotary(6, 8)"}, {**OPTIONS, **OUT, "window": ["3", "2**53", "0"], "group": ["2", "2**60"]}),
+     Base("sextant.self_extend_backward(...)", {"_dout": "Q", **QKV, "rotation": "sextant.rotary(6, 8)"}, {**OPTIONS, "window": ["3", "1"], "group": ["2"]}),
+     Base("sextant.dual_chunk_attention(...)", {**QKV, "rotation": "sextant.rotary(6, 8)"}, {**OPTIONS, **OUT, "chunk_size": ["3", "4", "2**53", "1"], "local_size": ["1", "2", "-1"]}),
+     Base("sextant.dual_chunk_backward(...)", {"_dout": "Q", **QKV, "rotation": "sextant.rotary(6, 8)"}, {**OPTIONS, "chunk_size": ["3", "4"], "local_size": ["1", "2**60"]})],
     [Base("sextant.attention_weights(...)", {"_q": "Q", "_k": "K"}, {**OPTIONS, "stage": ["'scores'", "'capped'", "'biased'"], "rows": ["[0, 5]", "IDS"], "heads": ["[3]"]})],
     [Base("sextant.attention_statistics(...)", {"_q": "Q", "_k": "K"}, {**OPTIONS, "top": ["0", "1024"]}), Base("sextant.plan(...)", QKV, OPTIONS)],
     [Base("cache_of(lambda c: c.append(...))", {"_k": "K", "_v": "K"}, {"counts": ["[1, 6]", "[0, 0]"], "segments": ["[0, 2, 6]"]}),

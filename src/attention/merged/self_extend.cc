@@ -1,32 +1,19 @@
 // Self-Extend: rows of two calls, merged by their log-sum-exps.
 #include "sextant/attention/self_extend.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "attention/call/refuse.h"
-#include "attention/self_extend/parts.h"
-#include "sextant/core/parallel.h"
+#include "attention/merged/merged_options.h"
+#include "attention/merged/parts.h"
 
 namespace sextant {
 namespace {
 
+using attention_detail::add_rows;
+using attention_detail::each_row;
 using attention_detail::SelfExtendParts;
 using attention_detail::share_of_row;
-
-// f(batch, head, row) on several threads.
-template <class F>
-void each_row(const Shape& rows, int threads, const F& f) {
-  constexpr std::int64_t kRows = 256;  // a task
-  const std::int64_t blocks = (rows[2] + kRows - 1) / kRows;
-  parallel_for(rows[0] * rows[1] * blocks, threads, [&](std::int64_t task) {
-    const std::int64_t head = task / blocks;
-    const std::int64_t end = std::min(rows[2], (task % blocks + 1) * kRows);
-    for (std::int64_t i = task % blocks * kRows; i < end; ++i) {
-      f(head / rows[1], head % rows[1], i);
-    }
-  });
-}
 
 // to[.., c] = near[.., c] share + far[.., c] (1 - share); a part without a share adds nothing.
 void merge(View<float> near, View<const float> far, View<const float> near_logs,
@@ -55,12 +42,6 @@ Tensor<float> shared(View<const float> dout, View<const float> logs, View<const 
     }
   });
   return part;
-}
-
-void add(View<const float> more, const View<float>& to, int threads) {
-  each_row(to.shape(), threads, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
-    for (std::int64_t c = 0; c < to.size(3); ++c) to(b, h, i, c) += more(b, h, i, c);
-  });
 }
 
 }  // namespace
@@ -133,9 +114,9 @@ void self_extend_backward(View<const float> q, View<const float> k, View<const f
   const Tensor<float> near_dout = shared(dout, near_logs, far_logs, options.threads);
   attention_backward<float>(q, k, v, out, far_dout.view(), of_far, parts.far, far_logs);
   attention_backward<float>(q, k, v, out, near_dout.view(), gradients, parts.near, near_logs);
-  if (dq.count() > 0) add(std::as_const(dq).view(), gradients.q, options.threads);
-  if (dk.count() > 0) add(std::as_const(dk).view(), gradients.k, options.threads);
-  if (dv.count() > 0) add(std::as_const(dv).view(), gradients.v, options.threads);
+  if (dq.count() > 0) add_rows(std::as_const(dq).view(), gradients.q, options.threads);
+  if (dk.count() > 0) add_rows(std::as_const(dk).view(), gradients.k, options.threads);
+  if (dv.count() > 0) add_rows(std::as_const(dv).view(), gradients.v, options.threads);
 }
 
 }  // namespace sextant

@@ -1,10 +1,11 @@
-// Self-Extend by its definition: every pair's distance, a rotation by that distance in float64, one
-// softmax; and its gradients from those of the scores.
+// Merged calls by their definition: every pair's distance, a rotation by that distance in float64,
+// one softmax; and its gradients from those of the scores.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -38,6 +39,8 @@ struct Case {
   std::vector<std::int64_t> offsets{0, 0};  // the position of query 0 of both batch rows
   double size = 1;                          // of queries
   AttentionOptions<float> options{.causal = Causal::top_left};
+  // The distance of a query and a key by their positions; empty: Self-Extend's.
+  std::function<std::int64_t(std::int64_t, std::int64_t)> distances{};
   Tensor<float> q{}, k{}, v{};
 
   void make() {
@@ -54,6 +57,11 @@ inline std::int64_t distance(const SelfExtend& extend, std::int64_t i, std::int6
   return i / extend.group - j / extend.group + extend.window - extend.window / extend.group;
 }
 
+inline std::int64_t distance(const Case& call, std::int64_t b, std::int64_t i, std::int64_t j) {
+  const std::int64_t position = i + call.offsets[static_cast<std::size_t>(b)];
+  return call.distances ? call.distances(position, j) : distance(call.extend, position, j);
+}
+
 // cos and sin of the distance for pair c of kDim channels.
 struct Turn {
   double cos, sin;
@@ -66,7 +74,7 @@ inline Turn turn(std::int64_t distance, std::int64_t c) {
 
 inline double score(const Case& call, std::int64_t b, std::int64_t h, std::int64_t i,
                     std::int64_t j) {
-  const std::int64_t of = distance(call.extend, i + call.offsets[static_cast<std::size_t>(b)], j);
+  const std::int64_t of = distance(call, b, i, j);
   double sum = 0;
   for (std::int64_t c = 0; c < kDim / 2; ++c) {
     const auto [cos, sin] = turn(of, c);
@@ -118,8 +126,7 @@ inline std::pair<Tensor<double>, Tensor<double>> of_queries_and_keys(
         for (std::int64_t j = 0; j < call.k_len; ++j) {
           const double ds = of_scores(b, h, i, j) / std::sqrt(static_cast<double>(kDim));
           if (ds == 0) continue;
-          const std::int64_t of =
-              distance(call.extend, i + call.offsets[static_cast<std::size_t>(b)], j);
+          const std::int64_t of = distance(call, b, i, j);
           for (std::int64_t c = 0; c < kDim / 2; ++c) {
             const std::int64_t d = c + kDim / 2;
             const auto [cos, sin] = turn(of, c);

@@ -1,73 +1,16 @@
 // Offsets and position ids of the two parts.
-#include "attention/self_extend/parts.h"
+#include "attention/merged/parts.h"
 
 #include <algorithm>
 #include <cmath>
 #include <string>
 
 #include "attention/call/refuse.h"
+#include "attention/merged/merged_options.h"
 #include "core/numbers/max_position.h"
 #include "sextant/core/options.h"
 
 namespace sextant::attention_detail {
-namespace {
-
-void check_options(std::string_view function, const AttentionOptions<float>& options) {
-  const auto absent = [&](bool given, std::string_view name) {
-    if (given) refuse(function, name, "must be absent: Self-Extend has its own distances");
-  };
-  if (options.rotation == nullptr) {
-    refuse(function, "rotation", "must be given: Self-Extend rotates to other distances");
-  }
-  absent(options.window.left != -1 || options.window.right != -1, "window");
-  absent(!options.segments.empty(), "segments");
-  absent(!options.key_segments.empty(), "key_segments");
-  absent(options.query_positions.count() > 0, "query_positions");
-  absent(options.key_positions.count() > 0, "key_positions");
-  absent(options.bias != nullptr, "bias");
-  absent(!options.terms.empty(), "terms");
-}
-
-std::vector<std::int64_t> offsets_of(std::string_view function, View<const float> q,
-                                     View<const float> k, const AttentionOptions<float>& options) {
-  const Causal causal = options.causal.value_or(Causal::none);
-  const auto batch = static_cast<std::size_t>(q.size(0));
-  const auto one_each = [&](std::span<const std::int64_t> list, std::string_view name) {
-    if (list.size() == batch) return;
-    refuse(function, name,
-           "must have " + std::to_string(batch) + " entries, one for each batch row, got " +
-               std::to_string(list.size()));
-  };
-  if (causal != Causal::at_offsets && !options.query_offsets.empty()) {
-    refuse(function, "query_offsets", "must be absent unless causal is at_offsets");
-  }
-  std::vector<std::int64_t> offsets(batch, 0);
-  switch (causal) {
-    case Causal::none:
-      refuse(function, "causal", "must be given: distances are from later queries to earlier keys");
-    case Causal::top_left:
-      break;
-    case Causal::bottom_right:
-      std::fill(offsets.begin(), offsets.end(), k.size(2) - q.size(2));
-      break;
-    case Causal::at_offsets:
-      one_each(options.query_offsets, "query_offsets");
-      std::copy(options.query_offsets.begin(), options.query_offsets.end(), offsets.begin());
-      break;
-    case Causal::at_lengths:
-      one_each(options.key_lengths, "key_lengths");
-      for (std::size_t b = 0; b < batch; ++b) offsets[b] = options.key_lengths[b] - q.size(2);
-      break;
-  }
-  for (const std::int64_t offset : offsets) {
-    check_range(IntegerRange{-kMaxPosition, kMaxPosition}, name_in(function, "query_offsets"),
-                offset);
-  }
-  return offsets;
-}
-
-}  // namespace
-
 SelfExtendParts::SelfExtendParts(std::string_view function, View<const float> q,
                                  View<const float> k, const SelfExtend& extend,
                                  const AttentionOptions<float>& options)
@@ -76,8 +19,8 @@ SelfExtendParts::SelfExtendParts(std::string_view function, View<const float> q,
   check_array(function, "k", k, "[batch, kv_heads, length, head_dim]");
   check_range(IntegerRange{1, kMaxPosition}, name_in(function, "window"), extend.window);
   check_range(IntegerRange{1, kMaxPosition}, name_in(function, "group"), extend.group);
-  check_options(function, options);
-  near_offsets_ = offsets_of(function, q, k, options);
+  check_merged_options(function, options);
+  near_offsets_ = merged_offsets(function, q, k, options);
   near.causal = Causal::at_offsets;
   near.query_offsets = near_offsets_;
   near.window.left = extend.window - 1;

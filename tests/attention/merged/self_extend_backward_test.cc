@@ -1,7 +1,7 @@
 // Gradients of Self-Extend against the formulas over whole matrices in float64.
 #include <gtest/gtest.h>
 
-#include "attention/self_extend/self_extend_cases.h"
+#include "attention/merged/self_extend_cases.h"
 #include "support/error_of.h"
 
 namespace sextant::self_extend_test {

@@ -6,7 +6,7 @@
 
 #include <limits>
 
-#include "attention/self_extend/self_extend_cases.h"
+#include "attention/merged/self_extend_cases.h"
 #include "support/error_of.h"
 
 namespace sextant::self_extend_test {

@@ -1,0 +1,44 @@
+// What calls that are merged from parts share: options that they refuse, offsets of rows, loops
+// over rows.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "sextant/attention/attention.h"
+#include "sextant/core/parallel.h"
+
+namespace sextant::attention_detail {
+
+// Throws Error unless a call has a rotation, and for options with distances of their own.
+void check_merged_options(std::string_view function, const AttentionOptions<float>& options);
+
+// Returns the diagonal key of query 0 of each batch row; throws Error for calls without causal.
+std::vector<std::int64_t> merged_offsets(std::string_view function, View<const float> q,
+                                         View<const float> k,
+                                         const AttentionOptions<float>& options);
+
+// f(batch, head, row) on several threads.
+template <class F>
+void each_row(const Shape& rows, int threads, const F& f) {
+  constexpr std::int64_t kRows = 256;  // a task
+  const std::int64_t blocks = (rows[2] + kRows - 1) / kRows;
+  parallel_for(rows[0] * rows[1] * blocks, threads, [&](std::int64_t task) {
+    const std::int64_t head = task / blocks;
+    const std::int64_t end = std::min(rows[2], (task % blocks + 1) * kRows);
+    for (std::int64_t i = task % blocks * kRows; i < end; ++i) {
+      f(head / rows[1], head % rows[1], i);
+    }
+  });
+}
+
+// to += more.
+inline void add_rows(View<const float> more, const View<float>& to, int threads) {
+  each_row(to.shape(), threads, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
+    for (std::int64_t c = 0; c < to.size(3); ++c) to(b, h, i, c) += more(b, h, i, c);
+  });
+}
+
+}  // namespace sextant::attention_detail
