@@ -73,6 +73,7 @@ TEST(TransformerStack, HasTheGradientsOfWhatEverySchemeLearns) {
 // The two sequences have tables of their own, also where these learn and are longer than options.
 TEST(TransformerStack, HasTheGradientsOfTablesThatDependOnTheLength) {
   const std::map<std::string, std::map<std::string, std::string>> parameters = {
+      {"decomposed_2d", {{"columns", "2"}, {"rows", "3"}}},  // its weights are of one grid
       {"rotary_dynamic_ntk", {{"max_length", "2"}}},
       {"rotary_longrope", {{"original_length", "4"}, {"long_factor", "1,3"}}},
       {"swin", {{"columns", "2"}, {"rows", "3"}}}};  // its weights are of one window
