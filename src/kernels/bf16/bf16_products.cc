@@ -2,13 +2,13 @@
 #include "kernels/bf16/bf16_products.h"
 
 #include "kernels/bf16/x86.h"
-#include "sextant/kernels.h"
+#include "kernels/simd/targets.h"
 
 namespace sextant::kernels {
 
 const Bf16Products* bf16_products() noexcept {
   static const Bf16Products* const products = []() -> const Bf16Products* {
-    if (!chosen_target().starts_with("AVX3")) return nullptr;  // all use vectors of AVX-512
+    if (!is_avx512_allowed()) return nullptr;  // all use its vectors
     const Bf16Products* const amx = amx_products();
     return amx == nullptr && has_fast_dot_products() ? dot_products() : amx;
   }();

@@ -17,12 +17,17 @@ struct CpuidLeaf {
 
 bool has_bit(unsigned word, int bit) { return (word >> bit & 1) != 0; }
 
-// The registers that the system saves for each thread.
+// The kinds of registers that the system saves for each thread.
 unsigned saved_registers() {
+  if (!has_bit(CpuidLeaf(1, 0).ecx, 27)) return 0;  // OSXSAVE
   unsigned low = 0, high = 0;
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
   return low;
 }
+
+bool saves(unsigned kinds) { return (saved_registers() & kinds) == kinds; }
+
+constexpr unsigned kAvx512Registers = 0xE6, kTileRegisters = 3U << 17;
 
 void nothing() noexcept {}
 
@@ -34,16 +39,15 @@ constexpr Bf16Products kDot{"AVX512_BF16", nothing,       nothing,   dot_product
 }  // namespace
 
 const Bf16Products* dot_products() noexcept {
-  return has_bit(CpuidLeaf(7, 1).eax, 5) ? &kDot : nullptr;
+  const bool has_instructions = has_bit(CpuidLeaf(7, 1).eax, 5);  // AVX512_BF16
+  return has_instructions && saves(kAvx512Registers) ? &kDot : nullptr;
 }
 
 const Bf16Products* amx_products() noexcept {
   if (dot_products() == nullptr) return nullptr;  // its instructions round
   const unsigned features = CpuidLeaf(7, 0).edx;
   const bool has_tiles = has_bit(features, 22) && has_bit(features, 24);  // AMX-BF16, AMX-TILE
-  const unsigned saved = saved_registers();
-  const bool saves_tiles = has_bit(saved, 17) && has_bit(saved, 18);
-  return has_tiles && saves_tiles && request_amx() ? &kAmx : nullptr;
+  return has_tiles && saves(kTileRegisters) && request_amx() ? &kAmx : nullptr;
 }
 
 bool has_fast_dot_products() noexcept {

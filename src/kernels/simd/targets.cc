@@ -61,6 +61,11 @@ void apply_requested_target() noexcept {
   static_cast<void>(applied);
 }
 
+bool is_avx512_allowed() noexcept {
+  const std::string_view name = requested_target();
+  return name.empty() || name.starts_with("AVX3");
+}
+
 }  // namespace kernels
 
 std::string compiled_targets() {

@@ -9,4 +9,7 @@ namespace sextant::kernels {
 // call, from any thread.
 void apply_requested_target() noexcept;
 
+// Whether SEXTANT_TARGET allows AVX-512, for kernels that Highway does not dispatch.
+bool is_avx512_allowed() noexcept;
+
 }  // namespace sextant::kernels
