@@ -35,6 +35,7 @@ Json json_of(const Scheme& scheme) {
     json["weights"].push_back(
         {{"name", weight.name}, {"shape", weight.shape}, {"meaning", weight.meaning}});
   }
+  json["weights_of_tokens"] = scheme.weights_of_tokens;
   return json;
 }
 

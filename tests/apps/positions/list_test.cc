@@ -27,6 +27,7 @@ TEST(List, HasEverySchemeWithItsParameters) {
     EXPECT_EQ(list[i]["paper"], scheme.paper);
     EXPECT_EQ(list[i]["parameters"].size(), scheme.parameters().size());
     EXPECT_THAT(text, HasSubstr(scheme.name));
+    EXPECT_EQ(list[i]["weights_of_tokens"], scheme.weights_of_tokens);
     ASSERT_EQ(list[i]["weights"].size(), scheme.weights.size());
     for (std::size_t w = 0; w < scheme.weights.size(); ++w) {
       EXPECT_EQ(list[i]["weights"][w]["name"], scheme.weights[w].name);

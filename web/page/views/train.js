@@ -107,7 +107,7 @@
         then();
       };
       const kinds = ['none', 'added', 'rotated', 'distance_bias', 'indexed_bias', 'content'];
-      const learns = list.filter((one) => one.name !== 'forgetting');
+      const learns = list.filter((one) => !one.weights_of_tokens);
       const rival = explorer.scheme_select(learns, kinds, value('b'), set('b'));
       rival.prepend(make('option', {value: '', selected: value('b') === ''}, 'none: train one scheme'));
       if (value('b') === '') rival.value = '';
