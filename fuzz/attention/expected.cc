@@ -67,6 +67,21 @@ Tensor<double> magnitudes_of(const Tensor<double>& x) {
   return result;
 }
 
+// log(sum of e^x) of some numbers, of which the largest may be beyond the range of e^x.
+class LogSum {
+ public:
+  void add(double x) { all_.push_back(x); }
+  double value() const {
+    const double most = *std::max_element(all_.begin(), all_.end());
+    double sum = 0;
+    for (const double x : all_) sum += std::exp(x - most);
+    return most + std::log(sum);
+  }
+
+ private:
+  std::vector<double> all_;
+};
+
 // e^x without overflow in sums of a few hundred.
 double bounded_exp(double x) { return std::exp(std::min(x, 690.0)); }
 
@@ -136,6 +151,7 @@ Expected::Row Expected::row(const Call<T>& call, std::int64_t b, std::int64_t h,
 
   row.kind = Row::Kind::numbers;
   double least_sum = 0, most_sum = 0;
+  LogSum least_log, most_log;
   std::vector<Interval> powers(static_cast<std::size_t>(keys), {0, 0});
   for (std::int64_t j = 0; j < keys; ++j) {
     const double score = result_.biased(b, h, i, j);
@@ -150,6 +166,8 @@ Expected::Row Expected::row(const Call<T>& call, std::int64_t b, std::int64_t h,
     const double off = biased_error_(b, h, i, j) + 2 * unit_ * std::abs(score - most) + 4 * unit_;
     auto& power = powers[static_cast<std::size_t>(j)];
     power = {bounded_exp(score - most - off), bounded_exp(score - most + off)};
+    least_log.add(score - off);
+    most_log.add(score + off);
     least_sum += power.least;
     most_sum += power.most;
   }
@@ -165,7 +183,7 @@ Expected::Row Expected::row(const Call<T>& call, std::int64_t b, std::int64_t h,
   // Stored in float32; and what is below -2^126 may be as far down as exponents of 2 go, not of e.
   const double log_error =
       unit_ * (static_cast<double>(keys) + 64) + (most < -0x1p126 ? 0.5 : 0x1p-22) * std::abs(most);
-  row.log_sum_exp = {most + std::log(least_sum) - log_error, most + std::log(most_sum) + log_error};
+  row.log_sum_exp = {least_log.value() - log_error, most_log.value() + log_error};
   return row;
 }
 
