@@ -167,6 +167,22 @@ TEST_F(MatmulPrecisionTest, IsNearFloat32WithAllOptions) {
   EXPECT_GT(worst, 1e-5);
 }
 
+// Keys of bfloat16 in whole tiles are read in place, but for a rotation.
+TEST_F(MatmulPrecisionTest, RotatesKeysOfBfloat16) {
+  const auto q = normal<bfloat16>({1, 2, 64, 32}, 1), k = normal<bfloat16>({1, 2, 128, 32}, 2);
+  const auto rotation = rotary<float>({.head_dim = 32}, 128);
+  auto options = rounding<bfloat16>();
+  options.causal = Causal::bottom_right;
+  options.rotation = &rotation;
+  Tensor<bfloat16> rounds({1, 2, 64, 32}), plain(rounds.shape());
+  attention<bfloat16>(q, k, k, rounds, options);
+  options.matmul_precision = MatmulPrecision::float32;
+  attention<bfloat16>(q, k, k, plain, options);
+  for (std::int64_t n = 0; n < plain.count(); ++n) {
+    ASSERT_NEAR(static_cast<float>(rounds.data()[n]), static_cast<float>(plain.data()[n]), 0.1);
+  }
+}
+
 TEST_F(MatmulPrecisionTest, HasTheSameBitsForAnyThreadsBatchAndChunk) {
   Everything call;
   call.options.threads = 1;
