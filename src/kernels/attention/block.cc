@@ -31,6 +31,7 @@
 #include <hwy/highway.h>
 
 #include "kernels/attention/dropout-inl.h"
+#include "kernels/attention/key_block-inl.h"
 #include "kernels/attention/rounded_products-inl.h"
 #include "kernels/attention/scores-inl.h"
 #include "kernels/attention/value_vectors-inl.h"
