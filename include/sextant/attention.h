@@ -4,6 +4,7 @@
 
 #include "sextant/attention/attention.h"
 #include "sextant/attention/backward.h"
+#include "sextant/attention/dual_chunk.h"
 #include "sextant/attention/kv_cache.h"
 #include "sextant/attention/plan.h"
 #include "sextant/attention/self_extend.h"
