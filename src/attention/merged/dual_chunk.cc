@@ -24,12 +24,15 @@ using attention_detail::kChunkParts;
 
 constexpr float kNoKeys = -std::numeric_limits<float>::infinity();
 
-// The shares of the parts in a row; zeros if no part has a key.
+// The shares of the parts in a row; zeros if no part has a key, NaN if a score is.
 std::array<double, kChunkParts> shares_of(View<const float> logs, std::int64_t b, std::int64_t h,
                                           std::int64_t i) {
   std::array<double, kChunkParts> shares{};
   float most = kNoKeys;
-  for (int n = 0; n < kChunkParts; ++n) most = std::max(most, logs(n, b, h, i));
+  for (int n = 0; n < kChunkParts; ++n) {
+    const float log = logs(n, b, h, i);
+    if (log > most || std::isnan(log)) most = log;  // NaN makes all shares NaN
+  }
   if (most == kNoKeys) return shares;
   double sum = 0;
   for (std::size_t n = 0; n < shares.size(); ++n) {
@@ -106,7 +109,8 @@ void dual_chunk_attention(View<const float> q, View<const float> k, View<const f
       for (std::int64_t c = 0; c < rows.size(3); ++c) {
         double sum = shares[0] == 0 ? 0 : shares[0] * static_cast<double>(rows(b, h, i, c));
         for (std::size_t n = 1; n < shares.size(); ++n) {
-          if (shares[n] != 0) sum += shares[n] * static_cast<double>(results[n](b, h, i, c));
+          if (shares[n] != 0 && parts[n].keys > 0)
+            sum += shares[n] * static_cast<double>(results[n](b, h, i, c));
         }
         rows(b, h, i, c) = static_cast<float>(sum);
       }

@@ -57,7 +57,10 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe,
                         scratch.bias);
     if (tile == TileBias::hidden) return;  // zeros would be added
   }
-  if (b.rounded != nullptr) multiply_scores(b, lanes, block, scratch);
+  if (b.rounded != nullptr) {
+    b.rounded->begin();
+    multiply_scores(b, lanes, block, scratch);
+  }
   for (const VisibleRect& rect : rects) {
     const std::int64_t row = rect.first_key - begin;
     const float* k = block.k == nullptr ? nullptr : block.k + row * block.k_stride;
@@ -83,6 +86,7 @@ HWY_INLINE void attend(const AttentionBlock& b, Lanes& lanes, bool nan_safe,
   }
   if (b.rounded != nullptr) {
     add_rounded_block(b, lanes, nan_safe, block, scratch);
+    b.rounded->end();
   } else {
     add_block(rects, begin, b.v_dim,
               {.a = block.v,
@@ -291,12 +295,10 @@ NonfiniteRows attention_block(const AttentionBlock& block, float* scratch) noexc
   const DenormalsOff denormals_off;
   NonfiniteRows rows;
   std::fill(std::begin(rows.bits), std::end(rows.bits), ~std::uint64_t{0});
-  if (block.rounded != nullptr) block.rounded->begin();
   rows = HWY_DYNAMIC_DISPATCH(attention_block)(block, false, rows, scratch);
   const bool any = std::any_of(std::begin(rows.bits), std::end(rows.bits),
                                [](std::uint64_t bits) { return bits != 0; });
   if (any) rows = HWY_DYNAMIC_DISPATCH(attention_block)(block, true, rows, scratch);
-  if (block.rounded != nullptr) block.rounded->end();
   return rows;
 }
 

@@ -38,7 +38,8 @@ struct Bf16Operands {
 struct Bf16Products {
   const char* name;  // of the instructions
 
-  // A thread calls both, before and after its products.
+  // A thread calls both, before and after its products. No other code runs between them: terms of
+  // scores may call the operator, or a library with tiles of its own.
   void (*begin)() noexcept;
   void (*end)() noexcept;
 

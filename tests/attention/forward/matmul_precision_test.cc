@@ -204,6 +204,24 @@ TEST_F(MatmulPrecisionTest, HasTheSameBitsForAnyThreadsBatchAndChunk) {
   EXPECT_TRUE(same_bits<float>(part, second(all).narrow(2, kFirst, kCount)));
 }
 
+// A term that calls the operator, as terms may: its tiles must not be those of the call.
+class CallingTerm : public ScoreTerm {
+ public:
+  void check(const CallExtents&) const override {}
+  void add(const ScoreTile<float>&) const noexcept override {
+    Tensor<float> x({1, 1, 16, 32}), out({1, 1, 16, 32});
+    attention<float>(x, x, x, out, rounding<float>());
+  }
+};
+
+TEST_F(MatmulPrecisionTest, MayBeNested) {
+  Everything call;
+  const auto want = call.run();
+  const CallingTerm term;
+  call.options.terms = {&term};
+  EXPECT_TRUE(same_bits<float>(call.run(), want));
+}
+
 TEST_F(MatmulPrecisionTest, DoesNotReadWhatIsHidden) {
   constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
   constexpr float kInfinity = std::numeric_limits<float>::infinity();

@@ -114,6 +114,20 @@ TEST(DualChunk, NeedsTheRowsOfOneChunkAlone) {
   for (const float x : out.span()) EXPECT_EQ(x, 0);  // nothing is written
 }
 
+TEST(DualChunk, MakesRowsOfVisibleNanNan) {
+  for (const std::int64_t chunk_size : {12, 64}) {
+    ChunkCase call;
+    call.chunks.chunk_size = chunk_size;
+    call.make_chunks();
+    call.k(0, 1, 20, 3) = std::numeric_limits<float>::quiet_NaN();
+    const Tensor<float> out = result_of(call);
+    for (std::int64_t i = 0; i < call.q_len; ++i) {
+      EXPECT_EQ(std::isnan(out(0, 2, i, 0)), i >= 20) << chunk_size << ' ' << i;
+      EXPECT_FALSE(std::isnan(out(0, 0, i, 0)));  // of another key head
+    }
+  }
+}
+
 TEST(DualChunk, DoesNotDependOnThreads) {
   ChunkCase call;
   call.make_chunks();
