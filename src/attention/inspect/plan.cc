@@ -29,6 +29,7 @@ std::string in_bytes(std::int64_t bytes) {
 std::vector<std::string> notes_on(const attention_detail::AttentionCall& a, const AnyView& v,
                                   bool decode, std::int64_t rotated_floats) {
   std::vector<std::string> notes;
+  const bool rounds = a.rounded != nullptr && !decode;
   const auto copied = [&](const char* name, const AnyView& view) {
     if (decode && view.stride(3) == 1) {
       if (view.size(3) % kernels::kQueryGroup == 0) return;
@@ -39,6 +40,9 @@ std::vector<std::string> notes_on(const attention_detail::AttentionCall& a, cons
       notes.push_back(std::string(name) +
                       " is copied one block of keys at a time: its channels are " +
                       std::to_string(view.stride(3)) + " elements apart");
+    } else if (rounds) {
+      if (view.dtype() == DType::bfloat16) return;
+      notes.push_back(std::string(name) + " is rounded to bfloat16 one block of keys at a time");
     } else if (view.dtype() != DType::float32) {
       notes.push_back(std::string(name) + " is widened to float32 one block of keys at a time");
     }
@@ -78,11 +82,13 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
   if (attention_detail::takes_fused_path(a)) {
     const attention_detail::TaskGrid grid = attention_detail::task_grid(a, v);
     const bool decode = attention_detail::is_decode(a);
-    const kernels::TileShape tile = decode ? kernels::decode_tile() : kernels::attention_tile();
+    const bool rounds = a.rounded != nullptr && !decode;
+    const kernels::TileShape tile =
+        decode   ? kernels::decode_tile()
+        : rounds ? kernels::TileShape{a.rounded->tile_rows, a.rounded->tile_lanes}
+                 : kernels::attention_tile();
     return {.kernel = decode ? kDecodeKernel : "queries in lanes",
-            .arithmetic = a.rounded != nullptr && !decode
-                              ? std::string(a.rounded->name) + " bfloat16"
-                              : "float32",
+            .arithmetic = rounds ? std::string(a.rounded->name) + " bfloat16" : "float32",
             .target = chosen_target(),
             .tile_rows = tile.rows,
             .tile_lanes = tile.lanes,

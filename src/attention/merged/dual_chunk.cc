@@ -69,7 +69,7 @@ void dual_chunk_attention(View<const float> q, View<const float> k, View<const f
                           const AttentionOptions<float>& options, View<float> log_sum_exps) {
   constexpr std::string_view kName = "dual_chunk_attention";
   Tensor<float> made;
-  const bool wants_logs = log_sum_exps.count() > 0 || log_sum_exps.rank() != 1;
+  const bool wants_logs = attention_detail::is_given(log_sum_exps);
   attention_detail::check_array(kName, "q", q, "[batch, heads, length, head_dim]");
   if (wants_logs) check_logs(kName, log_sum_exps, q.shape());
   if (!wants_logs) {

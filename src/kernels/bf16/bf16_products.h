@@ -36,7 +36,8 @@ struct Bf16Operands {
 // The functions for one processor. Functions that round have the nearest bfloat16, ties to even;
 // denormal numbers become 0.
 struct Bf16Products {
-  const char* name;  // of the instructions
+  const char* name;           // of the instructions
+  int tile_rows, tile_lanes;  // of C in registers
 
   // A thread calls both, before and after its products. No other code runs between them: terms of
   // scores may call the operator, or a library with tiles of its own.

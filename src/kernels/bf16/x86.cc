@@ -31,10 +31,12 @@ constexpr unsigned kAvx512Registers = 0xE6, kTileRegisters = 3U << 17;
 
 void nothing() noexcept {}
 
-constexpr Bf16Products kAmx{"AMX",      amx_begin,     amx_end,   amx_product,
-                            round_rows, round_columns, transpose, round_lanes};
-constexpr Bf16Products kDot{"AVX512_BF16", nothing,       nothing,   dot_product,
-                            round_rows,    round_columns, transpose, round_lanes};
+constexpr Bf16Products kAmx{"AMX",     32,          32,         amx_begin,
+                            amx_end,   amx_product, round_rows, round_columns,
+                            transpose, round_lanes};
+constexpr Bf16Products kDot{"AVX512_BF16", 4,           64,         nothing,
+                            nothing,       dot_product, round_rows, round_columns,
+                            transpose,     round_lanes};
 
 }  // namespace
 

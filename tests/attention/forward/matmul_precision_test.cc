@@ -287,6 +287,16 @@ TEST_F(MatmulPrecisionTest, LeavesFewQueriesWeightsAndFloat64AsTheyAre) {
   EXPECT_EQ(attention_plan<double>(wide, wide, wide, rounding<double>()).arithmetic, "float64");
 }
 
+TEST_F(MatmulPrecisionTest, IsInThePlan) {
+  const auto x = normal<bfloat16>({1, 2, 20, 32}, 1);
+  const AttentionPlan plan = attention_plan<bfloat16>(x, x, x, rounding<bfloat16>());
+  EXPECT_EQ(plan.arithmetic, std::string(kernels::bf16_products()->name) + " bfloat16");
+  EXPECT_EQ(plan.tile_lanes, kernels::bf16_products()->tile_lanes);
+  EXPECT_TRUE(plan.notes.empty());  // keys and values are not widened
+  const auto wide = normal<float>({1, 2, 20, 32}, 1);
+  EXPECT_EQ(attention_plan<float>(wide, wide, wide, rounding<float>()).notes.size(), 2U);
+}
+
 TEST(MatmulPrecisionNames, AreReadBack) {
   EXPECT_EQ(parse_name<MatmulPrecision>("bfloat16", "here"), MatmulPrecision::bfloat16);
   EXPECT_EQ(name_of(MatmulPrecision::float32), "float32");
