@@ -9,3 +9,4 @@
 #include "sextant/attention/plan.h"
 #include "sextant/attention/self_extend.h"
 #include "sextant/attention/statistics.h"
+#include "sextant/attention/stick_breaking.h"

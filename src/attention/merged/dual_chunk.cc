@@ -123,10 +123,7 @@ void dual_chunk_backward(View<const float> q, View<const float> k, View<const fl
                          const AttentionGradients<float>& gradients, const DualChunk& chunks,
                          const AttentionOptions<float>& options, View<const float> log_sum_exps) {
   constexpr std::string_view kName = "dual_chunk_backward";
-  if (gradients.bias.values.count() > 0 || gradients.bias.slopes.count() > 0 ||
-      gradients.mask.count() > 0 || !gradients.terms.empty()) {
-    attention_detail::refuse(kName, "gradients", "must be those of q, k, v and sinks alone");
-  }
+  attention_detail::check_only_rows(kName, gradients);
   attention_detail::check_array(kName, "q", q, "[batch, heads, length, head_dim]");
   attention_detail::check_array(kName, "dout", dout, "[batch, heads, length, v_dim]");
   attention_detail::check_array(kName, "v", v, "[batch, kv_heads, length, v_dim]");

@@ -26,6 +26,17 @@ void check_merged_options(std::string_view function, const AttentionOptions<floa
   absent(!options.terms.empty(), "terms");
 }
 
+void check_only_rows(std::string_view function, const AttentionGradients<float>& gradients,
+                     bool has_sinks) {
+  if (gradients.bias.values.count() > 0 || gradients.bias.slopes.count() > 0 ||
+      gradients.mask.count() > 0 || !gradients.terms.empty() ||
+      (!has_sinks && gradients.sinks.count() > 0)) {
+    refuse(
+        function, "gradients",
+        has_sinks ? "must be those of q, k, v and sinks alone" : "must be those of q, k, v alone");
+  }
+}
+
 std::vector<std::int64_t> merged_offsets(std::string_view function, View<const float> q,
                                          View<const float> k,
                                          const AttentionOptions<float>& options) {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sextant/attention/attention.h"
+#include "sextant/attention/backward.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant::attention_detail {
@@ -19,6 +19,11 @@ void check_merged_options(std::string_view function, const AttentionOptions<floa
 std::vector<std::int64_t> merged_offsets(std::string_view function, View<const float> q,
                                          View<const float> k,
                                          const AttentionOptions<float>& options);
+
+// Throws Error if gradients other than those of q, k, v (and sinks, if the call has any) are
+// wanted.
+void check_only_rows(std::string_view function, const AttentionGradients<float>& gradients,
+                     bool has_sinks = true);
 
 // f(batch, head, row) on several threads.
 template <class F>

@@ -75,10 +75,7 @@ void self_extend_backward(View<const float> q, View<const float> k, View<const f
                           const AttentionOptions<float>& options, View<const float> log_sum_exps) {
   constexpr std::string_view kName = "self_extend_backward";
   const SelfExtendParts parts(kName, q, k, extend, options);
-  if (gradients.bias.values.count() > 0 || gradients.bias.slopes.count() > 0 ||
-      gradients.mask.count() > 0 || !gradients.terms.empty()) {
-    attention_detail::refuse(kName, "gradients", "must be those of q, k, v and sinks alone");
-  }
+  attention_detail::check_only_rows(kName, gradients);
   attention_detail::check_two_logs(kName, log_sum_exps, q.shape());
   attention_detail::check_array(kName, "dout", dout, "[batch, heads, length, v_dim]");
   attention_detail::check_array(kName, "v", v, "[batch, kv_heads, length, v_dim]");
