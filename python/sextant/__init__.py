@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ._models.translator import Translator
     from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
     from ._self_extend import self_extend_attention, self_extend_backward
+    from ._stick_breaking import stick_breaking_attention, stick_breaking_backward
     from ._tensor_file import TensorFile
 
 # What models, sentences and the list of schemes need is loaded at its first use: `import sextant` takes half the time.
@@ -73,6 +74,7 @@ _LATER = {
     "_models.translator": ("Translator",),
     "_registry": ("Parameter", "Scheme", "Weight", "find_scheme", "schemes"),
     "_self_extend": ("self_extend_attention", "self_extend_backward"),
+    "_stick_breaking": ("stick_breaking_attention", "stick_breaking_backward"),
     "_tensor_file": ("TensorFile",),
 }
 
@@ -153,6 +155,8 @@ __all__ = [
     "self_extend_attention",
     "self_extend_backward",
     "shipped",
+    "stick_breaking_attention",
+    "stick_breaking_backward",
     "train",
     *_schemes.__all__,
 ]

@@ -19,9 +19,6 @@ namespace {
 using attention_detail::each_row;
 using attention_detail::refuse;
 
-// log(1 + exp(x)), for any x.
-double softplus(double x) noexcept { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
-
 // score(i, j) = log sigmoid(z_ij) + sum over keys l after j of log(1 - sigmoid(z_il)).
 class StickTerm final : public ScoreTerm {
  public:
@@ -32,9 +29,9 @@ class StickTerm final : public ScoreTerm {
   void add(const ScoreTile<double>& row) const noexcept override {
     double taken = 0;
     for (std::int64_t j = row.keys; j-- > 0;) {
-      const double z = row.scores[j];
-      row.scores[j] = -softplus(-z) - taken;
-      taken += softplus(z);
+      const double z = row.scores[j], rest = std::log1p(std::exp(-std::abs(z)));
+      row.scores[j] = std::min(z, 0.0) - rest - taken;  // log sigmoid(z)
+      taken += std::max(z, 0.0) + rest;                 // -log(1 - sigmoid(z))
     }
   }
 
