@@ -35,7 +35,7 @@ from ._core import (
 from ._errors import ArgumentError, ArgumentTypeError, Error, MissingFileError, UnsupportedError
 from ._kv_cache import KvCache
 from ._schemes import *
-from ._tables import add_positions, resize_grid, rotate
+from ._tables import add_positions, polar_rows, polar_rows_backward, resize_grid, rotate
 
 if TYPE_CHECKING:
     from . import lessons, plot, positions, train
@@ -148,6 +148,8 @@ __all__ = [
     "mask",
     "plan",
     "plot",
+    "polar_rows",
+    "polar_rows_backward",
     "positions",
     "resize_grid",
     "rotate",

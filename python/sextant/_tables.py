@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from . import _core
 
 if TYPE_CHECKING:
-    from ._types import Array, HeadLayout, ResizeConvention, SameArray
+    from ._types import Array, HeadLayout, Numbers, ResizeConvention, SameArray
 
 
 def rotate(
@@ -40,6 +40,61 @@ def rotate(
         Su et al. 2021, 2104.09864
     """
     return _core.rotate(x, table, inverse, out, threads, layout)  # type: ignore[no-any-return]
+
+
+def polar_rows(
+    x: SameArray,
+    offsets: Numbers | Array | None = None,
+    *,
+    out: Array | None = None,
+    layout: HeadLayout = "bhld",
+    threads: int = 0,
+) -> SameArray:
+    """Rows of queries or keys in polar coordinates, for PoPE: softplus(x) cos(offset), then softplus(x) sin(offset).
+
+    attention() of such rows is PoPE, with rotation=rotary(length, 2 * head_dim) and scale=head_dim ** -0.5: the score is scale times
+    the sum over channels c of softplus(q_c) softplus(k_c) cos((j - i) base ** (-c / head_dim) + offset_c).
+
+    Args:
+        x: [batch, heads, length, head_dim] of float32, any strides; it may lack the batch, or batch and heads
+        offsets: phases in radians, [head_dim] or [heads, head_dim], for keys; None: 0, for queries
+        out: where the result goes, [batch, heads, length, 2 * head_dim]
+        layout: "bhld", or "blhd" for x [batch, length, heads, head_dim]
+        threads: number of threads; 0: all cores
+
+    Returns:
+        out, or a new array of x's library.
+
+    Raises:
+        ValueError, TypeError: naming the argument that does not fit
+
+    Source:
+        Gopalakrishnan et al. 2025, 2509.10534, section 3
+    """
+    return _core.polar_rows(x, offsets, out, threads, layout)  # type: ignore[no-any-return]
+
+
+def polar_rows_backward(
+    dout: Array,
+    x: SameArray,
+    offsets: Numbers | Array | None = None,
+    *,
+    layout: HeadLayout = "bhld",
+    threads: int = 0,
+) -> tuple[SameArray, Array | None]:
+    """The gradients of polar_rows(x, offsets) of x and of the offsets, summed over batch and length.
+
+    Args:
+        dout: the loss's gradient of the rows, [batch, heads, length, 2 * head_dim]
+        x, offsets, layout, threads: as polar_rows() got them
+
+    Returns:
+        (dx, doffsets): of x's shape, and float64 of the offsets' shape; None without offsets.
+
+    Raises:
+        ValueError, TypeError: naming the argument that does not fit
+    """
+    return _core.polar_rows_backward(dout, x, offsets, threads, layout)
 
 
 def add_positions(x: SameArray, table: Array, *, out: Array | None = None) -> SameArray:

@@ -18,6 +18,7 @@ void bind_merged(nanobind::module_& module);
 void bind_stick_breaking(nanobind::module_& module);
 void bind_inspect(nanobind::module_& module);
 void bind_kv_cache(nanobind::module_& module);
+void bind_polar(nanobind::module_& module);
 void bind_rotate(nanobind::module_& module);
 void bind_interop(nanobind::module_& module);
 void bind_call_list(nanobind::module_& module);

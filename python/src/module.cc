@@ -22,6 +22,7 @@ NB_MODULE(_core, module) {
   py::bind_stick_breaking(module);
   py::bind_inspect(module);
   py::bind_kv_cache(module);
+  py::bind_polar(module);
   py::bind_rotate(module);
   py::bind_interop(module);
   py::bind_call_list(module);

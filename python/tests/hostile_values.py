@@ -146,6 +146,8 @@ BASES = [
      Base("sextant.self_extend_backward(...)", {"_dout": "Q", **QKV, "rotation": "sextant.rotary(6, 8)"}, {**OPTIONS, "window": ["3", "1"], "group": ["2"]}),
      Base("sextant.dual_chunk_attention(...)", {**QKV, "rotation": "sextant.rotary(6, 8)"}, {**OPTIONS, **OUT, "chunk_size": ["3", "4", "2**53", "1"], "local_size": ["1", "2", "-1"]}),
      Base("sextant.dual_chunk_backward(...)", {"_dout": "Q", **QKV, "rotation": "sextant.rotary(6, 8)"}, {**OPTIONS, "chunk_size": ["3", "4"], "local_size": ["1", "2**60"]}),
+     Base("sextant.polar_rows(...)", {"_x": "Q"}, {"offsets": ["np.zeros(8)", "np.zeros((4, 8), 'f4')", "[0.5]", "np.full(8, np.nan)"], "layout": ["'blhd'"], "threads": ["1025"]}),
+     Base("sextant.polar_rows_backward(...)", {"_dout": "np.zeros((2, 4, 6, 16), 'f4')", "_x": "Q"}, {"offsets": ["np.zeros(8)", "K"], "layout": ["'blhd'"]}),
      Base("sextant.stick_breaking_attention(...)", QKV, {**OPTIONS, **OUT, "current": ["True", "False", "1", "None"]}),
      Base("sextant.stick_breaking_backward(...)", {"_dout": "Q", **QKV}, {**OPTIONS, "current": ["True", "2"]})],
     [Base("sextant.attention_weights(...)", {"_q": "Q", "_k": "K"}, {**OPTIONS, "stage": ["'scores'", "'capped'", "'biased'"], "rows": ["[0, 5]", "IDS"], "heads": ["[3]"]})],

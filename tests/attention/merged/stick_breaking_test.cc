@@ -13,7 +13,7 @@
 #include "sextant/schemes/distance/alibi.h"
 #include "support/error_of.h"
 
-namespace sextant {
+namespace sextant::stick_breaking_test {
 namespace {
 
 using self_extend_test::random_array;
@@ -289,4 +289,4 @@ TEST(StickBreaking, RefusesWhatHasNoMeaning) {
 }
 
 }  // namespace
-}  // namespace sextant
+}  // namespace sextant::stick_breaking_test
