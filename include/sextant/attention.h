@@ -7,5 +7,6 @@
 #include "sextant/attention/dual_chunk.h"
 #include "sextant/attention/kv_cache.h"
 #include "sextant/attention/plan.h"
+#include "sextant/attention/selective_attention.h"
 #include "sextant/attention/self_extend.h"
 #include "sextant/attention/statistics.h"

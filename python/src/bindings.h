@@ -15,6 +15,7 @@ void bind_scheme_weights(nanobind::module_& module);
 void bind_attention(nanobind::module_& module);
 void bind_backward(nanobind::module_& module);
 void bind_merged(nanobind::module_& module);
+void bind_selective(nanobind::module_& module);
 void bind_inspect(nanobind::module_& module);
 void bind_kv_cache(nanobind::module_& module);
 void bind_rotate(nanobind::module_& module);
