@@ -8,6 +8,7 @@
 #include "sextant/attention/kv_cache.h"
 #include "sextant/attention/plan.h"
 #include "sextant/attention/polar.h"
+#include "sextant/attention/selective_attention.h"
 #include "sextant/attention/self_extend.h"
 #include "sextant/attention/statistics.h"
 #include "sextant/attention/stick_breaking.h"

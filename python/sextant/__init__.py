@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from ._models.text_models import LanguageModel, MaskedModel
     from ._models.translator import Translator
     from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
+    from ._selective_attention import selective_attention, selective_attention_backward
     from ._self_extend import self_extend_attention, self_extend_backward
     from ._stick_breaking import stick_breaking_attention, stick_breaking_backward
     from ._tensor_file import TensorFile
@@ -73,6 +74,7 @@ _LATER = {
     "_models.text_models": ("LanguageModel", "MaskedModel"),
     "_models.translator": ("Translator",),
     "_registry": ("Parameter", "Scheme", "Weight", "find_scheme", "schemes"),
+    "_selective_attention": ("selective_attention", "selective_attention_backward"),
     "_self_extend": ("self_extend_attention", "self_extend_backward"),
     "_stick_breaking": ("stick_breaking_attention", "stick_breaking_backward"),
     "_tensor_file": ("TensorFile",),
@@ -154,6 +156,8 @@ __all__ = [
     "resize_grid",
     "rotate",
     "schemes",
+    "selective_attention",
+    "selective_attention_backward",
     "self_extend_attention",
     "self_extend_backward",
     "shipped",
