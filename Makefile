@@ -230,7 +230,7 @@ bench-gate:      ## fail where attention or training became over 3 % slower than
 	@scripts/setup.sh build
 	$(SYSTEM_PYTHON) -B bench/gate.py $(GATE)
 
-bench-peers:     ## attention, training and Python compared with PyTorch, ONNX Runtime and oneDNN, installed in build/peers
+bench-peers:     ## attention, training and Python compared with PyTorch, ONNX Runtime, OpenVINO and oneDNN, installed in build/peers
 	@scripts/setup.sh peers
 	cmake --preset release
 	cmake --build --preset release --target bench_attention bench_training
@@ -238,7 +238,7 @@ bench-peers:     ## attention, training and Python compared with PyTorch, ONNX R
 	@test -x build/peers/venv/bin/python || $(SYSTEM_PYTHON) -m venv build/peers/venv
 	build/peers/venv/bin/pip install --quiet -r bench/peers/requirements.txt
 	@rm -rf build/peers/wheels
-	build/peers/venv/bin/pip wheel --quiet --no-deps -w build/peers/wheels . torch==$$(build/peers/venv/bin/pip show torch | sed -n 's/^Version: //p') onnxruntime
+	build/peers/venv/bin/pip wheel --quiet --no-deps -w build/peers/wheels . torch==$$(build/peers/venv/bin/pip show torch | sed -n 's/^Version: //p') onnxruntime openvino -c bench/peers/requirements.txt
 	build/peers/venv/bin/pip install --quiet --force-reinstall --no-deps build/peers/wheels/sextant-*.whl
 	build/peers/venv/bin/python bench/peers/compare.py --bench build/release/bench --out build/peers $(PEERS)
 

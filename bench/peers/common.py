@@ -22,6 +22,12 @@ def uniform(shape, seed):
     return values.astype(numpy.float32)
 
 
+def arrays(case):
+    """q, k and v as [1, heads, length, head_dim]."""
+    shapes = [(case["heads"], case["queries"]), (case["kv_heads"], case["keys"]), (case["kv_heads"], case["keys"])]
+    return [uniform((1, h, n, case["head_dim"]), seed) for (h, n), seed in zip(shapes, (SEED_Q, SEED_K, SEED_V))]
+
+
 def slopes_of(heads):
     """ALiBi, Press et al. 2021, section 3."""
     return 2.0 ** (-8.0 * numpy.arange(1, heads + 1) / heads)

@@ -20,7 +20,8 @@ PINNED = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
 # Name, modules, command, environment. ONNX Runtime's threads are not OpenMP's: pinning the first would tie down all.
 SCRIPTS = (("PyTorch", "torch", ["torch_peer.py"], PINNED),
            ("ONNX Runtime", "onnxruntime, onnx", ["onnx_peer.py"], {}),
-           ("ONNX Runtime daz", "onnxruntime, onnx", ["onnx_peer.py", "--daz"], {}))
+           ("ONNX Runtime daz", "onnxruntime, onnx", ["onnx_peer.py", "--daz"], {}),
+           ("OpenVINO", "openvino", ["openvino_peer.py"], {}))
 
 
 class Peer:

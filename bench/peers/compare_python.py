@@ -16,7 +16,7 @@ import numpy
 TURNS = 9
 TURN = 0.02  # seconds of a turn at least
 REST = 0.05  # between turns: threads that wait for work stop spinning
-PACKAGES = {"sextant": "sextant", "torch": "torch", "onnxruntime": "onnxruntime"}  # module: distribution
+PACKAGES = {"sextant": "sextant", "torch": "torch", "onnxruntime": "onnxruntime", "openvino": "openvino"}  # module: distribution
 MIB = 2**20
 
 
@@ -147,7 +147,7 @@ def compare(options):
     try:
         import python_cases
     except ImportError as error:
-        print(f"python: needs sextant, torch and onnxruntime beside one another: {error}", file=sys.stderr)
+        print(f"python: needs sextant, torch, onnxruntime and openvino beside one another: {error}", file=sys.stderr)
         return
     costs = {"imports": imports(3 if options.quick else TURNS), "sizes": sizes(pathlib.Path(options.out) / "wheels")}
     results = measure_all(options, python_cases, "python", costs)

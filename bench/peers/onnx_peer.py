@@ -88,10 +88,7 @@ def measure(rows, peer, threads, make, check):
 
 
 def arrays(case):
-    kind = TYPES[case["dtype"]][1]
-    shapes = [(case["heads"], case["queries"]), (case["kv_heads"], case["keys"]), (case["kv_heads"], case["keys"])]
-    seeds = [common.SEED_Q, common.SEED_K, common.SEED_V]
-    return [common.uniform((1, h, n, case["head_dim"]), s).astype(kind) for (h, n), s in zip(shapes, seeds)]
+    return [x.astype(TYPES[case["dtype"]][1]) for x in common.arrays(case)]
 
 
 def multi_head(case, threads, rows):

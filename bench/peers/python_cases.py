@@ -12,6 +12,7 @@ import warnings
 import numpy
 import onnx_peer
 import onnxruntime
+import openvino_peer
 import torch
 from onnx import TensorProto, helper
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
@@ -24,7 +25,8 @@ warnings.filterwarnings("ignore", module="torch")
 onnx_peer.DAZ = True  # denormal numbers as zeros: its faster setting
 HEADS, HEAD_DIM, BASE = 8, 64, 10000.0
 OURS = {}  # what every call of ours is given
-VERSIONS = {"sextant": sextant.__version__, "torch": torch.__version__, "onnxruntime": onnxruntime.__version__, "numpy": numpy.__version__}
+VERSIONS = {"sextant": sextant.__version__, "torch": torch.__version__, "onnxruntime": onnxruntime.__version__,
+            "openvino": openvino_peer.VERSION, "numpy": numpy.__version__}
 
 
 def use_threads(count):
@@ -158,7 +160,7 @@ class Forward:
 
     def contenders(self, threads):
         return {"sextant": self.ours, "torch SDPA": self.product, "torch Flex": self.flexible, "ORT MHA": lambda: self.multi_head(threads),
-                "ORT GQA": lambda: self.grouped(threads)}
+                "ORT GQA": lambda: self.grouped(threads), "OpenVINO": lambda: self.openvino(threads)}
 
     def ours(self):
         out = numpy.zeros_like(self.arrays[0])
@@ -196,6 +198,10 @@ class Forward:
             feeds |= {"cos_cache": None, "sin_cache": None, "position_ids": None, "attention_bias": self.bias(False)}
         return model(lambda out: onnx_peer.unpacked(out, HEADS), "GroupQueryAttention", onnx_peer.MICROSOFT, feeds, outputs, threads,
                      num_heads=HEADS, kv_num_heads=HEADS)
+
+    def openvino(self, threads):
+        made = openvino_peer.Model(self.arrays, threads, self.slopes is None, None if self.slopes is None else self.bias(True))
+        return made.run, made.result
 
 
 class Backward:

@@ -13,11 +13,7 @@ DTYPES = {"f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
 
 
 def inputs(case):
-    heads, kv_heads, width = case["heads"], case["kv_heads"], case["head_dim"]
-    shapes = [(heads, case["queries"]), (kv_heads, case["keys"]), (kv_heads, case["keys"])]
-    seeds = [common.SEED_Q, common.SEED_K, common.SEED_V]
-    return [torch.from_numpy(common.uniform((1, h, n, width), seed)).to(DTYPES[case["dtype"]])
-            for (h, n), seed in zip(shapes, seeds)]
+    return [torch.from_numpy(x).to(DTYPES[case["dtype"]]) for x in common.arrays(case)]
 
 
 def measure(rows, peer, threads, call, check=None):
