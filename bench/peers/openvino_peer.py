@@ -1,4 +1,4 @@
-"""OpenVINO: ScaledDotProductAttention of opset 13, in the precision of the arrays; otherwise it may take bfloat16 for float32."""
+"""OpenVINO: ScaledDotProductAttention of opset 13, in the precision of the arrays."""
 
 import numpy
 import openvino
