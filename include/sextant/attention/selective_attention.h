@@ -32,8 +32,7 @@ void selective_attention(View<const float> q, View<const float> k, View<const fl
 
 // Computes the gradients of q, k, v and sinks, also through F; the others must be absent. `out` and
 // `log_sum_exps`, which may be empty, are those of selective_attention(). Memory grows with
-// length^1.5, for F of some rows. Arrays that do not fit are named as those of
-// attention_backward().
+// length^1.5, for F of some rows.
 void selective_attention_backward(View<const float> q, View<const float> k, View<const float> v,
                                   View<const float> out, View<const float> dout,
                                   const AttentionGradients<float>& gradients,

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "attention/call/arguments.h"
@@ -92,10 +93,10 @@ struct BackwardArguments {
   }
 };
 
-// Throws Error("attention_backward.<argument>", ...) for the first thing that does not fit.
+// Throws Error("<function>.<argument>", ...) for the first thing that does not fit.
 template <class M>
-BackwardArguments check_backward(const AnyView& q, const AnyView& k, const AnyView& v,
-                                 const AnyView& out, const AnyView& dout,
+BackwardArguments check_backward(std::string_view function, const AnyView& q, const AnyView& k,
+                                 const AnyView& v, const AnyView& out, const AnyView& dout,
                                  const WantedGradients& gradients,
                                  const AttentionOptionsOf<M>& options,
                                  View<const float> log_sum_exp);

@@ -33,8 +33,9 @@ void attention_backward(
     std::type_identity_t<View<const T>> v, std::type_identity_t<View<const T>> out,
     std::type_identity_t<View<const T>> dout, const AttentionGradients<T>& gradients,
     const AttentionOptions<std::type_identity_t<T>>& options, View<const float> log_sum_exp) {
-  const auto b = attention_detail::check_backward(
-      q, k, v, out, dout, attention_detail::WantedGradients(gradients), options, log_sum_exp);
+  const auto b = attention_detail::check_backward("attention_backward", q, k, v, out, dout,
+                                                  attention_detail::WantedGradients(gradients),
+                                                  options, log_sum_exp);
   attention_detail::BackwardSums sums(b);
   zero_the_untouched(b);
   attention_detail::takes_fused_path(b.scores) ? attention_detail::fused_backward(b, sums)

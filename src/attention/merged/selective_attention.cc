@@ -76,9 +76,11 @@ void selective_attention_backward(View<const float> q, View<const float> k, View
                                   const SelectiveAttention& selective,
                                   const AttentionOptions<float>& options,
                                   View<const float> log_sum_exps) {
-  attention_detail::check_selection("selective_attention_backward", q, k, selective, options);
-  attention_detail::check_backward(q, k, v, out, dout, attention_detail::WantedGradients(gradients),
-                                   options, log_sum_exps);
+  constexpr std::string_view kName = "selective_attention_backward";
+  attention_detail::check_selection(kName, q, k, selective, options);
+  attention_detail::check_backward(kName, q, k, v, out, dout,
+                                   attention_detail::WantedGradients(gradients), options,
+                                   log_sum_exps);
   const std::int64_t batch = q.size(0), length = q.size(2);
   const bool has_q = gradients.q.count() > 0, has_k = gradients.k.count() > 0,
              has_v = gradients.v.count() > 0;

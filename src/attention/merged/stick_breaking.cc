@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
+#include "attention/backward/arguments.h"
 #include "attention/call/arguments.h"
-#include "attention/call/input_arrays.h"
 #include "attention/call/refuse.h"
 #include "attention/merged/merged_options.h"
 
@@ -78,8 +78,6 @@ class StickCall {
     options.causal = Causal::at_offsets;
     options.query_offsets = offsets_;
     options.terms = {&term_};
-    static_cast<void>(
-        attention_detail::check_scores(function, q, attention_detail::KeyArray(k), options));
   }
   StickCall(const StickCall&) = delete;
   StickCall& operator=(const StickCall&) = delete;
@@ -103,10 +101,6 @@ void stick_breaking_attention(View<const float> q, View<const float> k, View<con
                               const AttentionOptions<float>& options, View<float> log_sums) {
   constexpr std::string_view kName = "stick_breaking_attention";
   const StickCall call(kName, q, k, stick, options);
-  attention_detail::check_array(kName, "v", v, "[batch, kv_heads, k_len, v_dim]");
-  attention_detail::check_shape(kName, "v", v, Shape{k.size(0), k.size(1), k.size(2), v.size(3)});
-  attention_detail::check_shape(kName, "out", out,
-                                Shape{q.size(0), q.size(1), q.size(2), v.size(3)});
   Tensor<float> made;
   const Shape rows{q.size(0), q.size(1), q.size(2)};
   if (attention_detail::is_given(log_sums)) {
@@ -115,9 +109,10 @@ void stick_breaking_attention(View<const float> q, View<const float> k, View<con
     made = Tensor<float>(rows);
     log_sums = made.view();
   }
-  CallArrays arrays = attention_detail::input_arrays(kName, q, k, v, options);
-  arrays.add_output("out", out);
-  arrays.add_output("log_sums", log_sums);
+  auto checked =
+      attention_detail::check_scores(kName, q, attention_detail::KeyArray(k), call.options);
+  attention_detail::check_values(kName, checked, attention_detail::KeyArray(v), AnyOutput(out),
+                                 log_sums, call.options);
   attention<float>(q, k, v, out, call.options, log_sums);
   each_row(rows, options.threads, [&](std::int64_t b, std::int64_t h, std::int64_t i) {
     const double sum = sum_of(log_sums, b, h, i);
@@ -134,22 +129,13 @@ void stick_breaking_backward(View<const float> q, View<const float> k, View<cons
   constexpr std::string_view kName = "stick_breaking_backward";
   attention_detail::check_only_rows(kName, gradients, false);
   const StickCall call(kName, q, k, stick, options);
-  attention_detail::check_array(kName, "v", v, "[batch, kv_heads, k_len, v_dim]");
-  attention_detail::check_shape(kName, "v", v, Shape{k.size(0), k.size(1), k.size(2), v.size(3)});
-  const Shape rows{q.size(0), q.size(1), q.size(2), v.size(3)};
-  attention_detail::check_shape(kName, "dout", dout, rows);
-  attention_detail::check_shape(kName, "log_sums", log_sums, Shape{rows[0], rows[1], rows[2]});
-  CallArrays arrays = attention_detail::input_arrays(kName, q, k, v, options);
-  arrays.add_input("dout", dout);
-  arrays.add_input("log_sums", log_sums);
-  const auto check = [&](const MemberView<float>& sums, std::string_view name, const Shape& shape) {
-    if (sums.count() == 0) return;
-    attention_detail::check_shape(kName, name, View<float>(sums), shape);
-    arrays.add_output(name, View<float>(sums));
-  };
-  check(gradients.q, "dq", q.shape());
-  check(gradients.k, "dk", k.shape());
-  check(gradients.v, "dv", v.shape());
+  attention_detail::check_shape(kName, "log_sums", log_sums,
+                                Shape{q.size(0), q.size(1), q.size(2)});
+  // No gradient needs `out`.
+  attention_detail::check_backward(kName, q, k, v, dout, dout,
+                                   attention_detail::WantedGradients(gradients), call.options,
+                                   log_sums);
+  const Shape& rows = dout.shape();
   // With P the softmax of the term's scores and L the sum of weights, A = L P. The loss's gradient
   // of those scores is P (L dP - delta) by the softmax and P delta by L: delta cancels, which the
   // operator computes from an output of zeros.

@@ -16,7 +16,8 @@ TEST(ManyKeys, AreLeftToTheRowsForwardAndBackward) {
   const View<const float> row(one, Shape{1, 1, 1, 1});
   const auto by_kernels = [&](std::int64_t keys) {
     const View<const float> k(one, Shape{1, 1, keys, 1}, strides);
-    const auto b = attention_detail::check_backward<float>(row, k, k, row, row, {}, {}, {});
+    const auto b = attention_detail::check_backward<float>("attention_backward", row, k, k, row,
+                                                           row, {}, {}, {});
     EXPECT_EQ(attention_plan<float>(row, k, k).kernel == "plain rows",
               !attention_detail::takes_fused_path(b.scores));
     return attention_detail::takes_fused_path(b.scores);
