@@ -2,7 +2,7 @@
 #include "attention/merged/selection.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
 #include <string>
 #include <variant>
 
@@ -24,6 +24,10 @@ void each_piece(const Tensor<double>& sums, std::int64_t keys, int threads, cons
     const std::int64_t first = task % pieces * kPiece;
     f(task / pieces, first, std::min(keys, first + kPiece));
   });
+}
+
+bool all_finite(const float* x, std::int64_t count) {
+  return std::all_of(x, x + count, [](float value) { return std::isfinite(value); });
 }
 
 }  // namespace
@@ -68,6 +72,7 @@ Selection::Selection(View<const float> q, View<const float> k, const SelectiveAt
       scale_(options.scale.value_or(default_scale(options, q.size(3)))),
       q_(copy_of(q.narrow(1, head_, 1))),
       k_(copy_of(k.narrow(1, key_head_, 1))) {
+  for (float& x : q_.span()) x = static_cast<float>(scale_ * static_cast<double>(x));
   if (options.rotation == nullptr) return;
   rotate<float, float>(q_, q_.view(), head_table(*options.rotation, head_), options.threads);
   rotate<float, float>(k_, k_.view(), head_table(options.rotation->for_keys(), key_head_),
@@ -95,9 +100,6 @@ Tensor<float> Selection::scores(const SelectionBlock& block) const {
     kernels::matmul({block.rows, keys, dim}, {q_.data() + (b * length + block.first) * dim, dim, 1},
                     kernels::MatrixRef{k_.data() + b * length * dim, 1, dim},
                     {.c = c, .c_row = keys}, options_.threads);
-    for (std::int64_t n = 0; n < block.rows * keys; ++n) {
-      c[n] = static_cast<float>(scale_ * static_cast<double>(c[n]));
-    }
   }
   return z;
 }
@@ -148,6 +150,21 @@ void Selection::add_gradients(const SelectionBlock& block, const Tensor<float>& 
   for (std::int64_t b = 0; b < q_.size(0); ++b) {
     const float* const dz = of_z.data() + b * block.rows * keys;
     const std::int64_t queries = (b * length + block.first) * dim, first_key = b * length * dim;
+    if (!all_finite(q_.data() + queries, block.rows * dim) ||
+        !all_finite(k_.data() + first_key, keys * dim)) {
+      for (std::int64_t i = 0; i < block.rows; ++i) {
+        for (std::int64_t j = 0; j < keys; ++j) {
+          const float d = dz[i * keys + j];
+          if (d == 0) continue;
+          for (std::int64_t c = 0; c < dim; ++c) {
+            const std::int64_t of_query = queries + i * dim + c, of_key = first_key + j * dim + c;
+            dq_.data()[of_query] += d * k_.data()[of_key];
+            dk_.data()[of_key] += d * q_.data()[of_query];
+          }
+        }
+      }
+      continue;
+    }
     kernels::matmul({block.rows, dim, keys}, {dz, keys, 1},
                     kernels::MatrixRef{k_.data() + first_key, dim, 1},
                     {.c = dq_.data() + queries, .c_row = dim}, options_.threads);
@@ -158,8 +175,8 @@ void Selection::add_gradients(const SelectionBlock& block, const Tensor<float>& 
 }
 
 void Selection::finish(const View<float>& dq, const View<float>& dk) {
-  const auto add = [&](Tensor<float>& of_rows, const RotationTable<float>* table, std::int64_t head,
-                       const View<float>& to) {
+  const auto add = [&](Tensor<float>& of_rows, double factor, const RotationTable<float>* table,
+                       std::int64_t head, const View<float>& to) {
     if (to.count() == 0) return;
     if (table != nullptr) {
       rotate_back<float, float>(of_rows, of_rows.view(), head_table(*table, head),
@@ -167,13 +184,13 @@ void Selection::finish(const View<float>& dq, const View<float>& dk) {
     }
     each_row(of_rows.shape(), options_.threads, [&](std::int64_t b, std::int64_t, std::int64_t i) {
       for (std::int64_t c = 0; c < of_rows.size(3); ++c) {
-        to(b, head, i, c) += static_cast<float>(scale_ * static_cast<double>(of_rows(b, 0, i, c)));
+        to(b, head, i, c) += static_cast<float>(factor * static_cast<double>(of_rows(b, 0, i, c)));
       }
     });
   };
   const RotationTable<float>* const table = options_.rotation;
-  add(dq_, table, head_, dq);
-  add(dk_, table == nullptr ? nullptr : &table->for_keys(), key_head_, dk);
+  add(dq_, scale_, table, head_, dq);
+  add(dk_, 1, table == nullptr ? nullptr : &table->for_keys(), key_head_, dk);
 }
 
 }  // namespace sextant::attention_detail

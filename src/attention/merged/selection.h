@@ -47,7 +47,8 @@ class Selection {
   // from the rows after the block, to which those of its own rows are added.
   void untake(const SelectionBlock& block, const Tensor<float>& of_mask, Tensor<double>& later,
               Tensor<float>& z) const;
-  // Adds to the gradients of rotated queries and keys from that of z.
+  // Adds to the gradients of rotated queries and keys from that of z. Rows of pairs without a
+  // gradient have no effect, whatever their numbers.
   void add_gradients(const SelectionBlock& block, const Tensor<float>& of_z);
   // Adds the gradients of the rows before their rotation to arrays of all heads; either may be
   // empty.
@@ -59,7 +60,7 @@ class Selection {
   const AttentionOptions<float>& options_;
   std::int64_t head_, key_head_;
   double scale_;
-  Tensor<float> q_, k_, dq_, dk_;  // [batch, 1, length, head_dim]
+  Tensor<float> q_, k_, dq_, dk_;  // [batch, 1, length, head_dim]; q_ is scaled
 };
 
 }  // namespace sextant::attention_detail

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
@@ -186,6 +187,30 @@ TEST(SelectiveAttentionBackward, DoesNotDependOnThreads) {
   expect_equal(two.v, one.v);
 }
 
+// Pairs of weight 0 that select nothing have no gradient, also where the key is infinite.
+TEST(SelectiveAttentionBackward, ReadsNoKeyWithoutAGradient) {
+  SelectiveCase call;
+  const Tensor<float> dout = random_array({2, 4, kLength, kValueDim}, 4);
+  for (std::int64_t n = 0; n < call.q.count(); n += kDim) {
+    call.q.data()[n] = 1 + std::abs(call.q.data()[n]);
+  }
+  const auto with_key = [&](float channel) {
+    for (std::int64_t head = 0; head < 2; ++head) call.k(0, head, 300, 0) = channel;
+    return selective_gradients(call, dout);
+  };
+  const SelectiveGradients far = with_key(-1e5F);
+  const SelectiveGradients got = with_key(-std::numeric_limits<float>::infinity());
+  // The slices with infinities are computed in float64.
+  const auto expect_near = [](const Tensor<float>& x, const Tensor<float>& wanted) {
+    for (std::int64_t i = 0; i < x.count(); ++i) {
+      ASSERT_NEAR(x.data()[i], wanted.data()[i], 1e-4) << i;
+    }
+  };
+  expect_near(got.q, far.q);
+  expect_near(got.k, far.k);
+  expect_near(got.v, far.v);
+}
+
 TEST(SelectiveAttention, NamesTheOptionAtFault) {
   const auto refused = [](const char* name, const auto& change) {
     SelectiveCase call(1, 40);
@@ -219,7 +244,7 @@ TEST(SelectiveAttention, NamesTheOptionAtFault) {
   refused("bias", [&](Call& call) { call.options.bias = &bias; });
   const SelectiveCase call(1, 40);
   Tensor<float> few({2, 4, 39, kDim}), out({2, 4, 40, kValueDim});
-  expect_error("attention_backward.gradients.q", [&] {
+  expect_error("selective_attention_backward.gradients.q", [&] {
     selective_attention_backward(call.q, call.k, call.v, out, out, {.q = few, .bias = {}},
                                  call.selective, call.options);
   });
