@@ -65,7 +65,7 @@ def dual_chunk_attention(
         causal=causal, scale=scale, softcap=softcap, key_lengths=key_lengths, query_offsets=query_offsets, sinks=sinks,
         rotation=rotation, layout=layout, threads=threads,
     )  # fmt: skip
-    return _core.dual_chunk_attention(q, k, v, out, chunk_size, local_size, options)  # type: ignore[no-any-return]
+    return _core.dual_chunk_attention(q, k, v, out, dict(chunk_size=chunk_size, local_size=local_size), options)  # type: ignore[no-any-return]
 
 
 def dual_chunk_backward(
@@ -106,4 +106,4 @@ def dual_chunk_backward(
         causal=causal, scale=scale, softcap=softcap, key_lengths=key_lengths, query_offsets=query_offsets, sinks=sinks,
         rotation=rotation, layout=layout, threads=threads,
     )  # fmt: skip
-    return AttentionGradients(**_core.dual_chunk_backward(dout, q, k, v, chunk_size, local_size, options))
+    return AttentionGradients(**_core.dual_chunk_backward(dout, q, k, v, dict(chunk_size=chunk_size, local_size=local_size), options))

@@ -57,7 +57,7 @@ def selective_attention(
     if unknown:
         refuse("selective_attention", unknown)
     options = dict(causal=causal, scale=scale, softcap=softcap, sinks=sinks, rotation=rotation, layout=layout, threads=threads)
-    return _core.selective_attention(q, k, v, out, selection_head, options)  # type: ignore[no-any-return]
+    return _core.selective_attention(q, k, v, out, dict(selection_head=selection_head), options)  # type: ignore[no-any-return]
 
 
 def selective_attention_backward(
@@ -92,4 +92,4 @@ def selective_attention_backward(
     if unknown:
         refuse("selective_attention_backward", unknown)
     options = dict(causal=causal, scale=scale, softcap=softcap, sinks=sinks, rotation=rotation, layout=layout, threads=threads)
-    return AttentionGradients(**_core.selective_attention_backward(dout, q, k, v, selection_head, options))
+    return AttentionGradients(**_core.selective_attention_backward(dout, q, k, v, dict(selection_head=selection_head), options))

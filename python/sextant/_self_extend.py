@@ -69,7 +69,7 @@ def self_extend_attention(
         causal=causal, mask=mask, scale=scale, softcap=softcap, dropout=dropout, dropout_seed=dropout_seed,
         key_lengths=key_lengths, query_offsets=query_offsets, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
     )  # fmt: skip
-    return _core.self_extend_attention(q, k, v, out, window, group, options)  # type: ignore[no-any-return]
+    return _core.self_extend_attention(q, k, v, out, dict(window=window, group=group), options)  # type: ignore[no-any-return]
 
 
 def self_extend_backward(
@@ -114,4 +114,4 @@ def self_extend_backward(
         causal=causal, mask=mask, scale=scale, softcap=softcap, dropout=dropout, dropout_seed=dropout_seed,
         key_lengths=key_lengths, query_offsets=query_offsets, sinks=sinks, rotation=rotation, layout=layout, threads=threads,
     )  # fmt: skip
-    return AttentionGradients(**_core.self_extend_backward(dout, q, k, v, window, group, options))
+    return AttentionGradients(**_core.self_extend_backward(dout, q, k, v, dict(window=window, group=group), options))

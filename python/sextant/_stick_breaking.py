@@ -60,7 +60,7 @@ def stick_breaking_attention(
     options = dict(
         causal=causal, scale=scale, mask=mask, key_lengths=key_lengths, query_offsets=query_offsets, layout=layout, threads=threads,
     )  # fmt: skip
-    return _core.stick_breaking_attention(q, k, v, out, current, options)  # type: ignore[no-any-return]
+    return _core.stick_breaking_attention(q, k, v, out, dict(current=current), options)  # type: ignore[no-any-return]
 
 
 def stick_breaking_backward(
@@ -97,4 +97,4 @@ def stick_breaking_backward(
     options = dict(
         causal=causal, scale=scale, mask=mask, key_lengths=key_lengths, query_offsets=query_offsets, layout=layout, threads=threads,
     )  # fmt: skip
-    return AttentionGradients(**_core.stick_breaking_backward(dout, q, k, v, current, options))
+    return AttentionGradients(**_core.stick_breaking_backward(dout, q, k, v, dict(current=current), options))

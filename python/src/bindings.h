@@ -15,8 +15,6 @@ void bind_scheme_weights(nanobind::module_& module);
 void bind_attention(nanobind::module_& module);
 void bind_backward(nanobind::module_& module);
 void bind_merged(nanobind::module_& module);
-void bind_stick_breaking(nanobind::module_& module);
-void bind_selective(nanobind::module_& module);
 void bind_inspect(nanobind::module_& module);
 void bind_kv_cache(nanobind::module_& module);
 void bind_polar(nanobind::module_& module);

@@ -19,8 +19,6 @@ NB_MODULE(_core, module) {
   py::bind_attention(module);
   py::bind_backward(module);
   py::bind_merged(module);
-  py::bind_stick_breaking(module);
-  py::bind_selective(module);
   py::bind_inspect(module);
   py::bind_kv_cache(module);
   py::bind_polar(module);

@@ -1,44 +1,78 @@
-// Self-Extend, dual chunk attention, and their gradients.
+// Operators made of calls of attention(), and their gradients.
 #include "attention/call_options.h"
 #include "bindings.h"
 #include "interpreter_lock.h"
 #include "sextant/attention/dual_chunk.h"
+#include "sextant/attention/selective_attention.h"
 #include "sextant/attention/self_extend.h"
+#include "sextant/attention/stick_breaking.h"
 
 namespace sextant::python {
 namespace {
 
-// Their names, the names of their two numbers, and the number of parts that have log-sum-exps.
-struct SelfExtendCall {
-  using Numbers = SelfExtend;
+// An operator made of calls of attention(): its names, its own numbers from a dict by name, and the
+// shape of its log-sum-exps.
+template <class Numbers_, Shape (*kLogs)(const Shape& rows)>
+struct CallOf {
+  using Numbers = Numbers_;
+  static Shape logs(const Shape& rows) { return kLogs(rows); }
+};
+Argument number_of(std::string_view function, const nb::dict& numbers, const char* name) {
+  return {numbers[name], function, name};
+}
+template <std::int64_t kParts>
+Shape logs_of_parts(const Shape& rows) {
+  return {kParts, rows[0], rows[1], rows[2]};
+}
+Shape logs_of_rows(const Shape& rows) { return {rows[0], rows[1], rows[2]}; }
+
+struct SelfExtendCall : CallOf<SelfExtend, logs_of_parts<2>> {
   static constexpr const char *kName = "self_extend_attention", *kBackward = "self_extend_backward";
-  static constexpr const char *kFirst = "window", *kSecond = "group";
-  static constexpr std::int64_t kParts = 2;
   static constexpr auto kAttention = &self_extend_attention;
   static constexpr auto kGradients = &self_extend_backward;
+  static Numbers read(std::string_view function, const nb::dict& numbers) {
+    return {number_of(function, numbers, "window").integer(),
+            number_of(function, numbers, "group").integer()};
+  }
 };
-struct DualChunkCall {
-  using Numbers = DualChunk;
+struct DualChunkCall : CallOf<DualChunk, logs_of_parts<3>> {
   static constexpr const char *kName = "dual_chunk_attention", *kBackward = "dual_chunk_backward";
-  static constexpr const char *kFirst = "chunk_size", *kSecond = "local_size";
-  static constexpr std::int64_t kParts = 3;
   static constexpr auto kAttention = &dual_chunk_attention;
   static constexpr auto kGradients = &dual_chunk_backward;
+  static Numbers read(std::string_view function, const nb::dict& numbers) {
+    return {number_of(function, numbers, "chunk_size").integer(),
+            number_of(function, numbers, "local_size").integer()};
+  }
+};
+struct SelectiveCall : CallOf<SelectiveAttention, logs_of_rows> {
+  static constexpr const char *kName = "selective_attention",
+                              *kBackward = "selective_attention_backward";
+  static constexpr auto kAttention = &selective_attention;
+  static constexpr auto kGradients = &selective_attention_backward;
+  static Numbers read(std::string_view function, const nb::dict& numbers) {
+    return {number_of(function, numbers, "selection_head").integer()};
+  }
+};
+struct StickBreakingCall : CallOf<StickBreaking, logs_of_rows> {
+  static constexpr const char *kName = "stick_breaking_attention",
+                              *kBackward = "stick_breaking_backward";
+  static constexpr auto kAttention = &stick_breaking_attention;
+  static constexpr auto kGradients = [](auto q, auto k, auto v, const Tensor<float>& /*out*/,
+                                        const auto&... rest) {
+    stick_breaking_backward(q, k, v, rest...);
+  };
+  static Numbers read(std::string_view function, const nb::dict& numbers) {
+    return {.current = number_of(function, numbers, "current").flag()};
+  }
 };
 
 template <class Call>
-typename Call::Numbers numbers_of(std::string_view function, nb::handle first, nb::handle second) {
-  return {Argument{first, function, Call::kFirst}.integer(),
-          Argument{second, function, Call::kSecond}.integer()};
-}
-
-template <class Call>
-nb::object merged(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::handle first,
-                  nb::handle second, const nb::dict& options) {
+nb::object merged(nb::handle q, nb::handle k, nb::handle v, nb::handle out, const nb::dict& given,
+                  const nb::dict& options) {
   constexpr std::string_view kName = Call::kName;
   const Inputs in(kName, options, q, k, v);
   in.q.expect(DType::float32, "");
-  const auto numbers = numbers_of<Call>(kName, first, second);
+  const auto numbers = Call::read(kName, given);
   const CallOptions<float> call(kName, options, in);
   const Shape& rows = in.q.shape();
   OutputArray result({out, kName, "out"}, DType::float32,
@@ -54,14 +88,14 @@ nb::object merged(nb::handle q, nb::handle k, nb::handle v, nb::handle out, nb::
 // {"dq", "dk", "dv"}, and "dsinks" where the call has sinks.
 template <class Call>
 nb::dict merged_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle v,
-                         nb::handle first, nb::handle second, const nb::dict& options) {
+                         const nb::dict& given, const nb::dict& options) {
   constexpr std::string_view kName = Call::kBackward;
   const Inputs in(kName, options, q, k, v);
   in.q.expect(DType::float32, "");
   InputArray gradient({dout, kName, "dout"});
   gradient.as_heads(in.axes);
   gradient.expect(DType::float32, ", as q");
-  const auto numbers = numbers_of<Call>(kName, first, second);
+  const auto numbers = Call::read(kName, given);
   const CallOptions<float> call(kName, options, in);
   const nb::object none = nb::none();
   const auto room = [&](const char* name, const Shape& shape) {
@@ -77,7 +111,7 @@ nb::dict merged_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle
                             values = in.v.view<float>();
     const Shape& rows = in.q.shape();
     Tensor<float> made({rows[0], rows[1], rows[2], in.v.shape()[3]});
-    Tensor<float> logs({Call::kParts, rows[0], rows[1], rows[2]});
+    Tensor<float> logs(Call::logs(rows));
     Call::kAttention(queries, keys, values, made.view(), numbers, call.options, logs.view());
     AttentionGradients<float> wanted{.q = in.axes.inside(dq.view<float>()),
                                      .k = in.axes.inside(dk.view<float>()),
@@ -97,20 +131,17 @@ nb::dict merged_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle
 
 template <class Call>
 void bind_call(nb::module_& module) {
-  const std::string numbers = std::string(Call::kFirst) + ": object, " + Call::kSecond + ": object";
   const auto signature = [&](const char* name, const std::string& arrays, const char* result) {
-    return "def " + std::string(name) + "(" + arrays + numbers +
-           ", options: dict[str, typing.Any]) -> " + result;
+    return "def " + std::string(name) + "(" + arrays +
+           "numbers: dict[str, typing.Any], options: dict[str, typing.Any]) -> " + result;
   };
   module.def(
       Call::kName, &merged<Call>, nb::arg("q").none(), nb::arg("k").none(), nb::arg("v").none(),
-      nb::arg("out").none(), nb::arg(Call::kFirst).none(), nb::arg(Call::kSecond).none(),
-      nb::arg("options"),
+      nb::arg("out").none(), nb::arg("numbers"), nb::arg("options"),
       nb::sig(signature(Call::kName, "q: object, k: object, v: object, out: object, ", "typing.Any")
                   .c_str()));
   module.def(Call::kBackward, &merged_backward<Call>, nb::arg("dout").none(), nb::arg("q").none(),
-             nb::arg("k").none(), nb::arg("v").none(), nb::arg(Call::kFirst).none(),
-             nb::arg(Call::kSecond).none(), nb::arg("options"),
+             nb::arg("k").none(), nb::arg("v").none(), nb::arg("numbers"), nb::arg("options"),
              nb::sig(signature(Call::kBackward, "dout: object, q: object, k: object, v: object, ",
                                "dict[str, typing.Any]")
                          .c_str()));
@@ -121,6 +152,8 @@ void bind_call(nb::module_& module) {
 void bind_merged(nb::module_& module) {
   bind_call<SelfExtendCall>(module);
   bind_call<DualChunkCall>(module);
+  bind_call<SelectiveCall>(module);
+  bind_call<StickBreakingCall>(module);
 }
 
 }  // namespace sextant::python
