@@ -70,14 +70,17 @@ void ScoreTerm::backward(const ScoreGradient<double>&) const noexcept {}
 
 void ScoreTerm::backward(const ScoreGradient<float>& tile) const noexcept {
   const std::int64_t n = tile.head_dim;
+  const TermNeeds of_term = needs();
   struct Arrays {
-    float *dscores, *q, *k, *scratch;  // each as large as the doubles in it
+    float *scores, *dscores, *q, *k, *scratch;  // each as large as the doubles in it
   };
   const DividedLease lease([&](ScratchDivider<float>& arrays) {
-    return Arrays{.dscores = arrays.take(2 * tile.queries * tile.keys),
-                  .q = arrays.take_if(tile.q != nullptr, 2 * tile.queries * n),
-                  .k = arrays.take_if(tile.k != nullptr, 2 * tile.keys * n),
-                  .scratch = arrays.take(2 * needs().scratch)};
+    return Arrays{
+        .scores = arrays.take_if(tile.scores != nullptr, 2 * tile.queries * tile.keys),
+        .dscores = arrays.take(2 * tile.queries * tile.keys),
+        .q = arrays.take_if(tile.q != nullptr, 2 * tile.queries * n),
+        .k = arrays.take_if(tile.k != nullptr, 2 * tile.keys * n),
+        .scratch = arrays.take(2 * (of_term.scratch + of_term.scratch_per_key * tile.keys))};
   });
   const auto widened = [](const float* from, std::int64_t stride, std::int64_t rows,
                           std::int64_t count, float* memory) -> double* {
@@ -94,12 +97,26 @@ void ScoreTerm::backward(const ScoreGradient<float>& tile) const noexcept {
   wide.k = widened(tile.k, tile.k_stride, tile.keys, n, lease.arrays.k);
   wide.q_stride = wide.k_stride = n;
   wide.scratch = reinterpret_cast<double*>(lease.arrays.scratch);
+  wide.scores = widened(tile.scores, tile.stride, tile.queries, tile.keys, lease.arrays.scores);
   wide.dscores = widened(tile.dscores, tile.stride, tile.queries, tile.keys, lease.arrays.dscores);
   wide.stride = tile.keys;
   wide.dq = tile.dq;
   wide.dk = tile.dk;
   wide.parameters = tile.parameters;
-  backward(wide);
+  if (tile.scores == nullptr) return backward(wide);
+  // Rows one by one, which change the gradients of scores.
+  wide.queries = 1;
+  for (std::int64_t i = 0; i < tile.queries; ++i) {
+    backward(wide);
+    std::transform(wide.dscores, wide.dscores + tile.keys, tile.dscores + i * tile.stride,
+                   [](double x) { return static_cast<float>(x); });
+    ++wide.first_query;
+    if (wide.query_positions != nullptr) ++wide.query_positions;
+    if (wide.q != nullptr) wide.q += n;
+    if (wide.dq != nullptr) wide.dq += n;
+    wide.scores += tile.keys;
+    wide.dscores += tile.keys;
+  }
 }
 
 void ScoreTerm::add_values(const ScoreRect&, const double*, double*) const noexcept {}

@@ -65,7 +65,7 @@ struct ScoreTile : ScoreInputs<Real> {
 // gradients of a term.
 template <class Real>
 struct ScoreGradient : ScoreInputs<Real> {
-  const Real* scores = nullptr;  // as add() got them, for terms of whole rows
+  const Real* scores = nullptr;  // likewise, as add() got them: only for terms of whole rows
   Real* dscores = nullptr;       // dscores[i * stride + j]; 0 where hidden
   std::int64_t stride = 0;
   double* dq = nullptr;          // [queries, head_dim], for terms that read queries
@@ -77,7 +77,7 @@ struct ScoreGradient : ScoreInputs<Real> {
 enum class TermTiles {
   any,      // float or double, of up to 64 queries and 128 keys, or of one query and any keys
   float64,  // only double: the calls are computed row by row
-  rows,     // double, one query with all its keys that causal, window and lengths leave
+  rows,     // all keys that causal, window and lengths leave to up to 64 queries (float) or one
 };
 
 // What a term does to the pairs of a rectangle.
@@ -110,7 +110,8 @@ struct TermNeeds {
   std::int64_t value_dim = 0;  // channels of the vectors that it adds to values; 0: none
   double products = 1;         // the default scale is 1 / sqrt(products head_dim)
 
-  bool reads_rows() const noexcept { return q || k; }
+  // Whether it depends on q or k: scores of whole rows do.
+  bool reads_rows() const noexcept { return q || k || tiles == TermTiles::rows; }
 };
 
 // A term of the scores. The operator calls it tile by tile, from several threads at once; there is
@@ -134,6 +135,7 @@ class ScoreTerm {
   virtual TermEffect effect(const ScoreRect&) const noexcept { return TermEffect::some; }
 
   // Adds the term to each score: to the logits, or to the sum of the biases, which begins with 0.
+  // A term of whole rows defines both functions.
   virtual void add(const ScoreTile<float>& tile) const noexcept = 0;
   // Adds the term in float64 calls; by default the numbers of the other function, from rows rounded
   // to float.

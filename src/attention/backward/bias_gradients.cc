@@ -37,7 +37,7 @@ void BiasGradients::add(const HeadBiases& head, const ScoreRect& rect, float* ds
   for (std::size_t n = 0; has_terms_ && n < begins_.size(); ++n) {
     backward(b_.scores.bias_terms[n], parameters(n));
   }
-  if (b_.scores.logit_term.term != nullptr) {
+  if (b_.scores.logit_term.term != nullptr && !b_.scores.uses_term_rows()) {
     backward(b_.scores.logit_term, terms.logit_parameters);
   }
   if (!b_.wants_distances_by_ids()) return;

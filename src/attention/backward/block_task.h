@@ -8,6 +8,7 @@
 #include "attention/backward/key_sums.h"
 #include "attention/backward/order.h"
 #include "attention/backward/sums.h"
+#include "attention/backward/term_row_gradients.h"
 #include "attention/forward/query_block.h"
 #include "core/threads/scratch_lease.h"
 #include "kernels/attention/backward_block.h"
@@ -97,7 +98,10 @@ class BackwardBlockTask : QueryBlock {
       return Scratch{.kernel = arrays.take(kernels::backward_block_scratch(block_)),
                      .tile_rows = arrays.take_if(b_.wants_tiles(), tile_floats()),
                      .line = arrays.take_if(b_.wants_distances(), line),
-                     .biases = divide_biases(arrays)};
+                     .biases = divide_biases(arrays),
+                     .term_rows = a_.uses_term_rows()
+                                      ? TermRowGradients::divide(arrays, a_, queries_, key_count())
+                                      : TermRowGradients::Arrays()};
     });
     const Scratch& scratch = lease.arrays;
     tile_rows_ = scratch.tile_rows;
@@ -113,7 +117,10 @@ class BackwardBlockTask : QueryBlock {
     block_.dk = sums.k;
     block_.dv = sums.v;
     block_.begins_span = task_.number % kernels::kSpanTasks == 0 && task_.number > 0;
-    const bool finite = kernels::backward_block(block_, scratch.kernel);
+    const bool by_rows = a_.uses_term_rows();
+    if (by_rows) begin_term_rows(scratch.term_rows);
+    bool finite = kernels::backward_block(block_, scratch.kernel);
+    if (by_rows) finite &= add_term_rows();
     if (ticket_ != nullptr) ticket_->wait_for_all();
     add_to_sums();
     return finite;
@@ -123,6 +130,7 @@ class BackwardBlockTask : QueryBlock {
   struct Scratch {
     float *kernel, *tile_rows, *line;
     BiasScratch biases;
+    TermRowGradients::Arrays term_rows;
   };
 
   BackwardBlockTask(const BackwardContext& context, const BackwardTask& task,
@@ -161,6 +169,21 @@ class BackwardBlockTask : QueryBlock {
     if (ticket != nullptr) block_.key_order = {wait, done, this};
   }
 
+  // The kernel leaves the gradients of q for add_term_rows() to finish.
+  void begin_term_rows(const TermRowGradients::Arrays& arrays) {
+    term_row_gradients_.begin(term_rows_, arrays);
+    if (b_.wanted.q.is_given()) {
+      block_.dq = {arrays.of_kernel, a_.head_dim, 1, kernels::Storage::float32};
+    }
+  }
+  // Returns whether all was finite.
+  bool add_term_rows() {
+    std::fill_n(term_gradients_.dq, queries_ * a_.head_dim, 0.0);  // they are in the kernel's rows
+    term_row_gradients_.add(biases_, term_gradients_);
+    return !b_.wanted.q.is_given() ||
+           term_row_gradients_.write_queries(biases_, term_gradients_, b_.wanted.q);
+  }
+
   const MaskSums& mask() const { return context_.sums.mask(); }
   // The index of the mask gradient's element for a query of the task and key 0.
   std::int64_t mask_at(std::int64_t query) const {
@@ -176,6 +199,9 @@ class BackwardBlockTask : QueryBlock {
                              std::int64_t first_key, std::int64_t keys, const float* tile,
                              std::int64_t row) {
     auto& task = *static_cast<BackwardBlockTask*>(context);
+    if (task.a_.uses_term_rows()) {
+      task.term_row_gradients_.take(first_query, queries, first_key, keys, tile, row);
+    }
     if (task.b_.wants_tiles()) {
       kernels::transpose_tile(tile, row, keys, queries, task.tile_rows_, kernels::kBackwardKeys);
       task.bias_gradients_.add(
@@ -243,6 +269,7 @@ class BackwardBlockTask : QueryBlock {
   double sink_gradient_ = 0;
   BiasGradients bias_gradients_;
   TermGradients term_gradients_{};
+  TermRowGradients term_row_gradients_{};
 };
 
 }  // namespace sextant::attention_detail

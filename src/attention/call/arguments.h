@@ -128,10 +128,15 @@ struct AttentionCall {
     return bool_mask.data != nullptr || float_mask.data != nullptr || double_mask.data != nullptr;
   }
   bool has_terms() const noexcept { return logit_term.term != nullptr || !bias_terms.empty(); }
+  // Whether numbers of the term of the logits are computed for whole rows (TermRows).
+  bool uses_term_rows() const noexcept {
+    return logit_term.term != nullptr &&
+           (logit_term.needs.tiles == TermTiles::rows || numbers.has_steps());
+  }
+  // Whether the gradients of terms add to those of q and k.
   bool terms_read_rows() const noexcept {
-    return logit_term.needs.reads_rows() || std::ranges::any_of(bias_terms, [](const TermUse& use) {
-             return use.needs.reads_rows();
-           });
+    const auto reads = [](const TermUse& use) { return use.needs.reads_rows(); };
+    return uses_term_rows() || reads(logit_term) || std::ranges::any_of(bias_terms, reads);
   }
   // A rectangle of scores as terms take it.
   ScoreRect rect(const Sequence& at, std::int64_t head, std::int64_t first_query,

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "attention/call/term_rows.h"
 #include "kernels/attention/geometry.h"
 
 namespace sextant::attention_detail {
@@ -43,7 +44,8 @@ const float* rows(const RowAt& row_at, std::int64_t count, std::int64_t stored_s
 }  // namespace
 
 std::int64_t term_floats(const AttentionCall& a) noexcept {
-  std::int64_t scratch = a.logit_term.needs.scratch;
+  const TermNeeds& of_logits = a.logit_term.needs;
+  std::int64_t scratch = of_logits.scratch + of_logits.scratch_per_key * a.k_len;
   for (const TermUse& use : a.bias_terms) scratch = std::max(scratch, use.needs.scratch);
   const std::int64_t rows = a.terms_read_rows() ? kernels::kQueryBlock + kernels::kKeyBlock : 0;
   return rows * a.head_dim + scratch;
@@ -119,7 +121,19 @@ void HeadBiases::add_masks(std::int64_t query, std::int64_t first_key, std::int6
 
 void HeadBiases::fill_rows(std::int64_t first_query, std::int64_t queries, std::int64_t first_key,
                            std::int64_t keys, const float* distances, std::int64_t first_distance,
-                           float* all, std::int64_t to_row, float* memory) const noexcept {
+                           float* to, std::int64_t to_row, float* memory) const noexcept {
+  fill_biases(first_query, queries, first_key, keys, distances, first_distance, to, to_row, memory);
+  if (term_rows != nullptr) {
+    term_rows->add_to(first_query, queries, first_key, keys, to, to_row);
+  } else if (call.logit_term.term != nullptr) {
+    add_term(call.logit_term, call.rect(sequence, head, first_query, queries, first_key, keys), to,
+             to_row, memory);
+  }
+}
+
+void HeadBiases::fill_biases(std::int64_t first_query, std::int64_t queries, std::int64_t first_key,
+                             std::int64_t keys, const float* distances, std::int64_t first_distance,
+                             float* all, std::int64_t to_row, float* memory) const noexcept {
   const AttentionCall& a = call;
   const ScoreRect rect = a.rect(sequence, head, first_query, queries, first_key, keys);
   for (std::int64_t i = 0; i < queries; ++i) std::fill_n(all + i * to_row, keys, 0.0F);
@@ -136,7 +150,6 @@ void HeadBiases::fill_rows(std::int64_t first_query, std::int64_t queries, std::
     }
     add_masks(query, first_key, keys, to);
   }
-  if (a.logit_term.term != nullptr) add_term(a.logit_term, rect, all, to_row, memory);
 }
 
 void HeadBiases::add_term(const TermUse& use, const ScoreRect& rect, float* to, std::int64_t to_row,

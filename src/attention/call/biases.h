@@ -7,6 +7,8 @@
 
 namespace sextant::attention_detail {
 
+class TermRows;
+
 // Floats of scratch for the terms of a call.
 std::int64_t term_floats(const AttentionCall& call) noexcept;
 
@@ -14,6 +16,7 @@ struct HeadBiases {
   const AttentionCall& call;
   Sequence sequence;
   std::int64_t head;
+  const TermRows* term_rows = nullptr;  // of calls that use them
 
   // Whether there are biases, masks or terms at all: those by distance, which depend on the
   // distance of indices alone, and those by pair.
@@ -42,6 +45,10 @@ struct HeadBiases {
   void fill_rows(std::int64_t first_query, std::int64_t queries, std::int64_t first_key,
                  std::int64_t keys, const float* distances, std::int64_t first_distance, float* to,
                  std::int64_t to_row, float* memory) const noexcept;
+  // The same without the term of the logits.
+  void fill_biases(std::int64_t first_query, std::int64_t queries, std::int64_t first_key,
+                   std::int64_t keys, const float* distances, std::int64_t first_distance,
+                   float* to, std::int64_t to_row, float* memory) const noexcept;
 
   // What a term reads of a rectangle in float32, with its scratch; `memory` holds term_floats().
   ScoreInputs<float> inputs(const TermUse& use, const ScoreRect& rect,

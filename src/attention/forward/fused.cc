@@ -152,6 +152,12 @@ TaskGrid task_grid(const AttentionCall& a, const KeyArray& v) {
   if (by_distance) grid.scratch_floats += kTaskQueries + kKeyBlock + a.k_len;
   if (by_pair) grid.scratch_floats += kQueryBlock * kKeyBlock;
   grid.scratch_floats += term_floats(a);
+  const std::int64_t most_queries = a.uses_term_rows() ? kQueryBlock : kTaskQueries;
+  if (a.uses_term_rows()) {
+    ScratchDivider<float> rows;
+    TermRows::divide(rows, a, std::min(a.q_len, most_queries), a.k_len);
+    grid.scratch_floats += rows.size();
+  }
 
   const int threads = allowed_threads(a.threads);
   const auto count = [&] {
@@ -162,7 +168,7 @@ TaskGrid task_grid(const AttentionCall& a, const KeyArray& v) {
     return a.batch * a.heads_q * blocks;
   };
   // Smaller tasks only where there would be too few to balance the load.
-  grid.block_queries = kTaskQueries;
+  grid.block_queries = most_queries;
   grid.tasks = count();
   while (threads > 1 && grid.tasks < 4 * threads && grid.block_queries > kQueryBlock) {
     grid.block_queries /= 2;

@@ -20,18 +20,19 @@ inline bool values_fit(const AttentionCall& a) {
   return count > 0 && count <= kMaxValueVectors;
 }
 
-// Whether all terms come in float32 tiles, which are added to biases, after the steps of products.
-inline bool terms_come_in_tiles(const AttentionCall& a) {
+// Whether all terms come in float32: in tiles, which are added to biases, or that of the logits in
+// whole rows.
+inline bool terms_come_in_float32(const AttentionCall& a) {
   const auto fits = [](const TermUse& use) { return use.needs.tiles == TermTiles::any; };
   return std::ranges::all_of(a.bias_terms, fits) && values_fit(a) &&
-         (a.logit_term.term == nullptr || (fits(a.logit_term) && !a.numbers.has_steps()));
+         a.logit_term.needs.tiles != TermTiles::float64;
 }
 
 // Whether the fast kernels take a call: they number keys in 32 bits, and terms must come in tiles.
 inline bool takes_fused_path(const AttentionCall& call) {
   constexpr std::int64_t kMaxKeys =
       std::numeric_limits<std::int32_t>::max() - kernels::kTaskQueries;
-  return call.q.dtype() != DType::float64 && call.k_len <= kMaxKeys && terms_come_in_tiles(call);
+  return call.q.dtype() != DType::float64 && call.k_len <= kMaxKeys && terms_come_in_float32(call);
 }
 
 // The tasks of a call, known before anything is computed; attention_plan() reports them.

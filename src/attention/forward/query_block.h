@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "attention/call/biases.h"
+#include "attention/call/term_rows.h"
 #include "attention/forward/kernel_rows.h"
 #include "core/threads/scratch_divider.h"
 #include "kernels/attention/block.h"
@@ -80,6 +80,8 @@ class QueryBlock {
   // The keys of all blocks of keys that the kernel reads.
   std::int64_t first_key() const { return key_begin_[0] / sizes_.keys * sizes_.keys; }
   std::int64_t end_key() const { return std::max(key_end_[queries_ - 1], key_begin_[0]); }
+  // The keys that any query sees.
+  std::int64_t key_count() const { return end_key() - key_begin_[0]; }
   // Biases by distance are a line, ascending with the query, or a row for the tiles.
   std::int64_t line_floats() const { return sizes_.queries + end_key() - first_key(); }
   std::int64_t tile_floats() const { return kernels::kQueryBlock * sizes_.keys; }
@@ -87,21 +89,38 @@ class QueryBlock {
   // The scratch of biases.
   struct BiasScratch {
     float *rows, *distances, *terms;
+    TermRows::Arrays term_rows;
   };
   BiasScratch divide_biases(ScratchDivider<float>& arrays) const {
     return {.rows = arrays.take_if(biases_.by_pair(), tile_floats()),
             .distances = arrays.take_if(biases_.by_distance(), line_floats()),
-            .terms = arrays.take(term_floats(a_))};
+            .terms = arrays.take(term_floats(a_)),
+            .term_rows = a_.uses_term_rows() ? TermRows::divide(arrays, a_, queries_, key_count())
+                                             : TermRows::Arrays()};
   }
   // The kernel's view of biases, in that scratch.
   template <class Block>
   void prepare_biases(Block& block, const BiasScratch& scratch) {
     rows_ = scratch.rows;
     term_memory_ = scratch.terms;
-    if (!biases_.by_distance()) return;
+    if (biases_.by_distance()) prepare_distances(block, scratch.distances);
+    if (!a_.uses_term_rows()) return;
+    term_rows_.compute(biases_, first_query_, queries_, distances_, first_distance_,
+                       scratch.term_rows, term_memory_);
+    biases_.term_rows = &term_rows_;
+  }
+
+  const AttentionCall& a_;
+  HeadBiases biases_;
+  std::int64_t first_query_, queries_;
+  float* term_memory_ = nullptr;  // scratch of terms
+  TermRows term_rows_{};
+
+ private:
+  template <class Block>
+  void prepare_distances(Block& block, float* distances) {
     const std::int64_t diagonal = a_.diagonal_key(biases_.sequence, first_query_);
     first_distance_ = first_key() - (diagonal + sizes_.queries - 1);
-    float* const distances = scratch.distances;
     distances_ = distances;
     const double unit = biases_.by_pair() ? 1 : kernels::kLog2E;
     biases_.fill_distances(first_distance_, line_floats(), unit, distances);
@@ -110,13 +129,6 @@ class QueryBlock {
     // Its first number is that of query 0 and end_key(), one past the last visible distance.
     block.line = distances + (end_key() - first_key());
   }
-
-  const AttentionCall& a_;
-  HeadBiases biases_;
-  std::int64_t first_query_, queries_;
-  float* term_memory_ = nullptr;  // scratch of terms
-
- private:
   // Whether any pair is seen: the search ends at the first.
   static bool any_seen(const float* rows, std::int64_t row_stride, std::int64_t queries,
                        std::int64_t keys) noexcept {

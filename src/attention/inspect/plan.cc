@@ -60,7 +60,11 @@ std::vector<std::string> notes_on(const attention_detail::AttentionCall& a, cons
         "biases cost nothing where they can replace it");
   }
   if (a.has_terms()) {
-    notes.push_back("the terms of the scores are computed for every pair, a tile at a time");
+    notes.push_back(
+        a.uses_term_rows()
+            ? "a term of the logits is computed for all keys of 64 queries at a time, from scores "
+              "that are computed a second time"
+            : "the terms of the scores are computed for every pair, a tile at a time");
   }
   if (a.by_ids && a.bias != nullptr) {
     notes.push_back(
@@ -109,7 +113,7 @@ AttentionPlan attention_plan(View<const T> q, std::type_identity_t<View<const T>
       .threads = static_cast<int>(grid.workers),
       .scratch_bytes = grid.workers * 8 * attention_detail::plain_row_scratch(a, v.size(3))};
   plan.notes.emplace_back(
-      !attention_detail::terms_come_in_tiles(a) && !std::same_as<T, double>
+      !attention_detail::terms_come_in_float32(a) && !std::same_as<T, double>
           ? "a term of the scores is computed row by row in float64: about fifty times slower than "
             "float32 without one"
       : std::same_as<T, double>

@@ -33,7 +33,13 @@ ScoreTask::ScoreTask(const AttentionCall& a, const Sequence& sequence, std::int6
     key_begin_[i] = static_cast<std::int32_t>(range.begin);
     key_end_[i] = static_cast<std::int32_t>(range.end);
   }
-  if (hides(stage) && (biases_.by_pair() || biases_.by_distance())) b.tiles = {fill_tile, this};
+  if (!hides(stage) || (!biases_.by_pair() && !biases_.by_distance())) return;
+  b.tiles = {fill_tile, this};
+  for (std::int64_t lane = 0; lane < b.queries; ++lane) {
+    const auto query = [&](std::int64_t n) { return queries[static_cast<std::size_t>(n)]; };
+    if (lane == 0 || query(lane) != query(lane - 1) + 1) runs_.push_back({lane, 0});
+    ++runs_.back().count;
+  }
 }
 
 std::int64_t ScoreTask::distance_count() const {
@@ -49,23 +55,31 @@ std::uint64_t ScoreTask::run(kernels::ScoreTiles tiles, float* log_sum_exp, doub
   block_.scores.log_sum_exp_stride = 1;
   block_.entropy = entropy;
   const std::int64_t distances = distance_count();
+  const AttentionCall& a = biases_.call;
   const DividedLease scratch([&](ScratchDivider<float>& arrays) {
+    for (LaneRun& run : runs_) {
+      if (a.uses_term_rows()) run.arrays = TermRows::divide(arrays, a, run.count, a.k_len);
+    }
     const bool tiles_of_biases = block_.scores.tiles.fill != nullptr;
     return std::array{arrays.take(kernels::score_block_scratch(block_)),
                       arrays.take_if(tiles_of_biases, kQueryBlock * kKeyBlock),
-                      arrays.take_if(distances > 0, distances),
-                      arrays.take(term_floats(biases_.call))};
+                      arrays.take_if(distances > 0, distances), arrays.take(term_floats(a))};
   });
   const auto& [kernel, rows, distance_floats, term_memory] = scratch.arrays;
   rows_ = rows;
   distances_ = distance_floats;
   term_memory_ = term_memory;
   if (distances > 0) {
-    first_distance_ = key_begin_[0] / kKeyBlock * kKeyBlock -
-                      biases_.call.diagonal_key(biases_.sequence, queries_.back());
+    first_distance_ =
+        key_begin_[0] / kKeyBlock * kKeyBlock - a.diagonal_key(biases_.sequence, queries_.back());
     // In the units of the forward kernel, and rounded as there, where nothing else will be added.
     const bool in_log2 = block_.probabilities && !biases_.by_pair();
     biases_.fill_distances(first_distance_, distances, in_log2 ? kernels::kLog2E : 1, distances_);
+  }
+  for (LaneRun& run : runs_) {
+    if (!a.uses_term_rows()) break;
+    run.term_rows.compute(biases_, queries_[static_cast<std::size_t>(run.lane)], run.count,
+                          distances_, first_distance_, run.arrays, term_memory_);
   }
   return kernels::score_block(block_, kernel);
 }
@@ -75,21 +89,19 @@ kernels::TileBias ScoreTask::fill_tile(const void* context, std::int64_t, std::i
   const auto& task = *static_cast<const ScoreTask*>(context);
   const bool by_pair = task.biases_.by_pair();
   if (lanes < kQueryBlock) std::fill_n(tile, keys * kQueryBlock, 0.0F);
-  const auto query = [&](std::int64_t lane) {
-    return task.queries_[static_cast<std::size_t>(lane)];
-  };
-  for (std::int64_t i = 0, end = 0; i < lanes; i = end) {
-    // Consecutive queries are one tile.
-    for (end = i + 1; end < lanes && query(end) == query(end - 1) + 1;) ++end;
-    float* row = task.rows_ + i * kKeyBlock;
+  for (const LaneRun& run : task.runs_) {
+    const std::int64_t query = task.queries_[static_cast<std::size_t>(run.lane)];
+    float* row = task.rows_ + run.lane * kKeyBlock;
     if (by_pair) {
-      task.biases_.fill_rows(query(i), end - i, first_key, keys, task.distances_,
-                             task.first_distance_, row, kKeyBlock, task.term_memory_);
+      HeadBiases biases = task.biases_;
+      if (biases.call.uses_term_rows()) biases.term_rows = &run.term_rows;
+      biases.fill_rows(query, run.count, first_key, keys, task.distances_, task.first_distance_,
+                       row, kKeyBlock, task.term_memory_);
       continue;
     }
-    for (std::int64_t lane = i; lane < end; ++lane, row += kKeyBlock) {
+    for (std::int64_t i = 0; i < run.count; ++i, row += kKeyBlock) {
       const std::int64_t diagonal =
-          task.biases_.call.diagonal_key(task.biases_.sequence, query(lane));
+          task.biases_.call.diagonal_key(task.biases_.sequence, query + i);
       std::copy_n(task.distances_ + (first_key - diagonal - task.first_distance_), keys, row);
     }
   }

@@ -4,9 +4,10 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "attention/call/arguments.h"
-#include "attention/call/biases.h"
+#include "attention/call/term_rows.h"
 #include "kernels/attention/score_block.h"
 
 namespace sextant::attention_detail {
@@ -28,6 +29,12 @@ class ScoreTask {
   std::uint64_t run(kernels::ScoreTiles tiles, float* log_sum_exp, double* entropy);
 
  private:
+  // Lanes with consecutive queries.
+  struct LaneRun {
+    std::int64_t lane, count;
+    TermRows::Arrays arrays{};
+    TermRows term_rows{};
+  };
   static kernels::TileBias fill_tile(const void* context, std::int64_t first_lane,
                                      std::int64_t lanes, std::int64_t first_key, std::int64_t keys,
                                      float* tile);
@@ -41,6 +48,7 @@ class ScoreTask {
   float* term_memory_ = nullptr;  // scratch of terms
   float* distances_ = nullptr;    // biases by distance, from first_distance_ on
   std::int64_t first_distance_ = 0;
+  std::vector<LaneRun> runs_{};
 };
 
 }  // namespace sextant::attention_detail

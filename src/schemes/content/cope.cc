@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "schemes/content/cope_tiles.h"
 #include "schemes/content/relative_vectors.h"
 #include "schemes/definition.h"
 #include "sextant/core/error.h"
@@ -36,7 +37,7 @@ namespace {
 class CopeTerm final : public ScoreTerm {
  public:
   CopeTerm(const Cope& options, Tensor<double> table)
-      : scaled_(options.scaled), table_(std::move(table)) {}
+      : scaled_(options.scaled), table_(std::move(table)), tiles_(table_) {}
 
   void check(const CallExtents& call) const override {
     if (call.head_dim != table_.size(2)) {
@@ -53,15 +54,17 @@ class CopeTerm final : public ScoreTerm {
     return {.before_softcap = true,
             .q = true,
             .tiles = TermTiles::rows,
-            .scratch = 2 * count(),
-            .scratch_per_key = 1,
+            .scratch = tiles_.scratch(),
+            .scratch_per_key = tiles_.scratch_per_key(),
             .parameters = table_.count()};
   }
 
-  void add(const ScoreTile<float>&) const noexcept override {}  // rows are double
+  void add(const ScoreTile<float>& tile) const noexcept override {
+    tiles_.add(tile, static_cast<float>(factor_of(tile.scale)));
+  }
   void add(const ScoreTile<double>& row) const noexcept override {
     const Scan row_scan = scan(row, row.scores);
-    const double factor = scaled_ ? row.scale : 1;
+    const double factor = factor_of(row.scale);
     for (std::int64_t j = 0; j < row.keys; ++j) {
       const Interpolation at = interpolation(row_scan.positions[j]);
       row.scores[j] +=
@@ -69,11 +72,14 @@ class CopeTerm final : public ScoreTerm {
     }
   }
 
+  void backward(const ScoreGradient<float>& tile) const noexcept override {
+    tiles_.backward(tile, factor_of(tile.scale));
+  }
   void backward(const ScoreGradient<double>& row) const noexcept override {
     const Scan row_scan = scan(row, row.scores);
     double* dz = row_scan.z + count();
     std::fill_n(dz, count(), 0.0);
-    const double factor = scaled_ ? row.scale : 1;
+    const double factor = factor_of(row.scale);
     double dgate = 0;  // a gate counts in the positions of its key and of all keys before it
     for (std::int64_t j = 0; j < row.keys; ++j) {
       const Interpolation at = interpolation(row_scan.positions[j]);
@@ -107,6 +113,7 @@ class CopeTerm final : public ScoreTerm {
   };
 
   std::int64_t count() const noexcept { return table_.size(1); }
+  double factor_of(double scale) const noexcept { return scaled_ ? scale : 1; }
   static double gate(double score) noexcept { return 1 / (1 + std::exp(-score)); }
 
   Interpolation interpolation(double position) const noexcept {
@@ -136,6 +143,7 @@ class CopeTerm final : public ScoreTerm {
 
   bool scaled_;
   Tensor<double> table_;  // [1, npos, head_dim]
+  schemes_detail::CopeTiles tiles_;
 };
 
 }  // namespace

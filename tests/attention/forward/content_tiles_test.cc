@@ -48,7 +48,14 @@ const TiledCase kCases[] = {
     {"deberta", {{"position_buckets", "32"}, {"max_position", "128"}}, true},
     {"deberta", {{"position_buckets", "0"}, {"max_position", "64"}}, false},
     {"forgetting", {}, false},
+    {"cope", {}, false},
+    {"cope", {{"npos", "3"}, {"scaled", "no"}}, false},
+    {"cope", {{"npos", "400"}}, false},  // positions below the last one
 };
+
+bool must_be_causal(const std::string& scheme) {
+  return scheme == "forgetting" || scheme == "cope";
+}
 
 std::shared_ptr<const ScoreTerm> term_of(const TiledCase& tiled) {
   std::vector<std::int64_t> ids(kKeys);
@@ -71,7 +78,7 @@ INSTANTIATE_TEST_SUITE_P(Keys, ContentTilesOf, ::testing::Values(Causal::at_offs
                            return param.param == Causal::none ? "all" : "earlier";
                          });
 
-TEST_P(ContentTilesOf, AgreeWithTheRowsInFloat64) {
+void expect_as_in_float64(Causal causal, double softcap) {
   const Both q({2, kHeads, kQueries, kDim}, 1), k({2, kKeyHeads, kKeys, kDim}, 2),
       few({2, kKeyHeads, kKeys, 20}, 3), as_many({2, kKeyHeads, kKeys, kDim}, 3);
   Tensor<bool> mask({kQueries, kKeys});
@@ -79,7 +86,8 @@ TEST_P(ContentTilesOf, AgreeWithTheRowsInFloat64) {
   for (bool& seen : mask.span()) seen = random.uniform() < 0.9;
   const std::vector<std::int64_t> offsets{150, 60};
   const auto fill = [&](auto& options, const ScoreTerm& term) {
-    options.causal = GetParam();
+    options.causal = causal;
+    options.softcap = softcap;
     options.query_offsets = offsets;
     options.mask = BoolMask(mask.view());
     options.window.left = 170;
@@ -87,9 +95,9 @@ TEST_P(ContentTilesOf, AgreeWithTheRowsInFloat64) {
   };
   for (const TiledCase& tiled : kCases) {
     SCOPED_TRACE(tiled.scheme + (tiled.jumps ? " with jumps" : ""));
-    if (GetParam() == Causal::none && tiled.scheme == "forgetting") continue;  // it must be causal
+    if (causal == Causal::none && must_be_causal(tiled.scheme)) continue;
     const auto term = term_of(tiled);
-    ASSERT_EQ(term->needs().tiles, TermTiles::any);
+    ASSERT_NE(term->needs().tiles, TermTiles::float64);
     AttentionOptions<float> narrow;
     AttentionOptions<double> wide;
     fill(narrow, *term);
@@ -112,6 +120,13 @@ TEST_P(ContentTilesOf, AgreeWithTheRowsInFloat64) {
       ASSERT_NEAR(static_cast<double>(weights.data()[n]), expected_weights.data()[n], 2e-4) << n;
     }
   }
+}
+
+TEST_P(ContentTilesOf, AgreeWithTheRowsInFloat64) { expect_as_in_float64(GetParam(), 0); }
+
+// The softcap makes errors smaller.
+TEST_P(ContentTilesOf, AgreeWithTheRowsInFloat64BeforeASoftcap) {
+  expect_as_in_float64(GetParam(), 5);
 }
 
 // Sums of weights beyond a span of keys, with a sink, and with weights that dropout left.
@@ -155,48 +170,52 @@ TEST(ContentTiles, AddVectorsToTheValuesOfLongRows) {
 
 TEST(ContentTiles, HaveTheSameBitsWhateverTheThreadsTheChunksAndTheChoice) {
   const Both q({1, kHeads, kQueries, kDim}, 5), k({1, kKeyHeads, kQueries, kDim}, 6);
-  for (const TiledCase& tiled : kCases) {
-    SCOPED_TRACE(tiled.scheme + (tiled.jumps ? " with jumps" : ""));
-    const auto term = term_of(tiled);
-    AttentionOptions<float> options;
-    options.causal = Causal::at_offsets;
-    const std::vector<std::int64_t> start{0}, later{70};
-    options.query_offsets = start;
-    options.terms = {term.get()};
-    options.threads = 1;
-    Tensor<float> whole({1, kHeads, kQueries, kDim}), other(whole.shape());
-    const View<const float> values = k.narrow.view();
-    attention<float>(q.narrow, k.narrow, values, whole, options);
-    options.threads = 3;
-    attention<float>(q.narrow, k.narrow, values, other, options);
-    EXPECT_EQ(std::memcmp(whole.data(), other.data(),
-                          static_cast<std::size_t>(whole.count()) * sizeof(float)),
-              0);
-    // Queries from number 70 on, by themselves: many, and so few that they take the path for few.
-    options.query_offsets = later;
-    for (const std::int64_t count : {kQueries - 70, std::int64_t{6}, std::int64_t{1}}) {
-      Tensor<float> chunk({1, kHeads, count, kDim});
-      attention<float>(q.narrow.view().narrow(2, 70, count), k.narrow, values, chunk, options);
+  for (const double softcap : {0.0, 5.0})
+    for (const TiledCase& tiled : kCases) {
+      SCOPED_TRACE(tiled.scheme + (tiled.jumps ? " with jumps" : ""));
+      const auto term = term_of(tiled);
+      AttentionOptions<float> options;
+      options.causal = Causal::at_offsets;
+      options.softcap = softcap;
+      const std::vector<std::int64_t> start{0}, later{70};
+      options.query_offsets = start;
+      options.terms = {term.get()};
+      options.threads = 1;
+      Tensor<float> whole({1, kHeads, kQueries, kDim}), other(whole.shape());
+      const View<const float> values = k.narrow.view();
+      attention<float>(q.narrow, k.narrow, values, whole, options);
+      options.threads = 3;
+      attention<float>(q.narrow, k.narrow, values, other, options);
+      EXPECT_EQ(std::memcmp(whole.data(), other.data(),
+                            static_cast<std::size_t>(whole.count()) * sizeof(float)),
+                0);
+      // Queries from number 70 on, by themselves: many, and so few that they take the path for few.
+      options.query_offsets = later;
+      for (const std::int64_t count : {kQueries - 70, std::int64_t{6}, std::int64_t{1}}) {
+        Tensor<float> chunk({1, kHeads, count, kDim});
+        attention<float>(q.narrow.view().narrow(2, 70, count), k.narrow, values, chunk, options);
+        for (std::int64_t h = 0; h < kHeads; ++h) {
+          EXPECT_EQ(std::memcmp(&whole(0, h, 70, 0), &chunk(0, h, 0, 0),
+                                static_cast<std::size_t>(count * kDim) * sizeof(float)),
+                    0)
+              << count << " queries";
+        }
+      }
+      // A row of weights does not depend on which others are chosen.
+      options.query_offsets = start;
+      const auto all = attention_weights<float>(q.narrow.view(), k.narrow, options);
+      const std::vector<std::int64_t> rows{3, 64, 65, 149};
+      const auto some =
+          attention_weights<float>(q.narrow.view(), k.narrow, options, {.rows = rows});
       for (std::int64_t h = 0; h < kHeads; ++h) {
-        EXPECT_EQ(std::memcmp(&whole(0, h, 70, 0), &chunk(0, h, 0, 0),
-                              static_cast<std::size_t>(count * kDim) * sizeof(float)),
-                  0)
-            << count << " queries";
+        for (std::size_t n = 0; n < rows.size(); ++n) {
+          EXPECT_EQ(
+              std::memcmp(&all(0, h, rows[n], 0), &some(0, h, static_cast<std::int64_t>(n), 0),
+                          static_cast<std::size_t>(kQueries) * sizeof(float)),
+              0);
+        }
       }
     }
-    // A row of weights does not depend on which others are chosen.
-    options.query_offsets = start;
-    const auto all = attention_weights<float>(q.narrow.view(), k.narrow, options);
-    const std::vector<std::int64_t> rows{3, 64, 65, 149};
-    const auto some = attention_weights<float>(q.narrow.view(), k.narrow, options, {.rows = rows});
-    for (std::int64_t h = 0; h < kHeads; ++h) {
-      for (std::size_t n = 0; n < rows.size(); ++n) {
-        EXPECT_EQ(std::memcmp(&all(0, h, rows[n], 0), &some(0, h, static_cast<std::int64_t>(n), 0),
-                              static_cast<std::size_t>(kQueries) * sizeof(float)),
-                  0);
-      }
-    }
-  }
 }
 
 TEST(ContentTiles, AreForTermsThatHaveThemAndPlansSaySo) {
@@ -208,12 +227,12 @@ TEST(ContentTiles, AreForTermsThatHaveThemAndPlansSaySo) {
     return attention_plan<float>(q.narrow.view(), k.narrow, k.narrow, options).kernel;
   };
   EXPECT_EQ(kernel(*term_of(kCases[0])), "queries in lanes");
-  EXPECT_EQ(kernel(*term_of({"cope", {}, false})), "plain rows");
+  EXPECT_EQ(kernel(*term_of({"cope", {}, false})), "queries in lanes");
   EXPECT_EQ(kernel(*term_of({"shaw", {}, false})), "queries in lanes");
   EXPECT_EQ(kernel(*term_of({"shaw", {}, true})), "plain rows");  // not distances of indices
   EXPECT_EQ(kernel(*term_of({"shaw", {{"max_distance", "256"}}, false})), "plain rows");
   options.softcap = 5;
-  EXPECT_EQ(kernel(*term_of(kCases[0])), "plain rows");
+  EXPECT_EQ(kernel(*term_of(kCases[0])), "queries in lanes");
 }
 
 }  // namespace

@@ -115,13 +115,15 @@ class Watched final : public ScoreTerm {
     ScoreGradient<Real> own = tile;
     Padded<Real> q = rows(tile.q, tile.q_stride, tile.queries, needs.q, own.q, own.q_stride);
     Padded<Real> k = rows(tile.k, tile.k_stride, tile.keys, needs.k, own.k, own.k_stride);
-    Padded<Real> ds(tile.queries, tile.keys);
+    Padded<Real> ds(tile.queries, tile.keys), scores(tile.queries, tile.keys);
+    const bool whole = needs.tiles == TermTiles::rows;
     for (std::int64_t i = 0; i < tile.queries; ++i) {
       std::copy_n(tile.dscores + i * tile.stride, tile.keys, ds.row(i));
+      if (whole) std::copy_n(tile.scores + i * tile.stride, tile.keys, scores.row(i));
     }
     own.dscores = ds.row(0);
+    own.scores = whole ? scores.row(0) : nullptr;
     own.stride = ds.stride;
-    if (needs.tiles != TermTiles::rows) own.scores = nullptr;
     if (!needs.q) own.dq = nullptr;
     if (!needs.k) own.dk = nullptr;
     Padded<Real> scratch = scratch_of<Real>(tile, own.scratch);

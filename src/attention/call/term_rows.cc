@@ -1,0 +1,167 @@
+// Numbers of the term of the logits for whole rows of scores.
+#include "attention/call/term_rows.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "attention/forward/kernel_rows.h"
+#include "kernels/attention/row_functions.h"
+
+namespace sextant::attention_detail {
+namespace {
+
+using kernels::kKeyBlock, kernels::kQueryBlock;
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+
+// Whether anything but causal, window and lengths may hide a key.
+bool may_hide(const AttentionCall& a) {
+  return a.has_mask() || !a.bias_terms.empty() || a.has_bias_table();
+}
+
+// Whether the product reads keys where they are.
+bool in_place(const AttentionCall& a) {
+  return a.rotation == nullptr && !a.k.is_paged() && a.k.dtype() != DType::int8;
+}
+
+// What is added to a score to make it `with`. Infinite scores are for the float64 rows, which NaN
+// asks for.
+float difference(float with, float score) noexcept {
+  if (score == -kInfinity) return 0;
+  return score == kInfinity ? std::numeric_limits<float>::quiet_NaN() : with - score;
+}
+
+}  // namespace
+
+TermRows::Arrays TermRows::divide(ScratchDivider<float>& arrays, const AttentionCall& a,
+                                  std::int64_t queries, std::int64_t keys) {
+  const std::int64_t scores = queries * stride_of(keys);
+  return {.scores = arrays.take(scores),
+          .numbers = arrays.take(scores),
+          .capped = arrays.take_if(a.numbers.has_steps(), scores),
+          .q = arrays.take(queries * a.head_dim),
+          .k = arrays.take_if(!in_place(a), keys * a.head_dim),
+          .tile = arrays.take_if(may_hide(a), kQueryBlock * kKeyBlock)};
+}
+
+void TermRows::compute(const HeadBiases& biases, std::int64_t first_query, std::int64_t queries,
+                       const float* distances, std::int64_t first_distance, const Arrays& arrays,
+                       float* memory) {
+  const AttentionCall& a = biases.call;
+  first_query_ = first_query;
+  queries_ = queries;
+  keys_ = {a.visible(biases.sequence, first_query).begin,
+           a.visible(biases.sequence, first_query + queries - 1).end};
+  keys_.end = std::max(keys_.begin, keys_.end);
+  stride_ = stride_of(keys());
+  arrays_ = arrays;
+  if (keys() == 0) return;
+  load_rows(biases);
+  kernels::matmul({queries, keys(), a.head_dim}, {arrays.q, a.head_dim, 1},
+                  k_.with_elements([](const auto& m) {
+                    return kernels::StoredMatrix(m.data, m.column_stride, m.row_stride);
+                  }),
+                  {.c = arrays.scores, .c_row = stride_}, 1);
+  hide(biases, distances, first_distance, memory);
+  for (std::int64_t i = 0; i < queries; ++i) {
+    std::copy_n(arrays.scores + i * stride_, keys(), arrays.numbers + i * stride_);
+  }
+  for_each_tile(biases, memory,
+                [&](const ScoreInputs<float>& inputs, std::int64_t i, std::int64_t j) {
+                  ScoreTile<float> tile{inputs};
+                  tile.scores = arrays.numbers + i * stride_ + j;
+                  tile.stride = stride_;
+                  a.logit_term.term->add(tile);
+                });
+  subtract_scores(static_cast<float>(a.numbers.softcap));
+}
+
+// The scaled queries and the keys, both rotated.
+void TermRows::load_rows(const HeadBiases& biases) {
+  const AttentionCall& a = biases.call;
+  const Sequence& at = biases.sequence;
+  const std::int64_t n = a.head_dim, key_head = a.key_head(biases.head);
+  for (std::int64_t i = 0; i < queries_; ++i) {
+    a.q.row(at.batch, biases.head, at.q_begin + first_query_ + i).load(arrays_.q + i * n);
+  }
+  if (a.rotation != nullptr) {
+    kernels::rotate_rows(arrays_.q, n, queries_,
+                         query_rotation(a, at, biases.head).from(first_query_));
+  }
+  const auto scale = static_cast<float>(a.numbers.scale);
+  std::for_each_n(arrays_.q, queries_ * n, [scale](float& x) { x *= scale; });
+  if (in_place(a)) {
+    const kernels::StoredRows rows = a.k.rows(at, key_head).from(keys_.begin);
+    k_ = {static_cast<const float*>(rows.data), rows.row_stride, rows.channel_stride};
+    k_.storage = rows.storage;
+    return;
+  }
+  for (std::int64_t j = 0; j < keys(); ++j) {
+    a.k.row(at, key_head, keys_.begin + j).load(arrays_.k + j * n);
+  }
+  if (a.rotation != nullptr) {
+    kernels::rotate_rows(arrays_.k, n, keys(), key_rotation(a, at, key_head).from(keys_.begin));
+  }
+  k_ = {arrays_.k, n, 1};
+}
+
+void TermRows::hide(const HeadBiases& biases, const float* distances, std::int64_t first_distance,
+                    float* memory) noexcept {
+  const AttentionCall& a = biases.call;
+  for (std::int64_t i = 0; i < queries_; ++i) {
+    const KeyRange seen = a.visible(biases.sequence, first_query_ + i);
+    float* const row = arrays_.scores + i * stride_;
+    std::fill(row, row + (seen.begin - keys_.begin), -kInfinity);
+    std::fill(row + (seen.end - keys_.begin), row + keys(), -kInfinity);
+  }
+  if (arrays_.tile == nullptr) return;
+  for (std::int64_t i = 0; i < queries_; i += kQueryBlock) {
+    const std::int64_t rows = std::min<std::int64_t>(kQueryBlock, queries_ - i);
+    for (std::int64_t j = 0; j < keys(); j += kKeyBlock) {
+      const std::int64_t count = std::min<std::int64_t>(kKeyBlock, keys() - j);
+      biases.fill_biases(first_query_ + i, rows, keys_.begin + j, count, distances, first_distance,
+                         arrays_.tile, kKeyBlock, memory);
+      for (std::int64_t r = 0; r < rows; ++r) {
+        const float* const tile = arrays_.tile + r * kKeyBlock;
+        float* const row = arrays_.scores + (i + r) * stride_ + j;
+        for (std::int64_t n = 0; n < count; ++n)
+          row[n] = tile[n] == -kInfinity ? -kInfinity : row[n];
+      }
+    }
+  }
+}
+
+// The numbers are scores with the term so far.
+void TermRows::subtract_scores(float softcap) noexcept {
+  for (std::int64_t i = 0; i < queries_; ++i) {
+    float* const scores = arrays_.scores + i * stride_;
+    float* const to = arrays_.numbers + i * stride_;
+    if (arrays_.capped == nullptr) {
+      for (std::int64_t j = 0; j < keys(); ++j) to[j] = difference(to[j], scores[j]);
+      continue;
+    }
+    // The kernel adds to the capped score.
+    float* const capped = arrays_.capped + i * stride_;
+    for (std::int64_t j = 0; j < keys(); ++j) to[j] = scores[j] + difference(to[j], scores[j]);
+    kernels::softcaps(to, keys(), softcap, capped);
+    kernels::softcaps(scores, keys(), softcap, to);
+    for (std::int64_t j = 0; j < keys(); ++j) to[j] = difference(capped[j], to[j]);
+  }
+}
+
+void TermRows::add_to(std::int64_t first_query, std::int64_t queries, std::int64_t first_key,
+                      std::int64_t keys, float* to, std::int64_t to_row) const noexcept {
+  const std::int64_t begin = std::max(first_key, keys_.begin);
+  const std::int64_t end = std::min(first_key + keys, keys_.end);
+  for (std::int64_t i = 0; i < queries; ++i) {
+    const float* const from = arrays_.numbers + (first_query - first_query_ + i) * stride_;
+    float* const row = to + i * to_row;
+    for (std::int64_t j = begin; j < end; ++j) {
+      float& bias = row[j - first_key];
+      const float number = from[j - keys_.begin];
+      bias = bias == -kInfinity || number == -kInfinity ? -kInfinity : bias + number;
+    }
+  }
+}
+
+}  // namespace sextant::attention_detail
