@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "attention/forward/kernel_rows.h"
+#include "kernels/attention/bias_rows.h"
 #include "kernels/attention/row_functions.h"
 
 namespace sextant::attention_detail {
@@ -22,13 +23,6 @@ bool may_hide(const AttentionCall& a) {
 // Whether the product reads keys where they are.
 bool in_place(const AttentionCall& a) {
   return a.rotation == nullptr && !a.k.is_paged() && a.k.dtype() != DType::int8;
-}
-
-// What is added to a score to make it `with`. Infinite scores are for the float64 rows, which NaN
-// asks for.
-float difference(float with, float score) noexcept {
-  if (score == -kInfinity) return 0;
-  return score == kInfinity ? std::numeric_limits<float>::quiet_NaN() : with - score;
 }
 
 }  // namespace
@@ -137,30 +131,29 @@ void TermRows::subtract_scores(float softcap) noexcept {
     float* const scores = arrays_.scores + i * stride_;
     float* const to = arrays_.numbers + i * stride_;
     if (arrays_.capped == nullptr) {
-      for (std::int64_t j = 0; j < keys(); ++j) to[j] = difference(to[j], scores[j]);
+      kernels::score_differences(to, scores, keys(), to);
       continue;
     }
     // The kernel adds to the capped score.
     float* const capped = arrays_.capped + i * stride_;
-    for (std::int64_t j = 0; j < keys(); ++j) to[j] = scores[j] + difference(to[j], scores[j]);
     kernels::softcaps(to, keys(), softcap, capped);
     kernels::softcaps(scores, keys(), softcap, to);
-    for (std::int64_t j = 0; j < keys(); ++j) to[j] = difference(capped[j], to[j]);
+    kernels::score_differences(capped, to, keys(), to);
   }
 }
 
 void TermRows::add_to(std::int64_t first_query, std::int64_t queries, std::int64_t first_key,
                       std::int64_t keys, float* to, std::int64_t to_row) const noexcept {
   const std::int64_t begin = std::max(first_key, keys_.begin);
-  const std::int64_t end = std::min(first_key + keys, keys_.end);
+  const std::int64_t count = std::min(first_key + keys, keys_.end) - begin;
+  if (count <= 0) return;
+  const auto add = [](const kernels::BiasRow* rows, std::int64_t number) {
+    kernels::add_to_visible(rows, number, 1);
+  };
+  kernels::RowList<kernels::BiasRow, decltype(add)> rows(add);
   for (std::int64_t i = 0; i < queries; ++i) {
-    const float* const from = arrays_.numbers + (first_query - first_query_ + i) * stride_;
-    float* const row = to + i * to_row;
-    for (std::int64_t j = begin; j < end; ++j) {
-      float& bias = row[j - first_key];
-      const float number = from[j - keys_.begin];
-      bias = bias == -kInfinity || number == -kInfinity ? -kInfinity : bias + number;
-    }
+    rows.add({arrays_.numbers + (first_query - first_query_ + i) * stride_ + (begin - keys_.begin),
+              to + i * to_row + (begin - first_key), static_cast<std::int32_t>(count), 1});
   }
 }
 

@@ -51,6 +51,15 @@ void softcaps(const float* x, std::int64_t count, float cap, float* y) {
   std::copy_n(rest, count - n, y + n);
 }
 
+void score_differences(const float* with, const float* x, std::int64_t count, float* y) {
+  each_vector(count, [=](auto d, std::int64_t n) HWY_ATTR {
+    const auto infinity = hn::Inf(d), score = hn::LoadU(d, x + n);
+    const auto lacks = hn::Sub(hn::LoadU(d, with + n), score);
+    const auto of_hidden = hn::IfThenZeroElse(hn::Eq(score, hn::Neg(infinity)), lacks);
+    hn::StoreU(hn::IfThenElse(hn::Eq(score, infinity), hn::NaN(d), of_hidden), d, y + n);
+  });
+}
+
 void add_interpolated(const float* p, std::int64_t count, const float* table, std::int64_t last,
                       float factor, float* to) {
   each_vector(count, [=](auto d, std::int64_t n) HWY_ATTR {
@@ -78,6 +87,7 @@ namespace sextant::kernels {
 HWY_EXPORT(sigmoids);
 HWY_EXPORT(softplus);
 HWY_EXPORT(softcaps);
+HWY_EXPORT(score_differences);
 HWY_EXPORT(add_interpolated);
 
 void sigmoids(const float* x, std::int64_t count, float* y) noexcept {
@@ -96,6 +106,12 @@ void softcaps(const float* x, std::int64_t count, float cap, float* y) noexcept 
   apply_requested_target();
   const DenormalsOff denormals_off;
   HWY_DYNAMIC_DISPATCH(softcaps)(x, count, cap, y);
+}
+
+void score_differences(const float* with, const float* x, std::int64_t count, float* y) noexcept {
+  apply_requested_target();
+  const DenormalsOff denormals_off;
+  HWY_DYNAMIC_DISPATCH(score_differences)(with, x, count, y);
 }
 
 void add_interpolated(const float* p, std::int64_t count, const float* table, std::int64_t last,

@@ -15,6 +15,10 @@ void softplus(const float* x, std::int64_t count, float* y) noexcept;
 // y[n] = cap tanh(x[n] / cap), as the attention kernels compute it; y may be x.
 void softcaps(const float* x, std::int64_t count, float cap, float* y) noexcept;
 
+// y[n] = with[n] - x[n], what a score x lacks to be `with`; y may be `with`. 0 for hidden scores,
+// -infinity, and NaN for infinite ones, to which nothing finite can be added.
+void score_differences(const float* with, const float* x, std::int64_t count, float* y) noexcept;
+
 // to[n] += factor t(p[n]), where t(p) interpolates a table with rows 0 .. last linearly at p, which
 // is at most `last`: each operation is rounded. NaN gives NaN.
 void add_interpolated(const float* p, std::int64_t count, const float* table, std::int64_t last,

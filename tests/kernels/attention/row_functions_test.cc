@@ -82,6 +82,20 @@ TEST(RowFunctions, DoNotDependOnTheIndex) {
   });
 }
 
+TEST(RowFunctions, SubtractScores) {
+  const std::vector<float> x = scores();
+  std::vector<float> with(x.rbegin(), x.rend()), y(x.size());
+  on_every_target([&] {
+    score_differences(with.data(), x.data(), static_cast<std::int64_t>(x.size()), y.data());
+    for (std::size_t n = 0; n < x.size(); ++n) {
+      const float expected = x[n] == -kInfinity  ? 0
+                             : x[n] == kInfinity ? std::nanf("")
+                                                 : with[n] - x[n];
+      EXPECT_TRUE(y[n] == expected || (std::isnan(y[n]) && std::isnan(expected))) << x[n];
+    }
+  });
+}
+
 TEST(RowFunctions, InterpolateATable) {
   constexpr std::int64_t kLast = 6;
   const std::vector<float> table{1, -2, 3, 5, -8, 13, 0.5F};
