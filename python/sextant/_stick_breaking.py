@@ -32,8 +32,8 @@ def stick_breaking_attention(
     """Attention with shares of a stick as weights: A_ij = sigmoid(z_ij) times the product of 1 - sigmoid(z_il) over keys l after j.
 
     z_ij = scale <q_i, k_j>. The newest key takes its share of a stick of length 1, each older key its share of what is left; weights of a
-    row sum to at most 1. What is left of each row is 1 minus the output of a channel of v that is 1 for all keys. Rows are computed in
-    float64, one after the other.
+    row sum to at most 1. What is left of each row is 1 minus the output of a channel of v that is 1 for all keys. Scores are
+    float32, sums over keys float64; a key is not read when later keys have taken all but e^-150 of the stick.
 
     Args:
         q: [batch, heads, q_len, head_dim] of float32, any strides; all arrays may lack the batch, or batch and heads

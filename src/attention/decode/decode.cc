@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
+#include <vector>
 
 #include "attention/forward/query_block.h"
 #include "attention/forward/thread_work.h"
@@ -66,6 +68,7 @@ class DecodeTask {
     block_.context = this;
     if (biased) block_.fill = fill;
     if (!a.bias_terms.empty()) block_.hides = hides;
+    if (a.uses_term_rows()) compute_term_rows();
   }
 
   DecodeTask(const DecodeTask&) = delete;
@@ -82,12 +85,46 @@ class DecodeTask {
   }
 
  private:
+  void compute_term_rows() {
+    struct Arrays {
+      TermRows::Arrays rows[kDecodeRows];
+      float *distances, *term;
+    };
+    const auto divide = [&](ScratchDivider<float>& arrays) {
+      Arrays all{};
+      for (int row = 0; row < block_.count; ++row) {
+        all.rows[row] = TermRows::divide(arrays, a_, 1, sequence_.k_len);
+      }
+      all.distances = arrays.take(sequence_.k_len);
+      all.term = arrays.take(term_floats(a_));
+      return all;
+    };
+    ScratchDivider<float> counter;
+    divide(counter);
+    ScratchDivider<float> memory(term_memory_.emplace(counter.size()).data());
+    const Arrays arrays = divide(memory);
+    term_rows_.resize(static_cast<std::size_t>(block_.count));
+    for (int row = 0; row < block_.count; ++row) {
+      const HeadQuery at = queries_[row];
+      const HeadBiases biases{a_, sequence_, at.head};
+      const std::int64_t first_distance = -a_.diagonal_key(sequence_, at.query);
+      if (biases.by_distance()) {
+        biases.fill_distances(first_distance, sequence_.k_len, 1, arrays.distances);
+      }
+      term_rows_[static_cast<std::size_t>(row)].compute(
+          biases, at.query, 1, biases.by_distance() ? arrays.distances : nullptr, first_distance,
+          arrays.rows[row], arrays.term);
+    }
+  }
+
   // The biases that HeadTask gives to the forward kernel.
   static void fill(const void* context, int row, std::int64_t first_key, std::int64_t keys,
                    float* to) {
     const auto& task = *static_cast<const DecodeTask*>(context);
     const HeadQuery at = task.queries_[row];
-    const HeadBiases biases{task.a_, task.sequence_, at.head};
+    HeadBiases biases{task.a_, task.sequence_, at.head};
+    if (!task.term_rows_.empty())
+      biases.term_rows = &task.term_rows_[static_cast<std::size_t>(row)];
     const std::int64_t first_distance = first_key - task.a_.diagonal_key(task.sequence_, at.query);
     if (!biases.by_pair()) return biases.fill_distances(first_distance, keys, kLog2E, to);
     float distances[kKeyBlock];
@@ -117,6 +154,9 @@ class DecodeTask {
   Sequence sequence_;
   DecodeBlock block_;
   HeadQuery queries_[kDecodeRows];
+  // Of calls that use them, for each row.
+  std::optional<ScratchLease> term_memory_{};
+  std::vector<TermRows> term_rows_{};
 };
 
 // Rows of a key head are divided evenly into as few passes as possible.
@@ -233,6 +273,12 @@ TaskGrid decode_grid(const AttentionCall& a, const KeyArray& v) {
                           stage_floats(needs, grid.workers);
   } else if (max_rows > 0) {
     grid.scratch_floats = decode_block_scratch(needs);
+  }
+  if (max_rows > 0 && a.uses_term_rows()) {
+    ScratchDivider<float> rows;
+    TermRows::divide(rows, a, 1, a.k_len);
+    grid.scratch_floats +=
+        std::min<std::int64_t>(max_rows, kDecodeRows) * rows.size() + term_floats(a) + a.k_len;
   }
   return grid;
 }

@@ -10,13 +10,12 @@
 namespace sextant::attention_detail {
 
 // Whether a sequence of a call is for this path: by its shape, both give the same bits; without
-// dropout, which is for training, vectors that are added to values, and terms of whole rows.
+// dropout, which is for training, and without vectors that are added to values.
 inline bool is_decode(const AttentionCall& call, const Sequence& at) {
   // Measured (Zen 5): with 1024 keys 1.5 times the forward kernel's speed at 8 queries, the same at
   // 12, because its vectors hold 16 queries; with 16 keys the same at 8.
   constexpr std::int64_t kMaxQueries = 8;
-  return at.q_len <= kMaxQueries && !call.dropout.is_on() && call.value_terms == 0 &&
-         !call.uses_term_rows();
+  return at.q_len <= kMaxQueries && !call.dropout.is_on() && call.value_terms == 0;
 }
 // Whether all sequences are.
 bool is_decode(const AttentionCall& call);

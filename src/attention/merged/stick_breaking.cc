@@ -12,85 +12,14 @@
 #include "attention/call/arguments.h"
 #include "attention/call/refuse.h"
 #include "attention/merged/merged_options.h"
-#include "kernels/attention/row_functions.h"
+#include "attention/merged/stick_term.h"
 
 namespace sextant {
 namespace {
 
 using attention_detail::each_row;
 using attention_detail::refuse;
-using kernels::kSummedRows;
-using kernels::SummedRows;
-
-// score(i, j) = log sigmoid(z_ij) + sum over keys l after j of log(1 - sigmoid(z_il)).
-class StickTerm final : public ScoreTerm {
- public:
-  void check(const CallExtents&) const override {}
-  TermNeeds needs() const override {
-    return {.before_softcap = true, .tiles = TermTiles::rows, .scratch_per_key = 2 * kSummedRows};
-  }
-
-  // The score z less the sum of log(1 + e^z) of this and all later keys.
-  void add(const ScoreTile<float>& tile) const noexcept override {
-    for_each_group(tile, [&](const SummedRows& sums, std::int64_t first) {
-      for (std::int64_t r = 0; r < sums.rows; ++r) {
-        kernels::softplus(tile.scores + (first + r) * tile.stride, tile.keys,
-                          sums.data + r * tile.keys);
-      }
-      double taken[kSummedRows] = {};
-      kernels::sum_from_end(sums, 0, tile.keys, taken);
-      for (std::int64_t r = 0; r < sums.rows; ++r) {
-        float* const scores = tile.scores + (first + r) * tile.stride;
-        for (std::int64_t j = 0; j < tile.keys; ++j) scores[j] -= sums.data[r * tile.keys + j];
-      }
-    });
-  }
-  void add(const ScoreTile<double>& row) const noexcept override {
-    double taken = 0;
-    for (std::int64_t j = row.keys; j-- > 0;) {
-      const double z = row.scores[j], rest = std::log1p(std::exp(-std::abs(z)));
-      row.scores[j] = std::min(z, 0.0) - rest - taken;  // log sigmoid(z)
-      taken += std::max(z, 0.0) + rest;                 // -log(1 - sigmoid(z))
-    }
-  }
-
-  // A key's number is in the weights of all keys before it.
-  void backward(const ScoreGradient<float>& tile) const noexcept override {
-    for_each_group(tile, [&](const SummedRows& sums, std::int64_t first) {
-      float* const shares = sums.data + kSummedRows * tile.keys;
-      for (std::int64_t r = 0; r < sums.rows; ++r) {
-        const std::int64_t row = (first + r) * tile.stride;
-        kernels::sigmoids(tile.scores + row, tile.keys, shares + r * tile.keys);
-        std::copy_n(tile.dscores + row, tile.keys, sums.data + r * tile.keys);
-      }
-      double sum[kSummedRows] = {};
-      kernels::sum_from_begin(sums, 0, tile.keys, sum);
-      for (std::int64_t r = 0; r < sums.rows; ++r) {
-        float* const dscores = tile.dscores + (first + r) * tile.stride;
-        for (std::int64_t j = r * tile.keys, end = j + tile.keys; j < end; ++j) {
-          dscores[j - r * tile.keys] -= shares[j] * sums.data[j];
-        }
-      }
-    });
-  }
-  void backward(const ScoreGradient<double>& row) const noexcept override {
-    double sum = 0;
-    for (std::int64_t j = 0; j < row.keys; ++j) {
-      sum += row.dscores[j];
-      const double share = 1 / (1 + std::exp(-row.scores[j]));
-      if (share != 0 && sum != 0) row.dscores[j] -= share * sum;
-    }
-  }
-
- private:
-  // Calls use(rows in scratch, number of the first) for up to kSummedRows queries at a time.
-  template <class Use>
-  static void for_each_group(const ScoreInputs<float>& tile, const Use& use) {
-    for (std::int64_t first = 0; first < tile.queries; first += kSummedRows) {
-      use(SummedRows{tile.scratch, tile.keys, std::min(kSummedRows, tile.queries - first)}, first);
-    }
-  }
-};
+using attention_detail::StickTerm;
 
 // The call of the operator.
 class StickCall {

@@ -241,6 +241,36 @@ TEST(StickBreaking, StandsExtremeLogits) {
     EXPECT_TRUE(std::isfinite(out(0, 0, i, 0))) << i;
   }
   for (std::int64_t n = 0; n < kValueDim; ++n) EXPECT_EQ(out(0, 0, 6, n), c.v(0, 0, 5, n));
+  // Keys 6 and 7 take their shares first. These rows are computed in float64.
+  const double scale = 1 / std::sqrt(static_cast<double>(kDim));
+  double left = 1, wanted = 0;
+  for (const std::int64_t j : {7, 6}) {
+    double z = 0;
+    for (std::int64_t n = 0; n < kDim; ++n) z += scale * static_cast<double>(c.k(0, 0, j, n));
+    wanted += left * sigmoid(z) * static_cast<double>(c.v(0, 0, j, 0));
+    left *= 1 - sigmoid(z);
+  }
+  wanted += left * static_cast<double>(c.v(0, 0, 5, 0));
+  EXPECT_NEAR(static_cast<double>(out(0, 0, 8, 0)), wanted, 1e-6);
+}
+
+// An infinite query makes its key head's gradients run in float64, also those of other queries.
+TEST(StickBreaking, HasGradientsBesideAnInfiniteQuery) {
+  StickCase c;
+  c.make();
+  const Defined wanted = defined(c);
+  for (std::int64_t n = 0; n < kDim; ++n) {
+    c.q(0, 0, 39, n) = std::numeric_limits<float>::infinity();
+  }
+  Tensor<float> log_sums({kBatch, kHeads, c.q_len}), dq(c.q.shape());
+  static_cast<void>(c.result(log_sums.view()));
+  stick_breaking_backward(c.q, c.k, c.v, c.dout, {.q = dq.view(), .bias = {}}, c.stick, c.options,
+                          log_sums);
+  for (std::int64_t i = 0; i < 39; ++i) {
+    for (std::int64_t n = 0; n < kDim; ++n) {
+      ASSERT_NEAR(static_cast<double>(dq(0, 0, i, n)), wanted.dq(0, 0, i, n), 1e-5) << i;
+    }
+  }
 }
 
 TEST(StickBreaking, ReadsNothingAfterTheQuery) {
