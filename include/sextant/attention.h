@@ -6,6 +6,7 @@
 #include "sextant/attention/backward.h"
 #include "sextant/attention/dual_chunk.h"
 #include "sextant/attention/kv_cache.h"
+#include "sextant/attention/path_attention.h"
 #include "sextant/attention/plan.h"
 #include "sextant/attention/polar.h"
 #include "sextant/attention/selective_attention.h"

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from ._models.pretrained import PretrainedEncoding, PretrainedTokenizer
     from ._models.text_models import LanguageModel, MaskedModel
     from ._models.translator import Translator
+    from ._path_attention import PathGradients, path_attention, path_attention_backward
     from ._registry import Parameter, Scheme, Weight, find_scheme, schemes
     from ._selective_attention import selective_attention, selective_attention_backward
     from ._self_extend import self_extend_attention, self_extend_backward
@@ -73,6 +74,7 @@ _LATER = {
     "_models.pretrained": ("PretrainedEncoding", "PretrainedTokenizer"),
     "_models.text_models": ("LanguageModel", "MaskedModel"),
     "_models.translator": ("Translator",),
+    "_path_attention": ("PathGradients", "path_attention", "path_attention_backward"),
     "_registry": ("Parameter", "Scheme", "Weight", "find_scheme", "schemes"),
     "_selective_attention": ("selective_attention", "selective_attention_backward"),
     "_self_extend": ("self_extend_attention", "self_extend_backward"),
@@ -115,6 +117,7 @@ __all__ = [
     "MissingFileError",
     "Model",
     "Parameter",
+    "PathGradients",
     "Picture",
     "PretrainedEncoding",
     "PretrainedTokenizer",
@@ -148,6 +151,8 @@ __all__ = [
     "load",
     "load_pretrained",
     "mask",
+    "path_attention",
+    "path_attention_backward",
     "plan",
     "plot",
     "polar_rows",

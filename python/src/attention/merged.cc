@@ -3,6 +3,7 @@
 #include "bindings.h"
 #include "interpreter_lock.h"
 #include "sextant/attention/dual_chunk.h"
+#include "sextant/attention/path_attention.h"
 #include "sextant/attention/selective_attention.h"
 #include "sextant/attention/self_extend.h"
 #include "sextant/attention/stick_breaking.h"
@@ -11,7 +12,8 @@ namespace sextant::python {
 namespace {
 
 // An operator made of calls of attention(): its names, its own numbers from a dict by name, and the
-// shape of its log-sum-exps.
+// shape of its log-sum-exps. Its gradients are those of q, k, v and sinks, and of kMore if there
+// are any.
 template <class Numbers_, Shape (*kLogs)(const Shape& rows)>
 struct CallOf {
   using Numbers = Numbers_;
@@ -30,7 +32,7 @@ struct SelfExtendCall : CallOf<SelfExtend, logs_of_parts<2>> {
   static constexpr const char *kName = "self_extend_attention", *kBackward = "self_extend_backward";
   static constexpr auto kAttention = &self_extend_attention;
   static constexpr auto kGradients = &self_extend_backward;
-  static Numbers read(std::string_view function, const nb::dict& numbers) {
+  static Numbers read(std::string_view function, const nb::dict& numbers, const Inputs& /*in*/) {
     return {number_of(function, numbers, "window").integer(),
             number_of(function, numbers, "group").integer()};
   }
@@ -39,7 +41,7 @@ struct DualChunkCall : CallOf<DualChunk, logs_of_parts<3>> {
   static constexpr const char *kName = "dual_chunk_attention", *kBackward = "dual_chunk_backward";
   static constexpr auto kAttention = &dual_chunk_attention;
   static constexpr auto kGradients = &dual_chunk_backward;
-  static Numbers read(std::string_view function, const nb::dict& numbers) {
+  static Numbers read(std::string_view function, const nb::dict& numbers, const Inputs& /*in*/) {
     return {number_of(function, numbers, "chunk_size").integer(),
             number_of(function, numbers, "local_size").integer()};
   }
@@ -49,7 +51,7 @@ struct SelectiveCall : CallOf<SelectiveAttention, logs_of_rows> {
                               *kBackward = "selective_attention_backward";
   static constexpr auto kAttention = &selective_attention;
   static constexpr auto kGradients = &selective_attention_backward;
-  static Numbers read(std::string_view function, const nb::dict& numbers) {
+  static Numbers read(std::string_view function, const nb::dict& numbers, const Inputs& /*in*/) {
     return {number_of(function, numbers, "selection_head").integer()};
   }
 };
@@ -61,8 +63,54 @@ struct StickBreakingCall : CallOf<StickBreaking, logs_of_rows> {
                                         const auto&... rest) {
     stick_breaking_backward(q, k, v, rest...);
   };
-  static Numbers read(std::string_view function, const nb::dict& numbers) {
+  static Numbers read(std::string_view function, const nb::dict& numbers, const Inputs& /*in*/) {
     return {.current = number_of(function, numbers, "current").flag()};
+  }
+};
+
+// w and beta as the caller has them; beta has the axes of a log-sum-exp.
+struct PathArrays {
+  InputArray w, beta;
+
+  PathAttention views() const {
+    return {.w = w.view<float>(), .beta = HeadAxes::with_lead(beta.view<float>(), 3)};
+  }
+};
+struct PathCall : CallOf<PathArrays, logs_of_rows> {
+  static constexpr const char *kName = "path_attention", *kBackward = "path_attention_backward";
+  static constexpr const char* kMore[] = {"dw", "dbeta"};
+  static constexpr auto kAttention = [](auto q, auto k, auto v, auto out, const PathArrays& arrays,
+                                        const AttentionOptions<float>& options,
+                                        View<float> log_sum_exps) {
+    path_attention(q, k, v, out, arrays.views(), options, log_sum_exps);
+  };
+  static Numbers read(std::string_view function, const nb::dict& numbers, const Inputs& in) {
+    Numbers read{.w = InputArray(number_of(function, numbers, "w")),
+                 .beta = InputArray(number_of(function, numbers, "beta"))};
+    read.w.as_heads(in.axes);
+    for (const InputArray* array : {&read.w, &read.beta}) array->expect(DType::float32, ", as q");
+    // Without the axes that the others lack.
+    constexpr const char* kAxes[] = {"[length]", "[kv_heads, length]", "[batch, kv_heads, length]"};
+    read.beta.expect_rank(in.axes.rank - 1, kAxes[in.axes.rank - 2]);
+    return read;
+  }
+  static std::vector<OutputArray> more(const Numbers& arrays, const Inputs& in, nb::handle like) {
+    const nb::object none = nb::none();
+    std::vector<OutputArray> made;
+    made.emplace_back(Argument{none, kBackward, "dw"}, DType::float32,
+                      in.axes.outside(arrays.w.shape()), like);
+    made.emplace_back(Argument{none, kBackward, "dbeta"}, DType::float32, arrays.beta.shape(),
+                      like);
+    return made;
+  }
+  static void gradients(View<const float> q, View<const float> k, View<const float> v,
+                        View<const float> out, View<const float> dout,
+                        const AttentionGradients<float>& wanted, const Inputs& in,
+                        const std::vector<OutputArray>& more, const Numbers& arrays,
+                        const AttentionOptions<float>& options) {
+    const PathGradients of_path{.w = in.axes.inside(more[0].view<float>()),
+                                .beta = HeadAxes::with_lead(more[1].view<float>(), 3)};
+    path_attention_backward(q, k, v, out, dout, wanted, of_path, arrays.views(), options);
   }
 };
 
@@ -72,7 +120,7 @@ nb::object merged(nb::handle q, nb::handle k, nb::handle v, nb::handle out, cons
   constexpr std::string_view kName = Call::kName;
   const Inputs in(kName, options, q, k, v);
   in.q.expect(DType::float32, "");
-  const auto numbers = Call::read(kName, given);
+  const auto numbers = Call::read(kName, given, in);
   const CallOptions<float> call(kName, options, in);
   const Shape& rows = in.q.shape();
   OutputArray result({out, kName, "out"}, DType::float32,
@@ -85,7 +133,12 @@ nb::object merged(nb::handle q, nb::handle k, nb::handle v, nb::handle out, cons
   return std::move(result).finished();
 }
 
-// {"dq", "dk", "dv"}, and "dsinks" where the call has sinks.
+template <class Call>
+concept HasMore = requires {
+  Call::kMore;
+};
+
+// {"dq", "dk", "dv"}, "dsinks" where the call has sinks, and the operator's own.
 template <class Call>
 nb::dict merged_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle v,
                          const nb::dict& given, const nb::dict& options) {
@@ -95,7 +148,7 @@ nb::dict merged_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle
   InputArray gradient({dout, kName, "dout"});
   gradient.as_heads(in.axes);
   gradient.expect(DType::float32, ", as q");
-  const auto numbers = Call::read(kName, given);
+  const auto numbers = Call::read(kName, given, in);
   const CallOptions<float> call(kName, options, in);
   const nb::object none = nb::none();
   const auto room = [&](const char* name, const Shape& shape) {
@@ -105,6 +158,8 @@ nb::dict merged_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle
   OutputArray dk = room("dk", in.axes.outside(in.k.shape()));
   OutputArray dv = room("dv", in.axes.outside(in.v.shape()));
   OutputArray dsinks = room("dsinks", {std::ssize(call.options.sinks)});
+  std::vector<OutputArray> more;
+  if constexpr (HasMore<Call>) more = Call::more(numbers, in, q);
   {
     const Unlocked released;
     const View<const float> queries = in.q.view<float>(), keys = in.k.view<float>(),
@@ -118,14 +173,24 @@ nb::dict merged_backward(nb::handle dout, nb::handle q, nb::handle k, nb::handle
                                      .v = in.axes.inside(dv.view<float>()),
                                      .bias = {}};
     if (!call.options.sinks.empty()) wanted.sinks = dsinks.view<float>();
-    Call::kGradients(queries, keys, values, made, gradient.view<float>(), wanted, numbers,
-                     call.options, logs);
+    if constexpr (HasMore<Call>) {
+      Call::gradients(queries, keys, values, made, gradient.view<float>(), wanted, in, more,
+                      numbers, call.options);
+    } else {
+      Call::kGradients(queries, keys, values, made, gradient.view<float>(), wanted, numbers,
+                       call.options, logs);
+    }
   }
   nb::dict arrays;
   arrays["dq"] = std::move(dq).finished();
   arrays["dk"] = std::move(dk).finished();
   arrays["dv"] = std::move(dv).finished();
   if (!call.options.sinks.empty()) arrays["dsinks"] = std::move(dsinks).finished();
+  if constexpr (HasMore<Call>) {
+    for (std::size_t n = 0; n < more.size(); ++n) {
+      arrays[Call::kMore[n]] = std::move(more[n]).finished();
+    }
+  }
   return arrays;
 }
 
@@ -154,6 +219,7 @@ void bind_merged(nb::module_& module) {
   bind_call<DualChunkCall>(module);
   bind_call<SelectiveCall>(module);
   bind_call<StickBreakingCall>(module);
+  bind_call<PathCall>(module);
 }
 
 }  // namespace sextant::python

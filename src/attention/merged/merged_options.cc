@@ -2,6 +2,7 @@
 #include "attention/merged/merged_options.h"
 
 #include <string>
+#include <variant>
 
 #include "attention/call/refuse.h"
 #include "core/numbers/max_position.h"
@@ -24,6 +25,36 @@ void check_merged_options(std::string_view function, const AttentionOptions<floa
   absent(options.key_positions.count() > 0, "key_positions");
   absent(options.bias != nullptr, "bias");
   absent(!options.terms.empty(), "terms");
+}
+
+void check_causal_text(std::string_view function, View<const float> q, View<const float> k,
+                       const AttentionOptions<float>& options, const std::string& form) {
+  check_array(function, "q", q, "[batch, heads, length, head_dim]");
+  check_array(function, "k", k, "[batch, kv_heads, length, head_dim]");
+  if (q.size(2) != k.size(2)) {
+    refuse(function, "k",
+           "must have the length of q, " + std::to_string(q.size(2)) + ", got " +
+               std::to_string(k.size(2)) + ": tokens attend among themselves");
+  }
+  const Causal causal = options.causal.value_or(Causal::none);
+  if (causal != Causal::top_left && causal != Causal::bottom_right) {
+    refuse(function, "causal",
+           "must be top_left or bottom_right: in " + form + " earlier tokens act on later ones");
+  }
+  const auto absent = [&](bool given, std::string_view name) {
+    if (given) refuse(function, name, "must be absent: " + form + " has no such form");
+  };
+  absent(!options.query_offsets.empty(), "query_offsets");
+  absent(options.window.left != -1 || options.window.right != -1, "window");
+  absent(!std::holds_alternative<std::monostate>(options.mask), "mask");
+  absent(!options.key_lengths.empty(), "key_lengths");
+  absent(!options.segments.empty(), "segments");
+  absent(!options.key_segments.empty(), "key_segments");
+  absent(options.query_positions.count() > 0, "query_positions");
+  absent(options.key_positions.count() > 0, "key_positions");
+  absent(options.bias != nullptr, "bias");
+  absent(!options.terms.empty(), "terms");
+  absent(options.dropout != 0, "dropout");
 }
 
 void check_only_rows(std::string_view function, const AttentionGradients<float>& gradients,

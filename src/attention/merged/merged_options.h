@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,10 +22,20 @@ std::vector<std::int64_t> merged_offsets(std::string_view function, View<const f
                                          View<const float> k,
                                          const AttentionOptions<float>& options);
 
+// Throws Error unless the tokens of q attend among themselves, with causal top_left or
+// bottom_right, and for options that move or hide keys or change weights; `form` is the operator in
+// messages.
+void check_causal_text(std::string_view function, View<const float> q, View<const float> k,
+                       const AttentionOptions<float>& options, const std::string& form);
+
 // Throws Error if gradients other than those of q, k, v (and sinks, if the call has any) are
 // wanted.
 void check_only_rows(std::string_view function, const AttentionGradients<float>& gradients,
                      bool has_sinks = true);
+
+inline bool all_finite(const float* x, std::int64_t count) {
+  return std::all_of(x, x + count, [](float value) { return std::isfinite(value); });
+}
 
 // f(batch, head, row) on several threads.
 template <class F>

@@ -2,9 +2,7 @@
 #include "attention/merged/selection.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
-#include <variant>
 
 #include "attention/call/refuse.h"
 #include "attention/merged/merged_options.h"
@@ -26,39 +24,11 @@ void each_piece(const Tensor<double>& sums, std::int64_t keys, int threads, cons
   });
 }
 
-bool all_finite(const float* x, std::int64_t count) {
-  return std::all_of(x, x + count, [](float value) { return std::isfinite(value); });
-}
-
 }  // namespace
 
 void check_selection(std::string_view function, View<const float> q, View<const float> k,
                      const SelectiveAttention& selective, const AttentionOptions<float>& options) {
-  check_array(function, "q", q, "[batch, heads, length, head_dim]");
-  check_array(function, "k", k, "[batch, kv_heads, length, head_dim]");
-  if (q.size(2) != k.size(2)) {
-    refuse(function, "k",
-           "must have the length of q, " + std::to_string(q.size(2)) + ", got " +
-               std::to_string(k.size(2)) + ": tokens select among themselves");
-  }
-  const Causal causal = options.causal.value_or(Causal::none);
-  if (causal != Causal::top_left && causal != Causal::bottom_right) {
-    refuse(function, "causal", "must be top_left or bottom_right: later tokens hide earlier ones");
-  }
-  const auto absent = [&](bool given, std::string_view name) {
-    if (given) refuse(function, name, "must be absent: selective attention has no such form");
-  };
-  absent(!options.query_offsets.empty(), "query_offsets");
-  absent(options.window.left != -1 || options.window.right != -1, "window");
-  absent(!std::holds_alternative<std::monostate>(options.mask), "mask");
-  absent(!options.key_lengths.empty(), "key_lengths");
-  absent(!options.segments.empty(), "segments");
-  absent(!options.key_segments.empty(), "key_segments");
-  absent(options.query_positions.count() > 0, "query_positions");
-  absent(options.key_positions.count() > 0, "key_positions");
-  absent(options.bias != nullptr, "bias");
-  absent(!options.terms.empty(), "terms");
-  absent(options.dropout != 0, "dropout");
+  check_causal_text(function, q, k, options, "selective attention");
   if (q.size(1) == 0) refuse(function, "q", "must have heads, got " + q.shape().to_string());
   check_range(IntegerRange{0, q.size(1) - 1}, name_in(function, "selection_head"),
               selective.selection_head);
