@@ -63,12 +63,8 @@ HWY_INLINE RectOperands operands(const BackwardBlock& b, const BackwardScratch& 
 HWY_NOINLINE TileBias fill_tile(const BackwardBlock& b, const BackwardScratch& scratch,
                                 const BackwardLanes& lanes, const KeyBlock& keys) {
   const std::int64_t count = keys.end - keys.begin;
-  const TileBias tile = b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, keys.begin,
-                                     count, scratch.bias);
-  if (tile != TileBias::hidden || b.gradient_tiles.take == nullptr) return tile;
-  // Gradients of hidden scores are wanted too.
-  std::fill_n(scratch.bias, count * kQueryBlock, -std::numeric_limits<float>::infinity());
-  return TileBias::numbers;
+  return b.tiles.fill(b.tiles.context, lanes.first_query, lanes.queries, keys.begin, count,
+                      scratch.bias);
 }
 HWY_INLINE TileBias fill_biases(const BackwardBlock& b, const BackwardScratch& scratch,
                                 const BackwardLanes& lanes, const KeyBlock& keys) {
