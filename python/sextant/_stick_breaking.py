@@ -33,7 +33,7 @@ def stick_breaking_attention(
 
     z_ij = scale <q_i, k_j>. The newest key takes its share of a stick of length 1, each older key its share of what is left; weights of a
     row sum to at most 1. What is left of each row is 1 minus the output of a channel of v that is 1 for all keys. Scores are
-    float32, sums over keys float64; a key is not read when later keys have taken all but e^-150 of the stick.
+    float32, sums over keys float64; a key has weight 0 when later keys have taken all but e^-150 of the stick.
 
     Args:
         q: [batch, heads, q_len, head_dim] of float32, any strides; all arrays may lack the batch, or batch and heads

@@ -23,9 +23,10 @@ struct StickBreaking {
 //  - softcap, sinks, rotation, position ids, segments, biases, terms, float masks and dropout must
 //    be absent.
 // log_sums, [batch, heads_q, q_len] or empty, are log(sum of A_ij) of each row, at most 0; -expm1()
-// of that is the part of the stick that is left, to about 1e-6. Scores are float32, sums over keys
-// float64. A key is not read when later ones have taken all but e^-150 of the stick. Memory is
-// linear in the length. Throws Error for other options and what attention() throws for.
+// of that is the part of the stick that is left, to about 1e-6 for scores up to 10. Scores are
+// float32, sums over keys float64; a key has weight 0 when later ones have taken all but e^-150 of
+// the stick. Memory is linear in the length. Throws Error for other options and what attention()
+// throws for.
 void stick_breaking_attention(View<const float> q, View<const float> k, View<const float> v,
                               View<float> out, const StickBreaking& stick,
                               const AttentionOptions<float>& options, View<float> log_sums = {});

@@ -44,7 +44,7 @@ struct ScoreInputs : ScoreRect {
   std::int64_t q_stride = 0;
   const Real* k = nullptr;
   std::int64_t k_stride = 0;
-  Real* scratch = nullptr;  // TermNeeds::scratch numbers, of any value
+  Real* scratch = nullptr;  // numbers of any value, as many as TermNeeds says
 };
 
 // Scores that a term adds to, float or double.
@@ -65,7 +65,7 @@ struct ScoreTile : ScoreInputs<Real> {
 // gradients of a term.
 template <class Real>
 struct ScoreGradient : ScoreInputs<Real> {
-  const Real* scores = nullptr;  // likewise, as add() got them: only for terms of whole rows
+  const Real* scores = nullptr;  // scores[i * stride + j] as add() got them: for whole rows only
   Real* dscores = nullptr;       // dscores[i * stride + j]; 0 where hidden
   std::int64_t stride = 0;
   double* dq = nullptr;          // [queries, head_dim], for terms that read queries
@@ -77,7 +77,8 @@ struct ScoreGradient : ScoreInputs<Real> {
 enum class TermTiles {
   any,      // float or double, of up to 64 queries and 128 keys, or of one query and any keys
   float64,  // only double: the calls are computed row by row
-  rows,     // all keys that causal, window and lengths leave to up to 64 queries (float) or one
+  rows,     // all keys that causal, window and lengths leave, of up to 64 queries in float, of one
+            // in double
 };
 
 // What a term does to the pairs of a rectangle.
@@ -144,7 +145,7 @@ class ScoreTerm {
   // Adds the gradients of the data that the term reads and of its parameters. A term of whole rows
   // may change dscores if it depends on the scores that it is added to.
   virtual void backward(const ScoreGradient<double>& tile) const noexcept;
-  // Adds them in float32 calls, whose terms come in tiles; by default those of the other function,
+  // Adds them in float32 calls, whose terms come in float; by default those of the other function,
   // from numbers widened to double.
   virtual void backward(const ScoreGradient<float>& tile) const noexcept;
 

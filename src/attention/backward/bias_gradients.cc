@@ -7,7 +7,10 @@
 namespace sextant::attention_detail {
 
 BiasGradients::BiasGradients(const BackwardArguments& b)
-    : b_(b), has_terms_(b.wants_bias_terms() || b.scores.terms_read_rows()) {
+    : b_(b),
+      has_terms_(b.wants_bias_terms() ||
+                 std::ranges::any_of(b.scores.bias_terms,
+                                     [](const TermUse& use) { return use.needs.reads_rows(); })) {
   if (!b.wants_ordered() && !has_terms_) return;
   const AttentionCall& a = b.scores;
   for (const TermUse& use : a.bias_terms) {

@@ -178,10 +178,11 @@ class BackwardBlockTask : QueryBlock {
   }
   // Returns whether all was finite.
   bool add_term_rows() {
+    const TermRowGradients::Wanted wanted{b_.wanted.q.is_given(), b_.wanted.k.is_given()};
+    if (!wanted.q && !wanted.k && !b_.wants_logit_term()) return true;
     std::fill_n(term_gradients_.dq, queries_ * a_.head_dim, 0.0);  // they are in the kernel's rows
-    term_row_gradients_.add(biases_, term_gradients_);
-    return !b_.wanted.q.is_given() ||
-           term_row_gradients_.write_queries(biases_, term_gradients_, b_.wanted.q);
+    term_row_gradients_.add(biases_, term_gradients_, wanted);
+    return !wanted.q || term_row_gradients_.write_queries(biases_, term_gradients_, b_.wanted.q);
   }
 
   const MaskSums& mask() const { return context_.sums.mask(); }

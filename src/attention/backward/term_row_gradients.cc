@@ -46,7 +46,7 @@ void TermRowGradients::take(std::int64_t first_query, std::int64_t queries, std:
       rows_->stride());
 }
 
-void TermRowGradients::add(const HeadBiases& biases, const TermGradients& terms) {
+void TermRowGradients::add(const HeadBiases& biases, const TermGradients& terms, Wanted wanted) {
   if (rows_->keys() == 0) return;
   const AttentionCall& a = biases.call;
   const std::int64_t n = a.head_dim, stride = rows_->stride();
@@ -55,7 +55,7 @@ void TermRowGradients::add(const HeadBiases& biases, const TermGradients& terms)
   rows_->for_each_tile(biases, terms.memory,
                        [&](const ScoreInputs<float>& inputs, std::int64_t i, std::int64_t j) {
                          ScoreGradient<float> tile{inputs};
-                         if (whole) tile.scores = rows_->arrays().scores + i * stride;
+                         if (whole) tile.scores = rows_->arrays().scores + i * stride + j;
                          tile.dscores = arrays_.dscores + i * stride + j;
                          tile.stride = stride;
                          if (a.logit_term.needs.q) tile.dq = terms.dq + i * n;
@@ -63,7 +63,7 @@ void TermRowGradients::add(const HeadBiases& biases, const TermGradients& terms)
                          tile.parameters = terms.logit_parameters;
                          a.logit_term.term->backward(tile);
                        });
-  add_products(biases, terms);
+  add_products(biases, terms, wanted);
 }
 
 // The kernel's gradients become those of the scores with the term, before the steps; the numbers of
@@ -87,7 +87,8 @@ void TermRowGradients::separate(const kernels::ScoreNumbers<float>& numbers) noe
 }
 
 // What the kernel has not added: the difference times the keys, and the queries.
-void TermRowGradients::add_products(const HeadBiases& biases, const TermGradients& terms) {
+void TermRowGradients::add_products(const HeadBiases& biases, const TermGradients& terms,
+                                    Wanted wanted) {
   const AttentionCall& a = biases.call;
   const std::int64_t n = a.head_dim, stride = rows_->stride();
   const std::int64_t queries = rows_->queries(), keys = rows_->keys();
@@ -96,18 +97,18 @@ void TermRowGradients::add_products(const HeadBiases& biases, const TermGradient
     const float* const of_kernel = rows_->arrays().numbers + i * stride;
     for (std::int64_t j = 0; j < keys; ++j) ds[j] -= of_kernel[j];
   }
-  kernels::matmul({queries, n, keys}, {arrays_.dscores, stride, 1}, rows_->k(),
-                  {.c = arrays_.dq, .c_row = n}, 1);
+  const Sequence& at = biases.sequence;
+  if (wanted.q) {
+    kernels::matmul({queries, n, keys}, {arrays_.dscores, stride, 1}, rows_->k(),
+                    {.c = arrays_.dq, .c_row = n}, 1);
+    add_rotated_back(query_rotation(a, at, biases.head).from(rows_->first_query()), a.numbers.scale,
+                     queries, n, arrays_.dq, terms.dq);
+  }
+  if (!wanted.k) return;
   const kernels::MatrixRef q{rows_->arrays().q, n, 1};  // times the scale
   kernels::matmul({keys, n, queries}, {arrays_.dscores, 1, stride}, q,
                   {.c = arrays_.dk, .c_row = n}, 1);
-  const Sequence& at = biases.sequence;
-  const auto from = [&](const kernels::RotationRows& rotation, std::int64_t first) {
-    return rotation.cos == nullptr ? rotation : rotation.from(first);
-  };
-  add_rotated_back(from(query_rotation(a, at, biases.head), rows_->first_query()), a.numbers.scale,
-                   queries, n, arrays_.dq, terms.dq);
-  add_rotated_back(from(key_rotation(a, at, a.key_head(biases.head)), rows_->first_key()), 1, keys,
+  add_rotated_back(key_rotation(a, at, a.key_head(biases.head)).from(rows_->first_key()), 1, keys,
                    n, arrays_.dk, terms.dk + rows_->first_key() * n);
 }
 

@@ -27,9 +27,13 @@ class TermRowGradients {
   void take(std::int64_t first_query, std::int64_t queries, std::int64_t first_key,
             std::int64_t keys, const float* tile, std::int64_t row) noexcept;
 
+  // Which gradients are wanted, besides those of the term.
+  struct Wanted {
+    bool q, k;
+  };
   // Adds the gradients of the block to `terms`. The gradients that were taken and the numbers of
   // the term are overwritten.
-  void add(const HeadBiases& biases, const TermGradients& terms);
+  void add(const HeadBiases& biases, const TermGradients& terms, Wanted wanted);
 
   // Adds terms.dq to the rows that the kernel left, and writes them; returns whether all are
   // finite.
@@ -38,7 +42,7 @@ class TermRowGradients {
 
  private:
   void separate(const kernels::ScoreNumbers<float>& numbers) noexcept;
-  void add_products(const HeadBiases& biases, const TermGradients& terms);
+  void add_products(const HeadBiases& biases, const TermGradients& terms, Wanted wanted);
 
   const TermRows* rows_ = nullptr;
   Arrays arrays_{};

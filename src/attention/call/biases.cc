@@ -133,14 +133,14 @@ void HeadBiases::fill_rows(std::int64_t first_query, std::int64_t queries, std::
 
 void HeadBiases::fill_biases(std::int64_t first_query, std::int64_t queries, std::int64_t first_key,
                              std::int64_t keys, const float* distances, std::int64_t first_distance,
-                             float* all, std::int64_t to_row, float* memory) const noexcept {
+                             float* rows, std::int64_t to_row, float* memory) const noexcept {
   const AttentionCall& a = call;
   const ScoreRect rect = a.rect(sequence, head, first_query, queries, first_key, keys);
-  for (std::int64_t i = 0; i < queries; ++i) std::fill_n(all + i * to_row, keys, 0.0F);
-  for (const TermUse& use : a.bias_terms) add_term(use, rect, all, to_row, memory);
+  for (std::int64_t i = 0; i < queries; ++i) std::fill_n(rows + i * to_row, keys, 0.0F);
+  for (const TermUse& use : a.bias_terms) add_term(use, rect, rows, to_row, memory);
   for (std::int64_t i = 0; i < queries; ++i) {
     const std::int64_t query = first_query + i;
-    float* to = all + i * to_row;
+    float* to = rows + i * to_row;
     if (distances != nullptr) {
       const float* from =
           distances + (first_key - a.diagonal_key(sequence, query) - first_distance);

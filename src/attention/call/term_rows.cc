@@ -34,23 +34,55 @@ TermRows::Arrays TermRows::divide(ScratchDivider<float>& arrays, const Attention
           .numbers = arrays.take(scores),
           .capped = arrays.take_if(a.numbers.has_steps(), scores),
           .q = arrays.take(queries * a.head_dim),
-          .k = arrays.take_if(!in_place(a), keys * a.head_dim),
           .tile = arrays.take_if(may_hide(a), kQueryBlock * kKeyBlock)};
 }
 
+std::int64_t TermRows::key_floats(const AttentionCall& a, std::int64_t keys) noexcept {
+  return in_place(a) ? 0 : keys * a.head_dim;
+}
+
+TermRows::Keys TermRows::load_keys(const HeadBiases& biases, KeyRange keys,
+                                   float* memory) noexcept {
+  const AttentionCall& a = biases.call;
+  const Sequence& at = biases.sequence;
+  const std::int64_t n = a.head_dim, key_head = a.key_head(biases.head);
+  if (in_place(a)) {
+    const kernels::StoredRows stored = a.k.rows(at, key_head).from(keys.begin);
+    kernels::StoredMatrix rows(static_cast<const float*>(stored.data), stored.row_stride,
+                               stored.channel_stride);
+    rows.storage = stored.storage;
+    return {rows, keys.begin};
+  }
+  for (std::int64_t j = keys.begin; j < keys.end; ++j) {
+    a.k.row(at, key_head, j).load(memory + (j - keys.begin) * n);
+  }
+  if (a.rotation != nullptr && keys.begin < keys.end) {
+    kernels::rotate_rows(memory, n, keys.end - keys.begin,
+                         key_rotation(a, at, key_head).from(keys.begin));
+  }
+  return {kernels::StoredMatrix(static_cast<const float*>(memory), n, 1), keys.begin};
+}
+
+// The keys that any of some queries sees.
+KeyRange TermRows::visible_keys(const HeadBiases& biases, std::int64_t query,
+                                std::int64_t queries) const noexcept {
+  const std::int64_t begin = biases.call.visible(biases.sequence, query).begin;
+  const std::int64_t end = biases.call.visible(biases.sequence, query + queries - 1).end;
+  return {begin, std::max(begin, end)};
+}
+
 void TermRows::compute(const HeadBiases& biases, std::int64_t first_query, std::int64_t queries,
-                       const float* distances, std::int64_t first_distance, const Arrays& arrays,
-                       float* memory) {
+                       const float* distances, std::int64_t first_distance, const Keys& keys_from,
+                       const Arrays& arrays, float* memory) {
   const AttentionCall& a = biases.call;
   first_query_ = first_query;
   queries_ = queries;
-  keys_ = {a.visible(biases.sequence, first_query).begin,
-           a.visible(biases.sequence, first_query + queries - 1).end};
-  keys_.end = std::max(keys_.begin, keys_.end);
+  keys_ = visible_keys(biases, first_query, queries);
   stride_ = stride_of(keys());
   arrays_ = arrays;
   if (keys() == 0) return;
-  load_rows(biases);
+  load_queries(biases);
+  k_ = keys_from.rows.from(keys_.begin - keys_from.first, 0);
   kernels::matmul({queries, keys(), a.head_dim}, {arrays.q, a.head_dim, 1},
                   k_.with_elements([](const auto& m) {
                     return kernels::StoredMatrix(m.data, m.column_stride, m.row_stride);
@@ -70,11 +102,11 @@ void TermRows::compute(const HeadBiases& biases, std::int64_t first_query, std::
   subtract_scores(static_cast<float>(a.numbers.softcap));
 }
 
-// The scaled queries and the keys, both rotated.
-void TermRows::load_rows(const HeadBiases& biases) {
+// The scaled queries, rotated.
+void TermRows::load_queries(const HeadBiases& biases) noexcept {
   const AttentionCall& a = biases.call;
   const Sequence& at = biases.sequence;
-  const std::int64_t n = a.head_dim, key_head = a.key_head(biases.head);
+  const std::int64_t n = a.head_dim;
   for (std::int64_t i = 0; i < queries_; ++i) {
     a.q.row(at.batch, biases.head, at.q_begin + first_query_ + i).load(arrays_.q + i * n);
   }
@@ -84,19 +116,6 @@ void TermRows::load_rows(const HeadBiases& biases) {
   }
   const auto scale = static_cast<float>(a.numbers.scale);
   std::for_each_n(arrays_.q, queries_ * n, [scale](float& x) { x *= scale; });
-  if (in_place(a)) {
-    const kernels::StoredRows rows = a.k.rows(at, key_head).from(keys_.begin);
-    k_ = {static_cast<const float*>(rows.data), rows.row_stride, rows.channel_stride};
-    k_.storage = rows.storage;
-    return;
-  }
-  for (std::int64_t j = 0; j < keys(); ++j) {
-    a.k.row(at, key_head, keys_.begin + j).load(arrays_.k + j * n);
-  }
-  if (a.rotation != nullptr) {
-    kernels::rotate_rows(arrays_.k, n, keys(), key_rotation(a, at, key_head).from(keys_.begin));
-  }
-  k_ = {arrays_.k, n, 1};
 }
 
 void TermRows::hide(const HeadBiases& biases, const float* distances, std::int64_t first_distance,
@@ -111,17 +130,25 @@ void TermRows::hide(const HeadBiases& biases, const float* distances, std::int64
   if (arrays_.tile == nullptr) return;
   for (std::int64_t i = 0; i < queries_; i += kQueryBlock) {
     const std::int64_t rows = std::min<std::int64_t>(kQueryBlock, queries_ - i);
-    for (std::int64_t j = 0; j < keys(); j += kKeyBlock) {
-      const std::int64_t count = std::min<std::int64_t>(kKeyBlock, keys() - j);
-      biases.fill_biases(first_query_ + i, rows, keys_.begin + j, count, distances, first_distance,
+    const KeyRange seen = visible_keys(biases, first_query_ + i, rows);
+    for_each_block(seen, [&](std::int64_t first, std::int64_t count) {
+      const TermEffect effect = biases.effect(first_query_ + i, rows, first, count);
+      float* const scores = arrays_.scores + i * stride_ + (first - keys_.begin);
+      if (effect == TermEffect::hides) {
+        for (std::int64_t r = 0; r < rows; ++r)
+          std::fill_n(scores + r * stride_, count, -kInfinity);
+        return;
+      }
+      biases.fill_biases(first_query_ + i, rows, first, count, distances, first_distance,
                          arrays_.tile, kKeyBlock, memory);
       for (std::int64_t r = 0; r < rows; ++r) {
         const float* const tile = arrays_.tile + r * kKeyBlock;
-        float* const row = arrays_.scores + (i + r) * stride_ + j;
-        for (std::int64_t n = 0; n < count; ++n)
+        float* const row = scores + r * stride_;
+        for (std::int64_t n = 0; n < count; ++n) {
           row[n] = tile[n] == -kInfinity ? -kInfinity : row[n];
+        }
       }
-    }
+    });
   }
 }
 

@@ -15,16 +15,25 @@ namespace sextant::attention_detail {
 
 class TermRows {
  public:
-  // [queries, stride()] and others, in floats.
+  // Scratch of a block. The forward passes need `numbers` afterwards, gradients need all of it.
   struct Arrays {
-    float *scores, *numbers;
-    float* capped;  // null: no softcap
-    float* q;       // [queries, head_dim]
-    float* k;       // [keys, head_dim]
-    float* tile;    // of biases; null: there are none
+    float *scores, *numbers;  // [queries, stride()]
+    float* capped;            // likewise; null: no softcap
+    float* q;                 // [queries, head_dim]
+    float* tile;              // of biases; null: there are none
   };
   static Arrays divide(ScratchDivider<float>& arrays, const AttentionCall& call,
                        std::int64_t queries, std::int64_t keys);
+
+  // The keys of a head from `first` on in float32, rotated.
+  struct Keys {
+    kernels::StoredMatrix rows;
+    std::int64_t first;
+  };
+  // Floats of memory for a number of keys.
+  static std::int64_t key_floats(const AttentionCall& call, std::int64_t keys) noexcept;
+  static Keys load_keys(const HeadBiases& biases, KeyRange keys, float* memory) noexcept;
+
   static constexpr std::int64_t stride_of(std::int64_t keys) noexcept {
     return (keys + 15) / 16 * 16 + 16;  // rows of 2^n numbers would share the sets of a cache
   }
@@ -32,15 +41,15 @@ class TermRows {
   // Computes the numbers of queries from `first_query` on with the keys that any of them sees.
   // `distances`, from `first_distance` on, and `memory` are as in HeadBiases::fill_rows().
   void compute(const HeadBiases& biases, std::int64_t first_query, std::int64_t queries,
-               const float* distances, std::int64_t first_distance, const Arrays& arrays,
-               float* memory);
+               const float* distances, std::int64_t first_distance, const Keys& keys,
+               const Arrays& arrays, float* memory);
 
   // Adds the numbers to those of a tile, to[i * to_row + j]; hidden pairs stay hidden.
   void add_to(std::int64_t first_query, std::int64_t queries, std::int64_t first_key,
               std::int64_t keys, float* to, std::int64_t to_row) const noexcept;
 
-  // Calls use(inputs, i, j) for tiles that the term supports, which begin at query i and key j of
-  // the block.
+  // Calls use(inputs, i, j) for tiles that the term supports, with visible pairs, which begin at
+  // query i and key j of the block. Their keys lie in one block of keys, so in one page of a cache.
   template <class Use>
   void for_each_tile(const HeadBiases& biases, float* memory, const Use& use) const;
 
@@ -54,7 +63,17 @@ class TermRows {
   const kernels::StoredMatrix& k() const noexcept { return k_; }
 
  private:
-  void load_rows(const HeadBiases& biases);
+  KeyRange visible_keys(const HeadBiases& biases, std::int64_t query,
+                        std::int64_t queries) const noexcept;
+  // Calls use(first key, keys) for the blocks of keys in a range.
+  template <class Use>
+  static void for_each_block(KeyRange keys, const Use& use) {
+    for (std::int64_t key = keys.begin, next = 0; key < keys.end; key = next) {
+      next = std::min<std::int64_t>(keys.end, (key / kernels::kKeyBlock + 1) * kernels::kKeyBlock);
+      use(key, next - key);
+    }
+  }
+  void load_queries(const HeadBiases& biases) noexcept;
   void hide(const HeadBiases& biases, const float* distances, std::int64_t first_distance,
             float* memory) noexcept;
   void subtract_scores(float softcap) noexcept;
@@ -69,14 +88,18 @@ class TermRows {
 template <class Use>
 void TermRows::for_each_tile(const HeadBiases& biases, float* memory, const Use& use) const {
   const TermUse& term = biases.call.logit_term;
-  const bool whole = term.needs.tiles == TermTiles::rows;
-  const std::int64_t tile_keys = whole ? keys() : kernels::kKeyBlock;
   for (std::int64_t i = 0; i < queries_; i += kernels::kQueryBlock) {
-    const std::int64_t count = std::min<std::int64_t>(kernels::kQueryBlock, queries_ - i);
-    for (std::int64_t j = 0; j < keys(); j += tile_keys) {
-      const ScoreRect rect = biases.call.rect(biases.sequence, biases.head, first_query_ + i, count,
-                                              keys_.begin + j, std::min(tile_keys, keys() - j));
-      use(biases.inputs(term, rect, memory), i, j);
+    const std::int64_t queries = std::min<std::int64_t>(kernels::kQueryBlock, queries_ - i);
+    const auto use_keys = [&](std::int64_t first, std::int64_t keys) {
+      const ScoreRect rect =
+          biases.call.rect(biases.sequence, biases.head, first_query_ + i, queries, first, keys);
+      use(biases.inputs(term, rect, memory), i, first - keys_.begin);
+    };
+    const KeyRange seen = visible_keys(biases, first_query_ + i, queries);
+    if (term.needs.tiles != TermTiles::rows) {
+      for_each_block(seen, use_keys);
+    } else if (seen.begin < seen.end) {
+      use_keys(seen.begin, seen.end - seen.begin);
     }
   }
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "attention/forward/query_block.h"
@@ -86,34 +87,31 @@ class DecodeTask {
 
  private:
   void compute_term_rows() {
-    struct Arrays {
-      TermRows::Arrays rows[kDecodeRows];
-      float *distances, *term;
-    };
-    const auto divide = [&](ScratchDivider<float>& arrays) {
-      Arrays all{};
-      for (int row = 0; row < block_.count; ++row) {
-        all.rows[row] = TermRows::divide(arrays, a_, 1, sequence_.k_len);
-      }
-      all.distances = arrays.take(sequence_.k_len);
-      all.term = arrays.take(term_floats(a_));
-      return all;
-    };
-    ScratchDivider<float> counter;
-    divide(counter);
-    ScratchDivider<float> memory(term_memory_.emplace(counter.size()).data());
-    const Arrays arrays = divide(memory);
+    // Rows share all arrays but those of their numbers, and the keys of their head.
+    const KeyRange keys{a_.visible(sequence_, 0).begin,
+                        a_.visible(sequence_, sequence_.q_len - 1).end};
+    const std::int64_t count = std::max<std::int64_t>(keys.end - keys.begin, 0);
+    const std::int64_t stride = TermRows::stride_of(count);
+    float* numbers = term_memory_.emplace(block_.count * stride).data();
+    const DividedLease shared([&](ScratchDivider<float>& arrays) {
+      return std::tuple(TermRows::divide(arrays, a_, 1, count),
+                        arrays.take(TermRows::key_floats(a_, count)), arrays.take(count),
+                        arrays.take(term_floats(a_)));
+    });
+    auto [arrays, key_memory, distances, term] = shared.arrays;
+    const TermRows::Keys loaded = TermRows::load_keys(HeadBiases{a_, sequence_, queries_[0].head},
+                                                      {keys.begin, keys.begin + count}, key_memory);
     term_rows_.resize(static_cast<std::size_t>(block_.count));
     for (int row = 0; row < block_.count; ++row) {
       const HeadQuery at = queries_[row];
       const HeadBiases biases{a_, sequence_, at.head};
-      const std::int64_t first_distance = -a_.diagonal_key(sequence_, at.query);
-      if (biases.by_distance()) {
-        biases.fill_distances(first_distance, sequence_.k_len, 1, arrays.distances);
-      }
-      term_rows_[static_cast<std::size_t>(row)].compute(
-          biases, at.query, 1, biases.by_distance() ? arrays.distances : nullptr, first_distance,
-          arrays.rows[row], arrays.term);
+      const std::int64_t first_distance = keys.begin - a_.diagonal_key(sequence_, at.query);
+      const bool by_distance = biases.by_distance();
+      if (by_distance) biases.fill_distances(first_distance, count, 1, distances);
+      arrays.numbers = numbers + row * stride;
+      term_rows_[static_cast<std::size_t>(row)].compute(biases, at.query, 1,
+                                                        by_distance ? distances : nullptr,
+                                                        first_distance, loaded, arrays, term);
     }
   }
 
@@ -277,8 +275,11 @@ TaskGrid decode_grid(const AttentionCall& a, const KeyArray& v) {
   if (max_rows > 0 && a.uses_term_rows()) {
     ScratchDivider<float> rows;
     TermRows::divide(rows, a, 1, a.k_len);
-    grid.scratch_floats +=
-        std::min<std::int64_t>(max_rows, kDecodeRows) * rows.size() + term_floats(a) + a.k_len;
+    const std::int64_t numbers =
+        std::min<std::int64_t>(max_rows, kDecodeRows) * TermRows::stride_of(a.k_len);
+    const std::int64_t floats =
+        numbers + rows.size() + TermRows::key_floats(a, a.k_len) + a.k_len + term_floats(a);
+    grid.scratch_floats += grid.in_stages ? floats / grid.workers : floats;
   }
   return grid;
 }

@@ -139,8 +139,9 @@ TaskGrid task_grid(const AttentionCall& a, const KeyArray& v) {
   const bool by_pair = a.has_mask() || a.has_terms() || (measures && a.by_ids);
   const bool widens = a.k.dtype() != DType::float32, rotated = rotates_keys_first(a);
   if (rotated) grid.shared_floats = a.kv_heads * rotated_rows(a) * a.head_dim;
+  const std::int64_t most_queries = a.uses_term_rows() ? kQueryBlock : kTaskQueries;
   grid.scratch_floats = kernels::attention_block_scratch(
-      {.queries = std::min<std::int64_t>(a.q_len, kTaskQueries),
+      {.queries = std::min<std::int64_t>(a.q_len, most_queries),
        .head_dim = a.head_dim,
        .v_dim = v.size(3),
        .spans = a.k_len > kernels::kSpan,
@@ -152,11 +153,10 @@ TaskGrid task_grid(const AttentionCall& a, const KeyArray& v) {
   if (by_distance) grid.scratch_floats += kTaskQueries + kKeyBlock + a.k_len;
   if (by_pair) grid.scratch_floats += kQueryBlock * kKeyBlock;
   grid.scratch_floats += term_floats(a);
-  const std::int64_t most_queries = a.uses_term_rows() ? kQueryBlock : kTaskQueries;
   if (a.uses_term_rows()) {
     ScratchDivider<float> rows;
     TermRows::divide(rows, a, std::min(a.q_len, most_queries), a.k_len);
-    grid.scratch_floats += rows.size();
+    grid.scratch_floats += rows.size() + TermRows::key_floats(a, a.k_len);
   }
 
   const int threads = allowed_threads(a.threads);

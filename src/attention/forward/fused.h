@@ -28,7 +28,8 @@ inline bool terms_come_in_float32(const AttentionCall& a) {
          a.logit_term.needs.tiles != TermTiles::float64;
 }
 
-// Whether the fast kernels take a call: they number keys in 32 bits, and terms must come in tiles.
+// Whether the fast kernels take a call: they number keys in 32 bits, and terms must come in
+// float32.
 inline bool takes_fused_path(const AttentionCall& call) {
   constexpr std::int64_t kMaxKeys =
       std::numeric_limits<std::int32_t>::max() - kernels::kTaskQueries;

@@ -90,13 +90,16 @@ class QueryBlock {
   struct BiasScratch {
     float *rows, *distances, *terms;
     TermRows::Arrays term_rows;
+    float* term_keys;
   };
   BiasScratch divide_biases(ScratchDivider<float>& arrays) const {
-    return {.rows = arrays.take_if(biases_.by_pair(), tile_floats()),
-            .distances = arrays.take_if(biases_.by_distance(), line_floats()),
-            .terms = arrays.take(term_floats(a_)),
-            .term_rows = a_.uses_term_rows() ? TermRows::divide(arrays, a_, queries_, key_count())
-                                             : TermRows::Arrays()};
+    return {
+        .rows = arrays.take_if(biases_.by_pair(), tile_floats()),
+        .distances = arrays.take_if(biases_.by_distance(), line_floats()),
+        .terms = arrays.take(term_floats(a_)),
+        .term_rows = a_.uses_term_rows() ? TermRows::divide(arrays, a_, queries_, key_count())
+                                         : TermRows::Arrays(),
+        .term_keys = arrays.take_if(a_.uses_term_rows(), TermRows::key_floats(a_, key_count()))};
   }
   // The kernel's view of biases, in that scratch.
   template <class Block>
@@ -105,8 +108,10 @@ class QueryBlock {
     term_memory_ = scratch.terms;
     if (biases_.by_distance()) prepare_distances(block, scratch.distances);
     if (!a_.uses_term_rows()) return;
+    const KeyRange keys{key_begin_[0], end_key()};
     term_rows_.compute(biases_, first_query_, queries_, distances_, first_distance_,
-                       scratch.term_rows, term_memory_);
+                       TermRows::load_keys(biases_, keys, scratch.term_keys), scratch.term_rows,
+                       term_memory_);
     biases_.term_rows = &term_rows_;
   }
 

@@ -62,8 +62,7 @@ std::vector<std::string> notes_on(const attention_detail::AttentionCall& a, cons
   if (a.has_terms()) {
     notes.push_back(
         a.uses_term_rows()
-            ? "a term of the logits is computed for all keys of 64 queries at a time, from scores "
-              "that are computed a second time"
+            ? "a term of the logits is computed for whole rows of scores, which are computed twice"
             : "the terms of the scores are computed for every pair, a tile at a time");
   }
   if (a.by_ids && a.bias != nullptr) {

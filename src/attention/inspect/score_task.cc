@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <tuple>
 
 #include "attention/forward/query_block.h"
 #include "core/threads/scratch_lease.h"
@@ -57,9 +58,6 @@ std::uint64_t ScoreTask::run(kernels::ScoreTiles tiles, float* log_sum_exp, doub
   const std::int64_t distances = distance_count();
   const AttentionCall& a = biases_.call;
   const DividedLease scratch([&](ScratchDivider<float>& arrays) {
-    for (LaneRun& run : runs_) {
-      if (a.uses_term_rows()) run.arrays = TermRows::divide(arrays, a, run.count, a.k_len);
-    }
     const bool tiles_of_biases = block_.scores.tiles.fill != nullptr;
     return std::array{arrays.take(kernels::score_block_scratch(block_)),
                       arrays.take_if(tiles_of_biases, kQueryBlock * kKeyBlock),
@@ -76,10 +74,23 @@ std::uint64_t ScoreTask::run(kernels::ScoreTiles tiles, float* log_sum_exp, doub
     const bool in_log2 = block_.probabilities && !biases_.by_pair();
     biases_.fill_distances(first_distance_, distances, in_log2 ? kernels::kLog2E : 1, distances_);
   }
+  if (!a.uses_term_rows()) return kernels::score_block(block_, kernel);
+  // Runs share all arrays but those of their numbers, and the keys.
+  const KeyRange keys{key_begin_[0], std::max(key_begin_[0], key_end_[queries_.size() - 1])};
+  const std::int64_t count = keys.end - keys.begin;
+  std::int64_t most = 0;
+  for (const LaneRun& run : runs_) most = std::max(most, run.count);
+  const std::int64_t row = TermRows::stride_of(count);
+  const DividedLease term_scratch([&](ScratchDivider<float>& arrays) {
+    return std::tuple(TermRows::divide(arrays, a, most, count), arrays.take(kQueryBlock * row),
+                      arrays.take(TermRows::key_floats(a, count)));
+  });
+  auto [arrays, numbers, key_memory] = term_scratch.arrays;
+  const TermRows::Keys loaded = TermRows::load_keys(biases_, keys, key_memory);
   for (LaneRun& run : runs_) {
-    if (!a.uses_term_rows()) break;
+    arrays.numbers = numbers + run.lane * row;
     run.term_rows.compute(biases_, queries_[static_cast<std::size_t>(run.lane)], run.count,
-                          distances_, first_distance_, run.arrays, term_memory_);
+                          distances_, first_distance_, loaded, arrays, term_memory_);
   }
   return kernels::score_block(block_, kernel);
 }

@@ -32,7 +32,6 @@ class ScoreTask {
   // Lanes with consecutive queries.
   struct LaneRun {
     std::int64_t lane, count;
-    TermRows::Arrays arrays{};
     TermRows term_rows{};
   };
   static kernels::TileBias fill_tile(const void* context, std::int64_t first_lane,

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "kernels/attention/backward-inl.h"
 #include "kernels/attention/backward_rows-inl.h"

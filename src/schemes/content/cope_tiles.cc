@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "kernels/attention/geometry.h"
 #include "kernels/attention/row_functions.h"
@@ -27,7 +28,7 @@ struct CopeTiles::Group {
   std::int64_t q_stride;
   float* z;          // [rows][padded]: products of the query with the table
   float* dz;         // likewise, their gradients
-  float* by_key;     // room for transposed gradients, rows of q, and a product
+  float* products;   // room for transposed gradients, rows of q, and a product
   float* gates;      // [rows][keys], by key
   float* positions;  // likewise
   std::int64_t keys;
@@ -65,7 +66,7 @@ CopeTiles::Group CopeTiles::group_of(const ScoreInputs<float>& tile,
                     .q_stride = tile.q_stride,
                     .z = z,
                     .dz = z + kSummedRows * padded_,
-                    .by_key = z + 2 * kSummedRows * padded_,
+                    .products = z + 2 * kSummedRows * padded_,
                     .gates = by_key,
                     .positions = by_key + kSummedRows * tile.keys,
                     .keys = tile.keys};
@@ -78,6 +79,10 @@ CopeTiles::Group CopeTiles::group_of(const ScoreInputs<float>& tile,
                          .columns = padded_,
                          .c = group.z,
                          .c_row = padded_});
+  // A number beyond float32 would hide keys; NaN asks for the float64 rows.
+  std::for_each_n(group.z, group.rows * padded_, [](float& number) {
+    if (std::isinf(number)) number = std::numeric_limits<float>::quiet_NaN();
+  });
   return group;
 }
 
@@ -173,7 +178,7 @@ void CopeTiles::row_backward(const Group& group, std::int64_t row, std::int64_t 
 
 // dq += dz table, and the gradient of the table: dz^T q.
 void CopeTiles::add_products(const Group& group, const ScoreGradient<float>& tile) const noexcept {
-  float* const dz_by_position = group.by_key;  // [npos][kSummedRows]
+  float* const dz_by_position = group.products;  // [npos][kSummedRows]
   float* const q = dz_by_position + kSummedRows * padded_;
   float* const product = q + kSummedRows * padded_dim_;
   kernels::row_products({.a = group.dz,
@@ -196,7 +201,9 @@ void CopeTiles::add_products(const Group& group, const ScoreGradient<float>& til
   kernels::transpose_tile(group.dz, padded_, group.rows, count_, dz_by_position, kSummedRows);
   std::fill_n(q, kSummedRows * padded_dim_, 0.0F);
   for (std::int64_t r = 0; r < group.rows; ++r) {
-    std::copy_n(group.q + r * group.q_stride, head_dim_, q + r * padded_dim_);
+    const float* const dz = group.dz + r * padded_;
+    const bool is_used = std::any_of(dz, dz + count_, [](float x) { return x != 0; });
+    if (is_used) std::copy_n(group.q + r * group.q_stride, head_dim_, q + r * padded_dim_);
   }
   kernels::row_products({.a = dz_by_position,
                          .a_row = kSummedRows,

@@ -2,11 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
 #include <thread>
 
 #include "attention/cache/cache_cases.h"
 #include "sextant/schemes/content/forgetting.h"
 #include "sextant/schemes/rotated/rotary.h"
+#include "sextant/schemes/scheme.h"
 #include "support/error_of.h"
 
 namespace sextant::pages_test {
@@ -32,10 +34,17 @@ TYPED_TEST(KvCachePages, GiveTheBitsOfOneArray) {
   Tensor<double> gates(Shape{1, 4, kMost});
   for (double& gate : gates.span()) gate = -0.1 * random.uniform();
   const auto forget = forgetting(gates.view());
+  std::vector<std::int64_t> ids(kMost);
+  std::iota(ids.begin(), ids.end(), 0);
+  const auto term_of = [&](const char* scheme, std::int64_t head_dim) {
+    return std::get<std::shared_ptr<const ScoreTerm>>(find_scheme(scheme).make(
+        {.width = 4 * head_dim, .heads = 4, .head_dim = head_dim, .positions = ids}));
+  };
   const std::vector<std::int64_t> lengths{700, 128, 1, 257, 0, 384, 127},
       queries{300, 1, 1, 8, 0, 9, 3};
   for (const std::int64_t head_dim : {40, 48}) {
     const auto rotation = rotary<float>({.head_dim = head_dim}, kMost);
+    const auto contextual = term_of("cope", head_dim), with_keys = term_of("deberta", head_dim);
     for (const std::int64_t page_size : {128, 256, 1024}) {
       KvCache<T> cache({7, 2, head_dim, 32, page_size});
       append_random(cache, random, lengths);
@@ -43,6 +52,9 @@ TYPED_TEST(KvCachePages, GiveTheBitsOfOneArray) {
            {AttentionOptions<F>{}, AttentionOptions<F>{.window = {70, -1}, .bias = &bias},
             AttentionOptions<F>{.sinks = sinks, .rotation = &rotation, .softcap = 10},
             AttentionOptions<F>{.terms = {forget.get()}, .threads = 1},
+            AttentionOptions<F>{.terms = {contextual.get()}, .rotation = &rotation},
+            AttentionOptions<F>{
+                .window = {120, -1}, .bias = &bias, .terms = {with_keys.get()}, .softcap = 5},
             AttentionOptions<F>{.sinks = sinks, .threads = 4}}) {
         SCOPED_TRACE(page_size);
         expect_packed_bits<T>(cache, random, queries, 4, options);

@@ -180,6 +180,18 @@ TEST(StickBreaking, IsItsDefinition) {
   }
 }
 
+// Several blocks of queries and keys; with large scores the sticks end within the first keys.
+TEST(StickBreaking, OfLongRowsIsItsDefinition) {
+  for (const double size : {0.05, 1.0, 6.0}) {
+    SCOPED_TRACE(size);
+    StickCase c;
+    c.q_len = c.k_len = 300;
+    c.size = size;
+    c.make();
+    expect_defined(c);
+  }
+}
+
 TEST(StickBreaking, CountsPositionsFromTheDiagonal) {
   StickCase c;
   c.q_len = 7;
@@ -288,13 +300,30 @@ TEST(StickBreaking, ReadsNothingAfterTheQuery) {
 }
 
 TEST(StickBreaking, HasTheSameBitsForAnyThreads) {
+  const std::int64_t offsets[kBatch] = {250, 250};
   StickCase c;
+  c.q_len = c.k_len = 300;
   c.make();
   c.options.threads = 1;
   const Tensor<float> one = c.result();
   c.options.threads = 3;
   const Tensor<float> three = c.result();
   for (std::int64_t i = 0; i < one.count(); ++i) EXPECT_EQ(one.data()[i], three.data()[i]);
+  // Rows do not depend on the queries beside them.
+  StickCase last;
+  last.q_len = 47;
+  last.k_len = 300;
+  last.make();
+  for (std::int64_t n = 0; n < last.q.count(); ++n) {
+    const std::int64_t slice = n / (47 * kDim), rest = n % (47 * kDim);
+    last.q.data()[n] = c.q.data()[(slice * 300 + 250) * kDim + rest];
+  }
+  last.options.causal = Causal::at_offsets;
+  last.options.query_offsets = offsets;
+  const Tensor<float> some = last.result();
+  for (std::int64_t h = 0; h < kHeads; ++h) {
+    for (std::int64_t i = 0; i < 47; ++i) EXPECT_EQ(some(1, h, i, 2), one(1, h, 250 + i, 2)) << i;
+  }
 }
 
 TEST(StickBreaking, RefusesWhatHasNoMeaning) {
