@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <string>
 #include <variant>
@@ -100,7 +101,9 @@ struct Call {
   Gradients<T> gradients() {
     attention<T>(q, k, v, out, options);
     Gradients<T> made(q.shape(), k.shape(), options.terms[0]->needs().parameters);
-    attention_backward<T>(q, k, v, out, dout, made.wanted(), options);
+    AttentionGradients<T> wanted = made.wanted();
+    wanted.terms.resize(options.terms.size());  // of other terms: none
+    attention_backward<T>(q, k, v, out, dout, wanted, options);
     return made;
   }
 
@@ -169,6 +172,92 @@ TEST(ContentGradients, OfCappedScoresToo) {
   expect_as_in_float64<float>(kTolerance, [](auto& options) { options.softcap = 5; });
 }
 
+TEST(ContentGradients, OfCappedScoresAreAddedAfterTheRotation) {
+  const RotationTable<float> table =
+      rotary<float>({.head_dim = kDim, .layout = RotaryLayout::interleaved}, kKeys);
+  expect_as_in_float64<float>(kTolerance, [&](auto& options) {
+    options.rotation = &table;
+    options.softcap = 5;
+  });
+}
+
+// A bias of products of both rows.
+class Products final : public ScoreTerm {
+ public:
+  TermNeeds needs() const override { return {.q = true, .k = true}; }
+  void check(const CallExtents&) const override {}
+  void add(const ScoreTile<float>& tile) const noexcept override { add_to(tile); }
+  void add(const ScoreTile<double>& tile) const noexcept override { add_to(tile); }
+  void backward(const ScoreGradient<double>& tile) const noexcept override {
+    for (std::int64_t i = 0; i < tile.queries; ++i) {
+      for (std::int64_t j = 0; j < tile.keys; ++j) {
+        const double d = 0.125 * tile.dscores[i * tile.stride + j];
+        for (std::int64_t c = 0; c < kDim && d != 0; ++c) {
+          tile.dq[i * kDim + c] += d * tile.k[j * tile.k_stride + c];
+          tile.dk[j * kDim + c] += d * tile.q[i * tile.q_stride + c];
+        }
+      }
+    }
+  }
+
+ private:
+  template <class Real>
+  static void add_to(const ScoreTile<Real>& tile) {
+    for (std::int64_t i = 0; i < tile.queries; ++i) {
+      for (std::int64_t j = 0; j < tile.keys; ++j) {
+        Real sum = 0;
+        for (std::int64_t c = 0; c < kDim; ++c) {
+          sum += tile.q[i * tile.q_stride + c] * tile.k[j * tile.k_stride + c];
+        }
+        tile.add(i, j, sum / 8);
+      }
+    }
+  }
+};
+
+// A distance table hides some keys, and a term of the biases reads the rows that the term of the
+// logits reads too.
+TEST(ContentGradients, StandBesideBiases) {
+  const Products products;
+  Tensor<float> by_distance({1, 2 * kKeys + 1});
+  for (std::int64_t n = 0; n < by_distance.count(); ++n) {
+    by_distance.data()[n] =
+        n % 7 == 3 ? -std::numeric_limits<float>::infinity() : 0.01F * static_cast<float>(n % 50);
+  }
+  const DistanceBias bias{.values = std::move(by_distance), .origin = kKeys};
+  for (const double softcap : {0.0, 5.0}) {
+    expect_as_in_float64<float>(kTolerance, [&](auto& options) {
+      options.bias = &bias;
+      options.terms.push_back(&products);
+      options.softcap = softcap;
+    });
+  }
+}
+
+// Of some arrays alone, they have the same bits.
+TEST(ContentGradients, DoNotDependOnWhichAreWanted) {
+  for (const ContentCase& content : kCases) {
+    SCOPED_TRACE(content.scheme);
+    const auto term = term_of(content);
+    Call<float> call(*term, 2);
+    call.options.softcap = 5;
+    const Gradients<float> all = call.gradients();
+    for (int only = 0; only < 4; ++only) {
+      Gradients<float> made(call.q.shape(), call.k.shape(), term->needs().parameters);
+      AttentionGradients<float> wanted;
+      if (only == 0) wanted.q = made.q.view();
+      if (only == 1) wanted.k = made.k.view();
+      if (only == 2) wanted.v = made.v.view();
+      if (only == 3) wanted.terms = {made.term.view()};
+      attention_backward<float>(call.q, call.k, call.v, call.out, call.dout, wanted, call.options);
+      EXPECT_TRUE(only != 0 || same_bits<float>(made.q.view(), all.q.view()));
+      EXPECT_TRUE(only != 1 || same_bits<float>(made.k.view(), all.k.view()));
+      EXPECT_TRUE(only != 2 || same_bits<float>(made.v.view(), all.v.view()));
+      EXPECT_TRUE(only != 3 || same_bits<double>(made.term.view(), all.term.view()));
+    }
+  }
+}
+
 TEST(ContentGradients, OfDroppedWeightsToo) {
   expect_as_in_float64<float>(kTolerance, [](auto& options) {
     options.dropout = 0.25;
@@ -187,6 +276,7 @@ TEST(ContentGradients, HaveTheSameBitsWhateverTheThreads) {
     const auto term = term_of(content);
     Call<float> call(*term, 2);
     call.options.threads = 1;
+    call.options.softcap = 50;
     const Gradients<float> one = call.gradients();
     for (const int threads : {2, 3, 8}) {
       call.options.threads = threads;
