@@ -40,6 +40,7 @@ const ContentCase kCases[] = {
     {"deberta", {{"position_buckets", "0"}, {"max_position", "64"}}},
     {"forgetting", {}},
     {"cope", {}},
+    {"cope", {{"npos", "16"}}},  // most positions are the last one
     {"cope", {{"npos", "400"}, {"scaled", "no"}}},
     {"decomposed_2d", {{"per_head", "yes"}}},
     {"decomposed_2d", {{"columns", "40"}}},

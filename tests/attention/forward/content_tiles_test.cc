@@ -50,6 +50,7 @@ const TiledCase kCases[] = {
     {"forgetting", {}, false},
     {"cope", {}, false},
     {"cope", {{"npos", "3"}, {"scaled", "no"}}, false},
+    {"cope", {{"npos", "16"}}, false},   // most positions are the last one
     {"cope", {{"npos", "400"}}, false},  // positions below the last one
 };
 
