@@ -9,6 +9,21 @@
 #include "sextant/core/options.h"
 
 namespace sextant::attention_detail {
+namespace {
+
+// Calls absent(is given, name) for the options that depend on distances or divide a text.
+template <class Absent>
+void for_each_distance_option(const AttentionOptions<float>& options, const Absent& absent) {
+  absent(options.window.left != -1 || options.window.right != -1, "window");
+  absent(!options.segments.empty(), "segments");
+  absent(!options.key_segments.empty(), "key_segments");
+  absent(options.query_positions.count() > 0, "query_positions");
+  absent(options.key_positions.count() > 0, "key_positions");
+  absent(options.bias != nullptr, "bias");
+  absent(!options.terms.empty(), "terms");
+}
+
+}  // namespace
 
 void check_merged_options(std::string_view function, const AttentionOptions<float>& options) {
   const auto absent = [&](bool given, std::string_view name) {
@@ -18,13 +33,7 @@ void check_merged_options(std::string_view function, const AttentionOptions<floa
   if (options.rotation == nullptr) {
     refuse(function, "rotation", "must be given: the call rotates to other distances");
   }
-  absent(options.window.left != -1 || options.window.right != -1, "window");
-  absent(!options.segments.empty(), "segments");
-  absent(!options.key_segments.empty(), "key_segments");
-  absent(options.query_positions.count() > 0, "query_positions");
-  absent(options.key_positions.count() > 0, "key_positions");
-  absent(options.bias != nullptr, "bias");
-  absent(!options.terms.empty(), "terms");
+  for_each_distance_option(options, absent);
 }
 
 void check_causal_text(std::string_view function, View<const float> q, View<const float> k,
@@ -45,15 +54,9 @@ void check_causal_text(std::string_view function, View<const float> q, View<cons
     if (given) refuse(function, name, "must be absent: " + form + " has no such form");
   };
   absent(!options.query_offsets.empty(), "query_offsets");
-  absent(options.window.left != -1 || options.window.right != -1, "window");
   absent(!std::holds_alternative<std::monostate>(options.mask), "mask");
   absent(!options.key_lengths.empty(), "key_lengths");
-  absent(!options.segments.empty(), "segments");
-  absent(!options.key_segments.empty(), "key_segments");
-  absent(options.query_positions.count() > 0, "query_positions");
-  absent(options.key_positions.count() > 0, "key_positions");
-  absent(options.bias != nullptr, "bias");
-  absent(!options.terms.empty(), "terms");
+  for_each_distance_option(options, absent);
   absent(options.dropout != 0, "dropout");
 }
 
