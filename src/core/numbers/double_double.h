@@ -54,4 +54,12 @@ inline DoubleDouble operator*(DoubleDouble a, DoubleDouble b) noexcept {
   return quick_two_sum(product.hi, product.lo + (a.hi * b.lo + a.lo * b.hi));
 }
 
+// Relative error below 2^-100; neither x nor the result overflows or underflows in its halves.
+inline DoubleDouble reciprocal(DoubleDouble x) noexcept {
+  const double r = 1 / x.hi;
+  const DoubleDouble product = two_product(x.hi, r);
+  const double rest = ((1 - product.hi) - product.lo) - x.lo * r;
+  return quick_two_sum(r, r * rest);
+}
+
 }  // namespace sextant

@@ -127,6 +127,17 @@ void float_sines_of_sums(const double* anchors, int anchor_count, const double* 
   }
 }
 
+void scaled_floats(const double* values, const double* factors, std::size_t count, float* to) {
+  const D d;
+  const F half;
+  std::size_t i = 0;
+  for (; i + hn::Lanes(d) <= count; i += hn::Lanes(d)) {
+    const V product = hn::Mul(hn::LoadU(d, values + i), hn::LoadU(d, factors + i));
+    hn::StoreU(hn::DemoteTo(half, product), half, to + i);
+  }
+  for (; i < count; ++i) to[i] = static_cast<float>(values[i] * factors[i]);
+}
+
 #else  // no doubles in vectors: the same sums one at a time
 
 void float_sines_of_sums(const double* anchors, int anchor_count, const double* b, int b_begin,
@@ -148,6 +159,10 @@ void float_sines_of_sums(const double* anchors, int anchor_count, const double* 
   }
 }
 
+void scaled_floats(const double* values, const double* factors, std::size_t count, float* to) {
+  for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<float>(values[i] * factors[i]);
+}
+
 #endif
 
 }  // namespace sextant::kernels::HWY_NAMESPACE
@@ -157,6 +172,13 @@ HWY_AFTER_NAMESPACE();
 namespace sextant::kernels {
 
 HWY_EXPORT(float_sines_of_sums);
+HWY_EXPORT(scaled_floats);
+
+void scaled_floats(const double* values, const double* factors, std::size_t count,
+                   float* to) noexcept {
+  apply_requested_target();
+  HWY_DYNAMIC_DISPATCH(scaled_floats)(values, factors, count, to);
+}
 
 void float_sines_of_sums(const double* anchors, int anchor_count, const double* b, int b_begin,
                          int b_end, CancellationTest cancellation, const FloatRows& rows,

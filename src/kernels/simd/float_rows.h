@@ -1,4 +1,4 @@
-// Rows of float32 tables from anchors and offsets, and non-temporal stores.
+// Rows of float32 tables from anchors and offsets or from float64, and non-temporal stores.
 #pragma once
 
 #include <cstddef>
@@ -23,6 +23,10 @@ struct FloatRows {
 void float_sines_of_sums(const double* anchors, int anchor_count, const double* b, int b_begin,
                          int b_end, CancellationTest cancellation, const FloatRows& rows,
                          std::size_t columns, std::uint8_t* cancelled) noexcept;
+
+// to[i] = values[i] * factors[i], multiplied in float64 and rounded once.
+void scaled_floats(const double* values, const double* factors, std::size_t count,
+                   float* to) noexcept;
 
 // Makes streamed stores visible to plain loads and stores of this thread and those it hands over
 // to.

@@ -42,19 +42,24 @@ double power_of_two_from(double scale) noexcept {
   return fraction == 0 ? 0 : std::ldexp(1, fraction == 0.5 ? exponent - 1 : exponent);
 }
 
+// Whether values are computed in double-double.
 template <Floating T>
-inline constexpr bool kIsDouble = std::is_same_v<T, double>;
+bool is_exact(const SineTable& table) noexcept {
+  return std::is_same_v<T, double> && !table.narrow;
+}
 
 // The data of one task.
 template <Floating T>
 class RowWriter {
  public:
-  RowWriter(const ColumnChunk& chunk, double scale, T* out, std::int64_t row_stride, bool stream)
+  RowWriter(const ColumnChunk& chunk, const SineTable& table, T* out, std::int64_t row_stride,
+            bool stream)
       : chunk_(chunk),
         out_(out),
         row_stride_(row_stride),
+        exact_(is_exact<T>(table)),
         stream_(stream),
-        threshold_(power_of_two_from(scale) * (kIsDouble<T> ? kCancelledFloat64 : kCancelled)),
+        threshold_(power_of_two_from(table.scale) * (exact_ ? kCancelledFloat64 : kCancelled)),
         anchors_(Tensor<double>::uninitialized({8, static_cast<std::int64_t>(chunk.padded())})),
         guard_(Tensor<double>::uninitialized({static_cast<std::int64_t>(chunk.padded())})),
         values_(Tensor<double>::uninitialized({static_cast<std::int64_t>(chunk.padded())})),
@@ -92,11 +97,7 @@ class RowWriter {
     for (std::int64_t i = 0; i < count; ++i) {
       const double* offset = chunk_.block_offset_row((block_index + i) & 7);
       double* anchor = anchors_.data() + static_cast<std::size_t>(i) * 2 * padded;
-      if constexpr (kIsDouble<T>) {
-        add_angles_exactly(start, offset, anchor, padded);
-      } else {
-        add_angles_to_anchor(start, offset, anchor, padded);
-      }
+      (exact_ ? add_angles_exactly : add_angles_to_anchor)(start, offset, anchor, padded);
     }
   }
 
@@ -127,14 +128,8 @@ class RowWriter {
   void other_row(std::int64_t row, std::int64_t p) {
     const double* offset = chunk_.offset_row(p & 63);
     const CancellationTest cancellation = {guard_.data(), threshold_};
-    bool cancelled = false;
-    if constexpr (kIsDouble<T>) {
-      cancelled = sines_of_exact_sums(anchors_.data(), offset, cancellation, values_.data(),
-                                      chunk_.padded());
-    } else {
-      cancelled =
-          sines_of_sums(anchors_.data(), offset, cancellation, values_.data(), chunk_.padded());
-    }
+    const bool cancelled = (exact_ ? sines_of_exact_sums : sines_of_sums)(
+        anchors_.data(), offset, cancellation, values_.data(), chunk_.padded());
     T* out = out_ + row * row_stride_ + chunk_.begin();
     for (std::int64_t i = 0; i < chunk_.width(); ++i) out[i] = static_cast<T>(values_.data()[i]);
     if (!cancelled) return;
@@ -156,6 +151,7 @@ class RowWriter {
   const ColumnChunk& chunk_;
   T* out_;
   std::int64_t row_stride_;
+  bool exact_;
   bool stream_;
   double threshold_;
   Tensor<double> anchors_;  // four rounded rows or two exact ones
@@ -177,7 +173,7 @@ void fill_consecutive(const ColumnChunk& chunk, const SineTable& table, const Po
   };
   const std::int64_t first_task = task_of(first);
   parallel_for(task_of(end - 1) - first_task + 1, threads, [&](std::int64_t task) {
-    RowWriter<T> writer(chunk, table.scale, out, row_stride, stream);
+    RowWriter<T> writer(chunk, table, out, row_stride, stream);
     const std::int64_t task_begin = (first_task + task) * kTaskRows;
     std::int64_t p = std::max(first, task_begin);
     const std::int64_t last = std::min(end, task_begin + kTaskRows);
@@ -200,7 +196,7 @@ void fill_listed(const ColumnChunk& chunk, const SineTable& table, const Positio
                  T* out, std::int64_t row_stride, int threads) {
   const std::int64_t tasks = (positions.count + kListedTaskRows - 1) / kListedTaskRows;
   parallel_for(tasks, threads, [&](std::int64_t task) {
-    RowWriter<T> writer(chunk, table.scale, out, row_stride, false);
+    RowWriter<T> writer(chunk, table, out, row_stride, false);
     std::int64_t row = task * kListedTaskRows;
     const std::int64_t end = std::min(positions.count, row + kListedTaskRows);
     while (row < end) {
@@ -248,7 +244,7 @@ void fill_sines(const SineTable& table, const Positions& positions, T* out, std:
   const bool stream = can_stream(positions, columns, out, row_stride);
   for (std::int64_t begin = 0; begin < columns; begin += ColumnChunk::kMaxColumns) {
     ColumnChunk chunk(table, begin, std::min(columns, begin + ColumnChunk::kMaxColumns),
-                      kIsDouble<T>);
+                      is_exact<T>(table));
     chunk.prepare(positions);
     if (positions.listed != nullptr) {
       fill_listed(chunk, table, positions, out, row_stride, threads);

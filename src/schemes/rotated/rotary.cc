@@ -5,12 +5,14 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "core/arrays/each_dtype.h"
 #include "core/options/enum_names.h"
 #include "schemes/added/sine_blocks.h"
 #include "schemes/rotated/rotary_axes.h"
 #include "schemes/rotated/rotary_scheme.h"
+#include "schemes/rotated/scaled_rows.h"
 
 namespace sextant {
 namespace {
@@ -73,29 +75,28 @@ RotationTable<T> axial_table(const Rotary& options, const AxialAxes& axial,
   return make_rotation_of_axes<T>(rotation, coordinates);
 }
 
-// The table of keys, made by `make`, and that of queries, each row times tau of its position.
-template <Floating T, class Make, class PositionAt>
-RotationTable<T> with_query_scale(const Rotary& options, const Make& make,
-                                  const PositionAt& position_at) {
-  RotationTable<T> table = make(T());
+// The table of keys, and that of queries: each row times tau of its position.
+template <Floating T>
+RotationTable<T> with_query_scale(const Rotary& options, const Rotation& rotation,
+                                  const kernels::Positions& positions, RotationTable<T> table) {
   if (!options.query_scale.is_on()) return table;
-  auto keys = std::make_shared<RotationTable<T>>(std::move(table));
-  const RotationTable<double> wide = make(double());
-  table = wide.template with<T>(Tensor<T>::uninitialized(wide.cos.shape()),
-                                Tensor<T>::uninitialized(wide.sin.shape()));
-  const std::int64_t pairs = wide.cos.size(1);
-  for (std::int64_t row = 0; row < wide.cos.size(0); ++row) {
-    const std::int64_t position = position_at(row);
-    check_range(IntegerRange{0, kLengths.max}, std::string(scheme_of(options)) + ".positions",
-                position);
-    const double tau = query_scale_at(options.query_scale, position, options.precision);
-    for (std::int64_t k = row * pairs; k < (row + 1) * pairs; ++k) {
-      table.cos.data()[k] = static_cast<T>(wide.cos.data()[k] * tau);
-      table.sin.data()[k] = static_cast<T>(wide.sin.data()[k] * tau);
-    }
+  const std::string where = rotation.where("positions");
+  for (std::int64_t row = 0; row < positions.count; ++row) {
+    check_range(IntegerRange{0, kLengths.max}, where, positions[row]);
   }
-  table.keys = std::move(keys);
-  return table;
+  const std::int64_t pairs = rotation.pairs();
+  RotationTable<T> queries = table.template with<T>(Tensor<T>::uninitialized(table.cos.shape()),
+                                                    Tensor<T>::uninitialized(table.sin.shape()));
+  for_each_wide_row<T>(
+      rotation, positions, [&](std::int64_t row, const double* sin, const double* cos) {
+        const std::vector<double> tau(
+            static_cast<std::size_t>(pairs),
+            query_scale_at(options.query_scale, positions[row], options.precision));
+        scale_row(sin, tau.data(), pairs, queries.sin.data() + row * pairs);
+        scale_row(cos, tau.data(), pairs, queries.cos.data() + row * pairs);
+      });
+  queries.keys = std::make_shared<RotationTable<T>>(std::move(table));
+  return queries;
 }
 
 }  // namespace
@@ -108,9 +109,7 @@ RotationTable<T> rotary(const Rotary& options, std::int64_t length) {
     return axial_table<T>(options, cells.axial, cells.ids);
   }
   const Rotation rotation = rotation_of(options, 1, length);
-  return with_query_scale<T>(
-      options, [&]<class U>(U) { return make_rotation<U>(rotation, length); },
-      [](std::int64_t row) { return row; });
+  return with_query_scale(options, rotation, {0, length}, make_rotation<T>(rotation, length));
 }
 
 template <Floating T>
@@ -122,9 +121,8 @@ RotationTable<T> rotary(const Rotary& options, std::span<const std::int64_t> pos
     return axial_table<T>(options, cells.axial, cells.ids);
   }
   const Rotation rotation = rotation_of(options, 1, length_of(positions));
-  return with_query_scale<T>(
-      options, [&]<class U>(U) { return make_rotation<U>(rotation, positions); },
-      [&](std::int64_t row) { return positions[static_cast<std::size_t>(row)]; });
+  return with_query_scale(options, rotation, {0, count, positions.data()},
+                          make_rotation<T>(rotation, positions));
 }
 
 template <Floating T>

@@ -11,11 +11,11 @@
 
 #include "core/arrays/each_dtype.h"
 #include "core/numbers/wide_float.h"
-#include "core/threads/interruption.h"
 #include "kernels/sines/sine_table.h"
 #include "kernels/sines/turns.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/definition.h"
+#include "schemes/rotated/plane_rotation.h"
 #include "schemes/rotated/rotary_mixed_checks.h"
 #include "schemes/rotated/rotation_generator.h"
 #include "sextant/core/error.h"
@@ -54,31 +54,6 @@ void fill_as_frameworks(std::span<const double> x, std::span<const double> y,
       *sin++ = static_cast<T>(kernels::round_to<float>(value.sin));
     }
   }
-}
-
-// Two axes: the sum of both angles has more bits than a single frequency would have.
-template <Floating T>
-void fill_plane(std::span<const double> x, std::span<const double> y, View<const std::int64_t> ids,
-                T* cos, T* sin, int threads) {
-  constexpr std::int64_t kRows = 64;  // of a task
-  const auto pairs = static_cast<std::int64_t>(x.size());
-  parallel_for((ids.size(0) + kRows - 1) / kRows, threads, [&](std::int64_t task) {
-    check_interruption();
-    const std::int64_t end = std::min(ids.size(0), (task + 1) * kRows);
-    for (std::int64_t row = task * kRows; row < end; ++row) {
-      const WideFloat along_x(static_cast<double>(ids(row, 0))),
-          along_y(static_cast<double>(ids(row, 1)));
-      for (std::int64_t k = 0; k < pairs; ++k) {
-        const auto n = static_cast<std::size_t>(k);
-        const WideFloat angle = WideFloat(x[n]) * along_x + WideFloat(y[n]) * along_y;
-        const bool negative = angle.is_negative();
-        const kernels::SineAndCosine value =
-            kernels::sine_and_cosine(kernels::turns_of(negative ? -angle : angle), std::int64_t{1});
-        cos[row * pairs + k] = kernels::round_to<T>(value.cos);
-        sin[row * pairs + k] = kernels::round_to<T>(negative ? -value.sin : value.sin);
-      }
-    }
-  });
 }
 
 // One axis: the ladders of a head, which may be negative.

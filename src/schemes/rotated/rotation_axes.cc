@@ -34,7 +34,9 @@ std::vector<std::int32_t> pairs_of(const Rotation& rotation, std::int64_t axis) 
 template <Floating T>
 struct Axis {
   DistinctIds ids;
-  Tensor<T> cos, sin;  // [ids, pairs]
+  Tensor<T> rows;  // [ids, 2 pairs], sines and cosines
+
+  const T* row(std::int64_t id) const { return rows.data() + ids.index_of(id) * rows.size(1); }
 };
 
 template <Floating T>
@@ -48,10 +50,8 @@ Axis<T> make_axis(const Rotation& rotation, View<const std::int64_t> ids, std::i
   for (std::int64_t row = 0; row < ids.size(0); ++row) axis_ids[row] = ids(row, index);
   (void)listed_positions(axis_ids, rotation.where("positions"));
   axis.ids = DistinctIds(std::move(axis_ids));
-  axis.cos = Tensor<T>::uninitialized({axis.ids.count, rotation.pairs()});
-  axis.sin = Tensor<T>::uninitialized({axis.ids.count, rotation.pairs()});
-  fill_rotation(rotation, own_pairs, false, axis.ids.positions(), axis.sin.data());
-  fill_rotation(rotation, own_pairs, true, axis.ids.positions(), axis.cos.data());
+  axis.rows = Tensor<T>::uninitialized({axis.ids.count, 2 * rotation.pairs()});
+  fill_rotation_rows(rotation, own_pairs, axis.ids.positions(), axis.rows.data());
   return axis;
 }
 
@@ -94,13 +94,12 @@ RotationTable<T> make_rotation_of_axes(const Rotation& rotation, View<const std:
     for (std::int64_t row = task * kTaskRows; row < std::min(rows, (task + 1) * kTaskRows); ++row) {
       T* cos = table.cos.data() + row * pairs;
       T* sin = table.sin.data() + row * pairs;
-      const std::int64_t first = axes[0].ids.index_of(ids(row, 0)) * pairs;
-      const T* other_cos = axes[0].cos.data() + first;
-      const T* other_sin = axes[0].sin.data() + first;
+      const T* other_sin = axes[0].row(ids(row, 0));
+      const T* other_cos = other_sin + pairs;
       for (std::int64_t a = 1; a < rotation.axes; ++a) {
-        const std::int64_t from = axes[a].ids.index_of(ids(row, a)) * pairs;
-        combine(other_cos, axes[a].cos.data() + from, cos, bytes);
-        combine(other_sin, axes[a].sin.data() + from, sin, bytes);
+        const T* from = axes[a].row(ids(row, a));
+        combine(other_sin, from, sin, bytes);
+        combine(other_cos, from + pairs, cos, bytes);
         other_cos = cos;
         other_sin = sin;
       }

@@ -31,22 +31,28 @@ Positions first_positions(const Rotation& rotation, std::int64_t length) {
   return consecutive_positions(0, length, rotation.where("first"), rotation.where("length"));
 }
 
-// `Rows` is Positions or std::span<const double>.
-template <Floating T, class Rows>
-void fill_columns(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
-                  const Rows& positions, T* out) {
-  const auto width = static_cast<std::int64_t>(which.size());
+// The columns of a table of sines: some pairs of a rotation.
+struct Columns {
   std::vector<kernels::SineColumn> columns;
-  columns.reserve(which.size());
   std::vector<kernels::Turns> turns;
   std::vector<float> frequencies;
-  for (const std::int32_t pair : which) {
-    columns.push_back({pair < 0 ? -1 : static_cast<std::int32_t>(frequencies.size()), cosine});
-    if (pair < 0) continue;
-    turns.push_back(kernels::turns_of(rotation.frequencies[pair]));
-    frequencies.push_back(rotation.framework.empty() ? 0 : rotation.framework[pair]);
+
+  void add(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine) {
+    for (const std::int32_t pair : which) {
+      columns.push_back({pair < 0 ? -1 : static_cast<std::int32_t>(turns.size()), cosine});
+      if (pair < 0) continue;
+      turns.push_back(kernels::turns_of(rotation.frequencies[pair]));
+      frequencies.push_back(rotation.framework.empty() ? 0 : rotation.framework[pair]);
+    }
   }
-  const kernels::SineTable table{turns, columns, rotation.amplitude};
+};
+
+// `Rows` is Positions or std::span<const double>.
+template <Floating T, class Rows>
+void fill_columns(const Rotation& rotation, const Columns& of, const Rows& positions, T* out,
+                  bool narrow = false) {
+  const auto width = std::ssize(of.columns);
+  const kernels::SineTable table{of.turns, of.columns, rotation.amplitude, narrow};
   const auto amplitude = static_cast<float>(rotation.amplitude);
   if constexpr (std::is_same_v<Rows, Positions>) {
     if (rotation.precision == Precision::exact) {
@@ -54,14 +60,14 @@ void fill_columns(const Rotation& rotation, std::span<const std::int32_t> which,
       return;
     }
     const std::vector<std::int64_t> list = listed(positions);
-    kernels::fill_sines_as_frameworks<T, std::int64_t>(frequencies, columns, amplitude, list, out,
-                                                       width, rotation.threads);
+    kernels::fill_sines_as_frameworks<T, std::int64_t>(of.frequencies, of.columns, amplitude, list,
+                                                       out, width, rotation.threads);
   } else if (rotation.precision == Precision::exact) {
     kernels::fill_sines_one_by_one<T>(table, positions, std::ssize(positions), out, width,
                                       rotation.threads);
   } else {
-    kernels::fill_sines_as_frameworks<T, double>(frequencies, columns, amplitude, positions, out,
-                                                 width, rotation.threads);
+    kernels::fill_sines_as_frameworks<T, double>(of.frequencies, of.columns, amplitude, positions,
+                                                 out, width, rotation.threads);
   }
 }
 
@@ -70,12 +76,24 @@ void fill_columns(const Rotation& rotation, std::span<const std::int32_t> which,
 template <Floating T>
 void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
                    const Positions& positions, T* out) {
-  fill_columns(rotation, which, cosine, positions, out);
+  Columns columns;
+  columns.add(rotation, which, cosine);
+  fill_columns(rotation, columns, positions, out);
 }
 template <Floating T>
 void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
                    std::span<const double> times, T* out) {
-  fill_columns(rotation, which, cosine, times, out);
+  Columns columns;
+  columns.add(rotation, which, cosine);
+  fill_columns(rotation, columns, times, out);
+}
+template <Floating T>
+void fill_rotation_rows(const Rotation& rotation, std::span<const std::int32_t> which,
+                        const Positions& positions, T* out, bool narrow) {
+  Columns columns;
+  columns.add(rotation, which, false);
+  columns.add(rotation, which, true);
+  fill_columns(rotation, columns, positions, out, narrow);
 }
 
 template <Floating T>
@@ -122,7 +140,9 @@ void make_rotation_into(const Rotation& rotation, RotationTable<T>& table) {
   template void fill_rotation(const Rotation&, std::span<const std::int32_t>, bool,        \
                               const Positions&, T*);                                       \
   template void fill_rotation(const Rotation&, std::span<const std::int32_t>, bool,        \
-                              std::span<const double>, T*);
+                              std::span<const double>, T*);                                \
+  template void fill_rotation_rows(const Rotation&, std::span<const std::int32_t>,         \
+                                   const Positions&, T*, bool);
 SEXTANT_FOR_EACH_FLOATING(SEXTANT_INSTANTIATE)
 #undef SEXTANT_INSTANTIATE
 

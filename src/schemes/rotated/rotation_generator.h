@@ -45,6 +45,10 @@ void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which
 template <Floating T>
 void fill_rotation(const Rotation& rotation, std::span<const std::int32_t> which, bool cosine,
                    std::span<const double> times, T* out);
+// Sines, then cosines, of some pairs in one row: [rows, 2 which.size()]. narrow: as in SineTable.
+template <Floating T>
+void fill_rotation_rows(const Rotation& rotation, std::span<const std::int32_t> which,
+                        const kernels::Positions& positions, T* out, bool narrow = false);
 
 // Both functions of a scheme, for every element type.
 #define SEXTANT_INSTANTIATE_ROTATION(function, Options)         \

@@ -65,6 +65,31 @@ TEST(RotaryMixed, TablesOfIdsFarApartAreTrue) {
   EXPECT_LE(worst_of(rotary_mixed<float>({.head_dim = 8}, f.view(), ids.view()), f, ids), 0.5001);
 }
 
+TEST(RotaryMixed, ARowHasTheSameBitsInAnyTable) {
+  const Tensor<double> frequencies = rotary_mixed_frequencies({.head_dim = 16}, 1, 2);
+  Tensor<std::int64_t> many({40000, 2}), one({1, 2});
+  for (std::int64_t row = 0; row < many.size(0); ++row) {
+    many(row, 0) = row * 37 % 211 - 100;
+    many(row, 1) = row / 300 * 1000 - 5;
+  }
+  const RotationTable<float> table =
+      rotary_mixed<float>({.head_dim = 16}, frequencies.view(), many.view());
+  const RotationTable<double> wide =
+      rotary_mixed<double>({.head_dim = 16}, frequencies.view(), many.view());
+  for (const std::int64_t row : {0, 1, 63, 64, 16383, 16384, 39999}) {
+    for (const std::int64_t axis : {0, 1}) one(0, axis) = many(row, axis);
+    const RotationTable<float> alone =
+        rotary_mixed<float>({.head_dim = 16}, frequencies.view(), one.view());
+    const RotationTable<double> wide_alone =
+        rotary_mixed<double>({.head_dim = 16}, frequencies.view(), one.view());
+    for (std::int64_t k = 0; k < 8; ++k) {
+      EXPECT_EQ(alone.cos(0, 0, k), table.cos(0, row, k));
+      EXPECT_EQ(alone.sin(0, 0, k), table.sin(0, row, k));
+      EXPECT_EQ(wide_alone.sin(0, 0, k), wide.sin(0, row, k));
+    }
+  }
+}
+
 TEST(RotaryMixed, EveryHeadMayHaveALadderOfItsOwn) {
   const Tensor<double> f = random_frequencies(3, 1, 4);
   Tensor<std::int64_t> ids({13, 1});

@@ -1,6 +1,8 @@
 // xPos: printed factors, true tables of queries and keys, and scores by the distance.
 #include "sextant/schemes/rotated/xpos.h"
 
+#include <numeric>
+
 #include "schemes/rotated/rotation_checks.h"
 
 namespace sextant {
@@ -20,21 +22,21 @@ TEST(Xpos, FactorsAreAsPrinted) {
   }
 }
 
-TEST(Xpos, TablesOfQueriesAndKeysAreTrue) {
-  const std::vector<std::int64_t> positions = {0, 1, 63, 64, 65, 1000, 20000, 20001, 30000, -5};
-  const Xpos options{.head_dim = 32, .gamma = 0.5, .center = 512};
+// In units in the last place, of both tables in every so many rows.
+double worst_error(const Xpos& options, const std::vector<std::int64_t>& positions,
+                   std::size_t every = 1) {
   const RotationTable<float> table = xpos<float>(options, positions);
-  ASSERT_NE(table.keys, nullptr);
-  EXPECT_EQ(table.layout, RotaryLayout::interleaved);
-  EXPECT_EQ(table.keys->layout, RotaryLayout::interleaved);
-  const checks::Frequencies theta = checks::ladder(10000, 32);
+  const checks::Frequencies theta = checks::ladder(10000, options.head_dim);
   double worst = 0;
-  for (std::size_t i = 0; i < positions.size(); ++i) {
+  for (std::size_t i = 0; i < positions.size(); i += every) {
     const auto p = static_cast<double>(positions[i]);
     const auto row = static_cast<std::int64_t>(i);
-    for (std::int64_t k = 0; k < 16; ++k) {
-      const Real zeta = (Real(2.0 * static_cast<double>(k)) + Real(0.5) * 32) / (Real(1.5) * 32);
-      const Real rho = pow(zeta, (Real(p) - 512) / 512);
+    for (std::int64_t k = 0; k < options.head_dim / 2; ++k) {
+      const auto n = static_cast<double>(options.head_dim);
+      const Real gamma(options.gamma);
+      const Real zeta = (Real(2.0 * static_cast<double>(k)) + gamma * n) / ((gamma + 1) * n);
+      const Real rho =
+          pow(zeta, Real(p - static_cast<double>(options.center)) / Real(options.scale_base));
       const Real angle = Real(p) * theta[static_cast<std::size_t>(k)];
       worst = std::max({worst, (rho * sin(angle)).ulps_off(table.sin(row, k)),
                         (rho * cos(angle)).ulps_off(table.cos(row, k)),
@@ -42,7 +44,37 @@ TEST(Xpos, TablesOfQueriesAndKeysAreTrue) {
                         (cos(angle) / rho).ulps_off(table.keys->cos(row, k))});
     }
   }
-  EXPECT_LE(worst, 0.5001);
+  return worst;
+}
+
+TEST(Xpos, TablesOfQueriesAndKeysAreTrue) {
+  const RotationTable<float> table = xpos<float>({.head_dim = 32}, 1);
+  ASSERT_NE(table.keys, nullptr);
+  EXPECT_EQ(table.layout, RotaryLayout::interleaved);
+  EXPECT_EQ(table.keys->layout, RotaryLayout::interleaved);
+  const std::vector<std::int64_t> positions = {0,    1,     63,    64,    65, 512,
+                                               1000, 20000, 20001, 30000, -5, -4000};
+  EXPECT_LE(worst_error({.head_dim = 32, .gamma = 0.5, .center = 512}, positions), 0.5001);
+}
+
+TEST(Xpos, LongTablesAreTrue) {
+  std::vector<std::int64_t> positions(70000);  // more blocks than one chain of products has
+  std::iota(positions.begin(), positions.end(), -35000);
+  EXPECT_LE(worst_error({.head_dim = 2}, positions, 97), 0.5001);
+}
+
+TEST(Xpos, DecaysWithinAFewPositions) {
+  // 18 powers of two a position: 64 positions are beyond the range of float64.
+  const std::vector<std::int64_t> positions = {0, 1, 2, 3, 4, 5, 6};
+  EXPECT_LE(worst_error({.head_dim = 4, .scale_base = 0.1, .center = 3}, positions), 0.5001);
+  // One power of two a position: products of powers would lose their lower halves.
+  const RotationTable<double> wide =
+      xpos<double>({.head_dim = 2, .scale_base = 1.0, .gamma = 1, .center = 900}, 1800);
+  for (const std::int64_t row : {0, 300, 899, 901, 1400, 1799}) {
+    const Real rho = pow(Real(0.5), Real(static_cast<double>(row - 900)));
+    EXPECT_LE((rho * cos(Real(static_cast<double>(row)))).ulps_off(wide.cos(row, 0)), 2);
+    EXPECT_LE((cos(Real(static_cast<double>(row))) / rho).ulps_off(wide.keys->cos(row, 0)), 2);
+  }
 }
 
 TEST(Xpos, ScoresDependOnTheDistanceOnlyWhateverTheCenter) {
