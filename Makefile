@@ -230,13 +230,17 @@ bench-gate:      ## fail where attention or training became over 3 % slower than
 	@scripts/setup.sh build
 	$(SYSTEM_PYTHON) -B bench/gate.py $(GATE)
 
-bench-peers:     ## attention, training and Python compared with PyTorch, ONNX Runtime, OpenVINO and oneDNN, installed in build/peers
+bench-peers:     ## attention, training and Python compared with PyTorch, ONNX Runtime, OpenVINO, oneDNN, llama.cpp and dlib, installed in build/peers
 	@scripts/setup.sh peers
-	cmake --preset release
-	cmake --build --preset release --target bench_attention bench_training
-	cmake --build --preset release --target peer_onednn || echo "bench-peers: without oneDNN"
 	@test -x build/peers/venv/bin/python || $(SYSTEM_PYTHON) -m venv build/peers/venv
 	build/peers/venv/bin/pip install --quiet -r bench/peers/requirements.txt
+	@test -e build/peers/dlib || { mkdir -p build/peers/archive && \
+	  build/peers/venv/bin/pip download --quiet --no-deps --no-binary dlib --dest build/peers/archive dlib==20.0.0 && \
+	  tar -xzf build/peers/archive/dlib-*.tar.gz -C build/peers/archive && mv build/peers/archive/dlib-*/ build/peers/dlib; }
+	cmake --preset release -DSEXTANT_DLIB=$(CURDIR)/build/peers/dlib
+	cmake --build --preset release --target bench_attention bench_training
+	cmake --build --preset release --target peer_onednn || echo "bench-peers: without oneDNN"
+	cmake --build --preset release --target peer_dlib || echo "bench-peers: without dlib"
 	@rm -rf build/peers/wheels
 	build/peers/venv/bin/pip wheel --quiet --no-deps -w build/peers/wheels . torch==$$(build/peers/venv/bin/pip show torch | sed -n 's/^Version: //p') onnxruntime openvino -c bench/peers/requirements.txt
 	build/peers/venv/bin/pip install --quiet --force-reinstall --no-deps build/peers/wheels/sextant-*.whl

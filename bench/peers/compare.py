@@ -21,7 +21,8 @@ PINNED = {"OMP_PROC_BIND": "true", "OMP_PLACES": "cores"}
 SCRIPTS = (("PyTorch", "torch", ["torch_peer.py"], PINNED),
            ("ONNX Runtime", "onnxruntime, onnx", ["onnx_peer.py"], {}),
            ("ONNX Runtime daz", "onnxruntime, onnx", ["onnx_peer.py", "--daz"], {}),
-           ("OpenVINO", "openvino", ["openvino_peer.py"], {}))
+           ("OpenVINO", "openvino", ["openvino_peer.py"], {}),
+           ("llama.cpp", "xllamacpp", ["ggml_peer.py"], {}))
 
 
 class Peer:

@@ -1,4 +1,4 @@
-"""Trains each case by us and by PyTorch in turns, within the same minute, and prints the table of ratios."""
+"""Trains each case by us, by PyTorch and a small one by dlib in turns, within the same minute, and prints the table of ratios."""
 
 import json
 import os
@@ -70,6 +70,9 @@ def start(options, case, threads):
         if how in options.ways:
             request = json.dumps({"case": case, "threads": threads, "how": how})
             contenders.append(Contender(name, [sys.executable, str(HERE / "torch_training.py")], request, KEPT))
+    if case["name"] == "characters" and (options.bench / "peer_dlib").exists():
+        request = json.dumps({"case": case, "threads": threads, "quick": options.quick})
+        contenders.append(Contender("dlib", [str(options.bench / "peer_dlib")], request, KEPT))
     return contenders
 
 
@@ -88,7 +91,8 @@ def measure(options, case, threads):
     ours = contenders[0]
     if ours.why is not None or not ours.seconds:
         return []
-    if any(one.about.get("parameters", ours.about["parameters"]) != ours.about["parameters"] for one in contenders):
+    same = [one for one in contenders if one.name != "dlib"]  # its norms have one number for all channels
+    if any(one.about.get("parameters", ours.about["parameters"]) != ours.about["parameters"] for one in same):
         print(f"{case['name']}: the models have different numbers of parameters", file=sys.stderr)
     peak = max(answer["peak"] for answer in ours.answers)
     return [row(one, ours, case, threads, peak) for one in contenders if one.why is None and one.seconds]

@@ -91,7 +91,7 @@ class Model(nn.Module):
         self.embedding = nn.Embedding(case["vocabulary"], self.width)
         nn.init.normal_(self.embedding.weight, std=self.width ** -0.5)
         table = sinusoidal(case["length"], self.width)
-        if self.pairs:
+        if case["positions"] == "sinusoidal":
             self.register_buffer("positions", table)
         else:
             self.positions = nn.Parameter(0.02 * torch.randn_like(table))

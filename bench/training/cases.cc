@@ -26,6 +26,19 @@ TransformerConfig config_of(ModelKind kind) {
   return config;
 }
 
+// As a first lesson in language models would have it.
+TransformerConfig characters() {
+  TransformerConfig config = config_of(ModelKind::causal);
+  config.vocabulary = 96;
+  config.width = 128;
+  config.heads = 4;
+  config.layers = 4;
+  config.ffn_width = 512;
+  config.schemes = {"sinusoidal"};
+  config.length = 128;
+  return config;
+}
+
 // Lengths as sentences have them: log-normal. The Shakespeare pairs have a median of 9 words and a
 // deviation of 0.66 of the logarithm; pieces of words are more by a half.
 std::vector<Lengths> uneven_pairs(std::int64_t pairs, std::int64_t longest, NumpyRandom& random) {
@@ -73,6 +86,8 @@ std::vector<TrainingCase> training_cases(bool quick) {
     cases.push_back({"translator" + behind, config_of(ModelKind::translator), dropout, {even}});
     cases.push_back({"uneven" + behind, config_of(ModelKind::translator), dropout, uneven});
   }
+  const std::vector<Lengths> lines(static_cast<std::size_t>(16 / part), {0, 128});
+  cases.push_back({"characters", characters(), 0, {lines}});
   return cases;
 }
 
@@ -121,6 +136,7 @@ Json to_json(const TrainingCase& test) {
           {"layers", test.config.layers},
           {"hidden", test.config.ffn_width},
           {"length", test.config.length},
+          {"positions", test.config.schemes.front().scheme},
           {"dropout", test.dropout},
           {"batches", batches}};
 }
