@@ -105,6 +105,9 @@ struct TermNeeds {
   // True: part of the logits, added before the softcap; false: a bias, added after it.
   bool before_softcap = false;
   bool q = false, k = false;  // it reads rows of queries, of keys; not of keys in whole rows
+  // Whether a term before the softcap depends on which key is on a query's diagonal, so that a call
+  // with q_len != k_len has to say which.
+  bool diagonal = true;
   TermTiles tiles = TermTiles::any;
   std::int64_t scratch = 0, scratch_per_key = 0;  // numbers in a tile; the second only in rows
   std::int64_t parameters = 0;                    // learned numbers; the term defines their order

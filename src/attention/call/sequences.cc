@@ -65,8 +65,9 @@ void align(std::string_view function, const AttentionOptionsOf<M>& options, Atte
     refuse(function, "query_offsets", "must be given with causal at_offsets, got none");
   }
   const bool measures = options.bias || options.rotation;
+  const ScoreTerm* term = logit_term_of(options);
   const bool counts = options.window.left >= 0 || options.window.right >= 0 ||
-                      (measures && !a.by_ids) || logit_term_of(options) != nullptr;
+                      (measures && !a.by_ids) || (term != nullptr && term->needs().diagonal);
   if (options.causal || has_offsets || !counts) return;
   for (std::int64_t n = 0; n < a.segment_count(); ++n) {  // equal in all batch rows
     const Sequence at = a.sequence(n);

@@ -9,6 +9,7 @@
 #include "kernels/attention/bias_rows.h"
 #include "kernels/attention/geometry.h"
 #include "schemes/content/decomposed_axis.h"
+#include "schemes/content/decomposed_tokens.h"
 #include "schemes/content/relative_vectors.h"
 #include "schemes/definition.h"
 #include "schemes/indexed/grid_bias.h"
@@ -30,7 +31,14 @@ inline constexpr auto kFields<Decomposed2d> = std::tuple{
           "rows of patches; auto: the fewest that contain the largest id"),
     field(&Decomposed2d::columns, "columns", kDecomposedSide,
           "columns of patches; auto: the fewest that contain the largest id, a square if rows is "
-          "auto too")};
+          "auto too"),
+    field(&Decomposed2d::pooling, "pooling", kDecomposedSide,
+          "keys are pooled to (rows / pooling) x (columns / pooling) patches; they are then other "
+          "tokens than the queries")
+        .with_condition("divides rows and columns"),
+    field(&Decomposed2d::query_pooling, "query_pooling", kDecomposedSide,
+          "the same for queries, whose grid the positions then are of")
+        .with_condition("1 if pooling is greater")};
 template <>
 inline constexpr auto kFields<DecomposedTables> = std::tuple{
     field(&DecomposedTables::per_head, "per_head", "tables per head; no: for all heads")};
@@ -47,13 +55,18 @@ namespace {
 using kernels::kQueryBlock;
 using schemes_detail::DecomposedAxis, schemes_detail::Grid, schemes_detail::kDecomposed;
 
+// A whole image: with rows and columns.
+schemes_detail::AxisPatches patches_of(const Decomposed2d& image, std::int64_t side) {
+  return {.side = side, .query_step = image.query_pooling, .key_step = image.pooling};
+}
+
 class Decomposed2dTerm final : public ScoreTerm {
  public:
-  Decomposed2dTerm(const Grid& grid, std::vector<std::int64_t> ids,
+  Decomposed2dTerm(const Decomposed2d& image, std::span<const std::int64_t> ids,
                    const Decomposed2dWeights& weights)
-      : ids_(std::move(ids)),
-        rows_(grid.rows, "row_table", weights.row_table),
-        columns_(grid.columns, "column_table", weights.column_table) {}
+      : rows_(patches_of(image, *image.rows), "row_table", weights.row_table),
+        columns_(patches_of(image, *image.columns), "column_table", weights.column_table),
+        tokens_(rows_, columns_, ids) {}
 
   void check(const CallExtents& call) const override {
     for (const DecomposedAxis* axis : {&rows_, &columns_}) {
@@ -64,12 +77,12 @@ class Decomposed2dTerm final : public ScoreTerm {
                                      " channels, got " + axis->table().shape().to_string());
       }
     }
-    schemes_detail::check_tokens(kDecomposed, "positions", static_cast<std::int64_t>(ids_.size()),
-                                 call);
+    tokens_.check(call);
   }
   TermNeeds needs() const override {
     return {.before_softcap = true,
             .q = true,
+            .diagonal = !tokens_.are_pooled(),
             .scratch = kQueryBlock * (rows_.padded() + columns_.padded()) +
                        kQueryBlock * kernels::padded_width(rows_.table().size(2)) +
                        std::max(rows_.room(), columns_.room()),
@@ -83,8 +96,8 @@ class Decomposed2dTerm final : public ScoreTerm {
       kernels::add_to_visible(rows, count, 1);
     };
     kernels::RowList<kernels::BiasRow, decltype(add)> list(add);
-    for_each_piece(tile, [&](std::int64_t i, std::int64_t j, std::int64_t keys, std::int64_t row,
-                             std::int64_t column) {
+    tokens_.for_each_piece(tile, [&](std::int64_t i, std::int64_t j, std::int64_t keys,
+                                     std::int64_t row, std::int64_t column) {
       float* to = tile.scores + i * tile.stride + j;
       const auto count = static_cast<std::int32_t>(keys);
       list.add({by_row + i * rows_.padded() + row, to, count, 0});
@@ -94,8 +107,8 @@ class Decomposed2dTerm final : public ScoreTerm {
   void add(const ScoreTile<double>& tile) const noexcept override {
     double *by_row = tile.scratch, *by_column = by_row + kQueryBlock * rows_.padded();
     multiply(tile, by_row, by_column);
-    for_each_piece(tile, [&](std::int64_t i, std::int64_t j, std::int64_t keys, std::int64_t row,
-                             std::int64_t column) {
+    tokens_.for_each_piece(tile, [&](std::int64_t i, std::int64_t j, std::int64_t keys,
+                                     std::int64_t row, std::int64_t column) {
       for (std::int64_t n = 0; n < keys; ++n) {
         tile.add(i, j + n,
                  by_row[i * rows_.padded() + row] + by_column[i * columns_.padded() + column + n]);
@@ -111,8 +124,8 @@ class Decomposed2dTerm final : public ScoreTerm {
       rows_.backward(tile, query, by_row, tile.parameters);
       columns_.backward(tile, query, by_column, tile.parameters + rows_.table().count());
     };
-    for_each_piece(tile, [&](std::int64_t i, std::int64_t j, std::int64_t keys, std::int64_t row,
-                             std::int64_t column) {
+    tokens_.for_each_piece(tile, [&](std::int64_t i, std::int64_t j, std::int64_t keys,
+                                     std::int64_t row, std::int64_t column) {
       if (i != last) {
         finish(last);
         std::fill_n(by_row, rows_.padded() + columns_.padded(), 0.0);
@@ -139,8 +152,8 @@ class Decomposed2dTerm final : public ScoreTerm {
     };
     clear(by_row, rows);
     clear(by_column, columns);
-    for_each_piece(tile, [&](std::int64_t i, std::int64_t j, std::int64_t keys, std::int64_t row,
-                             std::int64_t column) {
+    tokens_.for_each_piece(tile, [&](std::int64_t i, std::int64_t j, std::int64_t keys,
+                                     std::int64_t row, std::int64_t column) {
       const float* ds = tile.dscores + i * tile.stride + j;
       float sum = 0;
       for (std::int64_t n = 0; n < keys; ++n) {
@@ -162,8 +175,8 @@ class Decomposed2dTerm final : public ScoreTerm {
   std::pair<schemes_detail::Offsets, schemes_detail::Offsets> offsets_of(
       const ScoreRect& rect) const noexcept {
     auto rows = rows_.no_offsets(), columns = columns_.no_offsets();
-    for_each_piece(rect, [&](std::int64_t, std::int64_t, std::int64_t keys, std::int64_t row,
-                             std::int64_t column) {
+    tokens_.for_each_piece(rect, [&](std::int64_t, std::int64_t, std::int64_t keys,
+                                     std::int64_t row, std::int64_t column) {
       rows.add(row, row + 1);
       columns.add(column, column + keys);
     });
@@ -178,36 +191,38 @@ class Decomposed2dTerm final : public ScoreTerm {
     columns_.multiply(tile, columns, by_column);
   }
 
-  // piece(i, j, keys, row, column): query i and keys j, j + 1, ... of one row of the image have
-  // offsets row, and column, column + 1, ...; pairs with a token outside the image are left out.
-  template <class Piece>
-  void for_each_piece(const ScoreRect& tile, const Piece& piece) const noexcept {
-    const auto tokens = static_cast<std::int64_t>(ids_.size());
-    const std::int64_t width = columns_.side();
-    for (std::int64_t i = 0; i < tile.queries; ++i) {
-      const std::int64_t token = tile.diagonal_key(i);
-      if (token < 0 || token >= tokens) continue;  // no visible keys
-      const std::int64_t query = ids_[static_cast<std::size_t>(token)];
-      if (query < 0) continue;
-      const std::int64_t end = std::min(tile.keys, tokens - tile.first_key);
-      for (std::int64_t j = 0, next = 0; j < end; j = next) {
-        const std::int64_t* ids = ids_.data() + tile.first_key;
-        const std::int64_t key = ids[j], row_end = (key / width + 1) * width;
-        next = j + 1;
-        if (key < 0) continue;
-        while (next < end && ids[next] == ids[next - 1] + 1 && ids[next] < row_end) ++next;
-        piece(i, j, next - j, key / width - query / width + rows_.side() - 1,
-              key % width - query % width + width - 1);
-      }
-    }
-  }
-
-  std::vector<std::int64_t> ids_;
   DecomposedAxis rows_, columns_;
+  schemes_detail::DecomposedTokens tokens_;
 };
 
-// The grid of the ids that are patches.
-Grid patches_of(const Decomposed2d& options, std::span<const std::int64_t> ids) {
+void check_pooling(const char* name, std::int64_t pooling, const Decomposed2d& image) {
+  for (const std::optional<std::int64_t> side : {image.rows, image.columns}) {
+    if (!side || *side % pooling == 0) continue;
+    throw Error(name, "must divide rows and columns, got " + std::to_string(pooling) + " for " +
+                          std::to_string(*side));
+  }
+}
+
+// The options with the rows and columns of the image whose queries have the ids 0 .. cells - 1.
+Decomposed2d image_of(Decomposed2d image, std::int64_t cells) {
+  const std::int64_t step = image.query_pooling;
+  if (step > 1 && image.pooling > 1) {
+    throw Error("decomposed_2d.query_pooling", "must be 1 with a pooling of " +
+                                                   std::to_string(image.pooling) + ", got " +
+                                                   std::to_string(step));
+  }
+  check_pooling("decomposed_2d.query_pooling", step, image);
+  const auto queries = [&](std::optional<std::int64_t> side) { return side ? *side / step : side; };
+  const Grid grid =
+      schemes_detail::grid_of(kDecomposed, queries(image.rows), queries(image.columns), cells, 1);
+  image.rows = grid.rows * step;
+  image.columns = grid.columns * step;
+  check_range(kDecomposedSide, "decomposed_2d.rows", *image.rows);
+  check_range(kDecomposedSide, "decomposed_2d.columns", *image.columns);
+  check_pooling("decomposed_2d.pooling", image.pooling, image);
+  return image;
+}
+Decomposed2d image_of(const Decomposed2d& options, std::span<const std::int64_t> ids) {
   std::int64_t cells = 0;
   for (const std::int64_t id : ids) {
     if (id < -1) {
@@ -216,10 +231,7 @@ Grid patches_of(const Decomposed2d& options, std::span<const std::int64_t> ids) 
     }
     cells = std::max(cells, id + 1);
   }
-  const Grid grid = schemes_detail::grid_of(kDecomposed, options.rows, options.columns, cells, 1);
-  check_range(kDecomposedSide, "decomposed_2d.rows", grid.rows);
-  check_range(kDecomposedSide, "decomposed_2d.columns", grid.columns);
-  return grid;
+  return image_of(options, cells);
 }
 
 }  // namespace
@@ -228,9 +240,8 @@ std::shared_ptr<const ScoreTerm> decomposed_2d(const Decomposed2d& options,
                                                const Decomposed2dWeights& weights,
                                                std::span<const std::int64_t> positions) {
   check_fields(kDecomposed, options);
-  std::vector<std::int64_t> ids = schemes_detail::checked_ids(kDecomposed, positions);
-  const Grid grid = patches_of(options, ids);
-  return std::make_shared<const Decomposed2dTerm>(grid, std::move(ids), weights);
+  const std::vector<std::int64_t> ids = schemes_detail::checked_ids(kDecomposed, positions);
+  return std::make_shared<const Decomposed2dTerm>(image_of(options, ids), ids, weights);
 }
 
 Decomposed2dWeights decomposed_2d_backward(const Decomposed2dWeights& weights,
@@ -249,10 +260,7 @@ namespace {
 
 using OfImage = Given<Decomposed2d, DecomposedTables>;
 
-Decomposed2d image_of(const OfImage& of) {
-  const Grid grid = patches_of(of, of.ids());
-  return {grid.rows, grid.columns};
-}
+Decomposed2d image_of(const OfImage& of) { return sextant::image_of(of, of.ids()); }
 
 constexpr Definition<Decomposed2dWeights, Decomposed2d, DecomposedTables> kDefinition = {
     .name = "decomposed_2d",
@@ -284,12 +292,14 @@ constexpr Definition<Decomposed2dWeights, Decomposed2d, DecomposedTables> kDefin
                    auto gradient) { return decomposed_2d_backward(weights, gradient); },
     .length_class =
         [](const OfImage& of, std::int64_t length) {
-          return schemes_detail::class_of_grid(kDecomposed, of.rows, of.columns, length, 1);
+          const Decomposed2d image = sextant::image_of(of, length);
+          return schemes_detail::class_of_grid(kDecomposed, image.rows, image.columns, 0, 1);
         },
     .max_length =
         [](const OfImage& of) {
           const Decomposed2d image = image_of(of);
-          return *image.rows * *image.columns;
+          const std::int64_t step = image.pooling * image.query_pooling;  // the smaller grid
+          return (*image.rows / step) * (*image.columns / step);
         },
 };
 

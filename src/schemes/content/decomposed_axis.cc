@@ -10,11 +10,15 @@ namespace sextant::schemes_detail {
 
 using kernels::kQueryBlock, kernels::kQueryGroup, kernels::padded_width;
 
-DecomposedAxis::DecomposedAxis(std::int64_t side, std::string_view name,
+DecomposedAxis::DecomposedAxis(const AxisPatches& patches, std::string_view name,
                                const Tensor<double>& weights)
-    : side_(side),
-      table_(table_of(kDecomposed, name, weights, 2 * side - 1)),
+    : patches_(patches),
+      table_(table_of(kDecomposed, name, weights, 2 * patches.side - 1)),
       columns_({table_.size(0), table_.size(2), padded()}) {
+  const std::int64_t step = patches.key_step, last = 2 * (keys() - 1);
+  for (std::int64_t remainder = 0; remainder < step; ++remainder) {
+    for (std::int64_t n = last; n >= 0; --n) rows_.push_back(remainder + n * step);
+  }
   for (std::int64_t h = 0; h < table_.size(0); ++h) {
     for (std::int64_t n = 0; n < offsets(); ++n) {
       for (std::int64_t c = 0; c < table_.size(2); ++c) {

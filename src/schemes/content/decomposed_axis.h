@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "kernels/attention/geometry.h"
 #include "sextant/core/tensor.h"
@@ -13,8 +14,13 @@ namespace sextant::schemes_detail {
 
 inline constexpr const char* kDecomposed = "decomposed_2d";
 
-// Offsets [begin, end) of those in a table. An offset is that of a key from a query: key - query +
-// side - 1.
+// The patches of an axis that have a query or a key: every query_step-th and every key_step-th of
+// `side` patches. One of the steps is 1, both divide `side`.
+struct AxisPatches {
+  std::int64_t side, query_step = 1, key_step = 1;
+};
+
+// Offsets [begin, end) of those in a table.
 struct Offsets {
   std::int64_t begin, end;
 
@@ -26,16 +32,26 @@ struct Offsets {
   }
 };
 
+// Query y and key z of an axis have row query_step y - key_step z + key_step (keys - 1) of its
+// table (MViTv2's cal_rel_pos_spatial). Their offset is another number, which ascends by 1 from key
+// to key: origin(y) + z. With pooled keys, each remainder of a query's patch by key_step has its
+// own 2 keys - 1 offsets.
 class DecomposedAxis {
  public:
-  // weights: [2 side - 1, head_dim] or [heads, ...], by query - key. Throws Error for others.
-  DecomposedAxis(std::int64_t side, std::string_view name, const Tensor<double>& weights);
+  // weights: [2 side - 1, head_dim] or [heads, ...]. Throws Error for others.
+  DecomposedAxis(const AxisPatches& patches, std::string_view name, const Tensor<double>& weights);
 
-  std::int64_t side() const noexcept { return side_; }
+  std::int64_t queries() const noexcept { return patches_.side / patches_.query_step; }
+  std::int64_t keys() const noexcept { return patches_.side / patches_.key_step; }
+  // The offset of key 0 from query y.
+  std::int64_t origin(std::int64_t y) const noexcept {
+    const std::int64_t patch = patches_.query_step * y, step = patches_.key_step;
+    return patch % step * (2 * keys() - 1) + keys() - 1 - patch / step;
+  }
   const Tensor<double>& table() const noexcept {
     return table_;
-  }  // [heads or 1, offsets, head_dim]
-  std::int64_t offsets() const noexcept { return 2 * side_ - 1; }
+  }  // [heads or 1, 2 side - 1, head_dim]
+  std::int64_t offsets() const noexcept { return patches_.key_step * (2 * keys() - 1); }
   std::int64_t padded() const noexcept { return kernels::padded_width(offsets()); }
   Offsets no_offsets() const noexcept { return {offsets(), 0}; }
 
@@ -56,10 +72,11 @@ class DecomposedAxis {
  private:
   std::int64_t head(std::int64_t h) const noexcept { return table_.size(0) == 1 ? 0 : h; }
   const double* vector(std::int64_t h, std::int64_t offset) const noexcept {
-    return &table_(head(h), offsets() - 1 - offset, 0);
+    return &table_(head(h), rows_[static_cast<std::size_t>(offset)], 0);
   }
 
-  std::int64_t side_;
+  AxisPatches patches_;
+  std::vector<std::int64_t> rows_;  // of the table, by offset
   Tensor<double> table_;
   Tensor<float> columns_;  // [heads or 1, head_dim, padded]: offsets in lanes
 };
