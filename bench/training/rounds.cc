@@ -5,6 +5,7 @@
 #include <chrono>
 #include <utility>
 
+#include "sextant/core/error.h"
 #include "sextant/training/adamw.h"
 #include "support/peak.h"
 #include "training/parts.h"
@@ -50,6 +51,9 @@ class ModelRounds : public Rounds {
       const double spent = part_seconds()[i] - before[i];
       parts[kPartNames[i]] = spent;
       rest -= spent;
+    }
+    if (parts["norms"] == 0) {
+      throw Error("parts", "have no clock: callers of layers/ops.h are compiled together with it");
     }
     parts["optimiser"] = optimiser_seconds_;
     parts["rest"] = rest;
