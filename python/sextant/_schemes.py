@@ -383,6 +383,8 @@ def decomposed_2d(
     *,
     rows: int | None = None,
     columns: int | None = None,
+    pooling: int = 1,
+    query_pooling: int = 1,
     per_head: bool = False,
     seed: int = 0,
     weights: Mapping[str, Array] | None = None,
@@ -404,6 +406,9 @@ def decomposed_2d(
         rows (1 .. 4096; None: auto): rows of patches; auto: the fewest that contain the largest id
         columns (1 .. 4096; None: auto): columns of patches; auto: the fewest that contain the
             largest id, a square if rows is auto too
+        pooling (1 .. 4096): keys are pooled to (rows / pooling) x (columns / pooling) patches; they
+            are then other tokens than the queries
+        query_pooling (1 .. 4096): the same for queries, whose grid the positions then are of
         per_head (True | False): tables per head; no: for all heads
         seed (0 .. 2^32 - 1): seed of the initial weights
         weights: arrays by name; None: the initial ones. row_table [2 rows - 1, head_dim], or
@@ -422,7 +427,7 @@ def decomposed_2d(
     Source:
         Li et al. 2022, 2112.01526; Kirillov et al. 2023, 2304.02643
     """
-    return cast("_core.ScoreTerm", _core.make("decomposed_2d", positions, {"heads": heads, "head_dim": head_dim}, {"rows": rows, "columns": columns, "per_head": per_head, "seed": seed}, weights, 'float32', None))
+    return cast("_core.ScoreTerm", _core.make("decomposed_2d", positions, {"heads": heads, "head_dim": head_dim}, {"rows": rows, "columns": columns, "pooling": pooling, "query_pooling": query_pooling, "per_head": per_head, "seed": seed}, weights, 'float32', None))
 
 
 def document_mask(

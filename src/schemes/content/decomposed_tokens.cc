@@ -39,11 +39,10 @@ void DecomposedTokens::check(const CallExtents& call) const {
     }
     if (at.k_len > keys) {
       throw Error(std::string(kDecomposed) + ".pooling",
-                  "must leave keys for the call's " + std::to_string(at.k_len) + ", got " +
-                      std::to_string(keys) + ": " + std::to_string(keys - patches) +
-                      " outside the image as the positions begin, and " +
-                      std::to_string(key_rows_) + " x " + std::to_string(key_columns_) +
-                      " patches");
+                  "must leave one for each of the " + std::to_string(at.k_len) +
+                      " keys of the call, got " + std::to_string(key_rows_) + " x " +
+                      std::to_string(key_columns_) + " patches and " +
+                      std::to_string(keys - patches) + " outside the image");
     }
   }
 }
