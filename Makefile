@@ -236,7 +236,8 @@ bench-peers:     ## attention, training and Python compared with PyTorch, ONNX R
 	build/peers/venv/bin/pip install --quiet -r bench/peers/requirements.txt
 	@test -e build/peers/dlib || { mkdir -p build/peers/archive && \
 	  build/peers/venv/bin/pip download --quiet --no-deps --no-binary dlib --dest build/peers/archive dlib==20.0.0 && \
-	  tar -xzf build/peers/archive/dlib-*.tar.gz -C build/peers/archive && mv build/peers/archive/dlib-*/ build/peers/dlib; }
+	  tar -xzf build/peers/archive/dlib-*.tar.gz -C build/peers/archive && mv build/peers/archive/dlib-*/ build/peers/dlib; } || true
+	@rm -f build/release/bench/peer_*
 	cmake --preset release -DSEXTANT_DLIB=$(CURDIR)/build/peers/dlib
 	cmake --build --preset release --target bench_attention bench_training
 	cmake --build --preset release --target peer_onednn || echo "bench-peers: without oneDNN"

@@ -1,4 +1,4 @@
-"""Trains each case by us, by PyTorch and a small one by dlib in turns, within the same minute, and prints the table of ratios."""
+"""Trains each case by us and by PyTorch, and the small one by dlib too, in turns, within the same minute, and prints the table of ratios."""
 
 import json
 import os
@@ -72,7 +72,8 @@ def start(options, case, threads):
             contenders.append(Contender(name, [sys.executable, str(HERE / "torch_training.py")], request, KEPT))
     if case["name"] == "characters" and (options.bench / "peer_dlib").exists():
         request = json.dumps({"case": case, "threads": threads, "quick": options.quick})
-        contenders.append(Contender("dlib", [str(options.bench / "peer_dlib")], request, KEPT))
+        environment = {**KEPT, "DLIB_NUM_THREADS": str(threads)}
+        contenders.append(Contender("dlib", [str(options.bench / "peer_dlib")], request, environment))
     return contenders
 
 
@@ -153,7 +154,7 @@ def compare(options):
             sys.exit("--cases: no case of training holds that; there are " + ", ".join(case["name"] for case in known))
         return
     if subprocess.run([sys.executable, "-c", "import torch"], capture_output=True).returncode != 0:
-        print("PyTorch is not here: our figures only", file=sys.stderr)
+        print("PyTorch is not here: without its figures", file=sys.stderr)
         options.ways = []
     rows = []
     for number, case in enumerate(cases, 1):

@@ -98,10 +98,14 @@ class Attention:
         ggml.ggml_free(self.context)
 
 
+def needs_mask(case):
+    return bool(case["causal"] and case["queries"] > 1 or case["window"] or case["bias"])
+
+
 def mask_of(case):
     """[1, 1, queries, keys] float16, or none: 0 or the distance where a key is visible."""
     n, m = case["queries"], case["keys"]
-    if not (case["causal"] and n > 1 or case["window"] or case["bias"]):
+    if not needs_mask(case):
         return None
     distance = numpy.arange(m)[None, :] - numpy.arange(n)[:, None] - (m - n)
     hidden = (distance > 0) & bool(case["causal"])
@@ -116,7 +120,7 @@ def measure_case(case, threads, rows):
         return rows.skip("llama.cpp", f"has no {case['kind']} like ours")
     if case["bias"] not in ("", "slopes"):
         return rows.skip("llama.cpp", "has no such bias")
-    if case["queries"] * case["keys"] > 2**26:
+    if needs_mask(case) and case["queries"] * case["keys"] > 2**26:
         return rows.skip("llama.cpp", "its mask would take more than 128 MiB")
 
     def use():

@@ -26,7 +26,7 @@ TransformerConfig config_of(ModelKind kind) {
   return config;
 }
 
-// As a first lesson in language models would have it.
+// Returns a model as small as that of a first lesson.
 TransformerConfig characters() {
   TransformerConfig config = config_of(ModelKind::causal);
   config.vocabulary = 96;

@@ -408,7 +408,7 @@ def decomposed_2d(
             largest id, a square if rows is auto too
         pooling (1 .. 4096): keys are pooled to (rows / pooling) x (columns / pooling) patches; they
             are then other tokens than the queries
-        query_pooling (1 .. 4096): the same for queries, whose grid the positions then are of
+        query_pooling (1 .. 4096): queries are pooled likewise; positions are then ids in their grid
         per_head (True | False): tables per head; no: for all heads
         seed (0 .. 2^32 - 1): seed of the initial weights
         weights: arrays by name; None: the initial ones. row_table [2 rows - 1, head_dim], or

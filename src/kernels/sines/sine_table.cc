@@ -34,6 +34,9 @@ constexpr std::int64_t kListedTaskRows = 64;
 // last place of 2^-35.
 constexpr double kCancelled = 0x1p-15;
 constexpr double kCancelledFloat64 = 0x1p-35;
+// Of numbers that are multiplied before they are rounded to float32, which may double the error in
+// units of the last place.
+constexpr double kCancelledNarrow = 0x1p-14;
 
 // The smallest one that is at least |scale|; 0 for 0.
 double power_of_two_from(double scale) noexcept {
@@ -59,7 +62,9 @@ class RowWriter {
         row_stride_(row_stride),
         exact_(is_exact<T>(table)),
         stream_(stream),
-        threshold_(power_of_two_from(table.scale) * (exact_ ? kCancelledFloat64 : kCancelled)),
+        threshold_(power_of_two_from(table.scale) * (exact_         ? kCancelledFloat64
+                                                     : table.narrow ? kCancelledNarrow
+                                                                    : kCancelled)),
         anchors_(Tensor<double>::uninitialized({8, static_cast<std::int64_t>(chunk.padded())})),
         guard_(Tensor<double>::uninitialized({static_cast<std::int64_t>(chunk.padded())})),
         values_(Tensor<double>::uninitialized({static_cast<std::int64_t>(chunk.padded())})),

@@ -18,7 +18,7 @@ struct Turns {
   static constexpr std::int64_t kMaxExponent = 64;
 };
 
-// From radians per position, >= 0 and at most 2^64.
+// From radians per position, >= 0 and at most 2^64; from radians up to 2^118 for position 1 alone.
 Turns turns_of(const WideFloat& radians_per_position) noexcept;
 
 struct SineAndCosine {

@@ -37,7 +37,7 @@ inline constexpr auto kFields<Decomposed2d> = std::tuple{
           "tokens than the queries")
         .with_condition("divides rows and columns"),
     field(&Decomposed2d::query_pooling, "query_pooling", kDecomposedSide,
-          "the same for queries, whose grid the positions then are of")
+          "queries are pooled likewise; positions are then ids in their grid")
         .with_condition("1 if pooling is greater")};
 template <>
 inline constexpr auto kFields<DecomposedTables> = std::tuple{

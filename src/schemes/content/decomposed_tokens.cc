@@ -38,11 +38,10 @@ void DecomposedTokens::check(const CallExtents& call) const {
                       " queries of the call, got " + std::to_string(queries));
     }
     if (at.k_len > keys) {
-      throw Error(std::string(kDecomposed) + ".pooling",
-                  "must leave one for each of the " + std::to_string(at.k_len) +
-                      " keys of the call, got " + std::to_string(key_rows_) + " x " +
-                      std::to_string(key_columns_) + " patches and " +
-                      std::to_string(keys - patches) + " outside the image");
+      throw Error(kDecomposed, "must have a token for each of the " + std::to_string(at.k_len) +
+                                   " keys of the call, got " + std::to_string(key_rows_) + " x " +
+                                   std::to_string(key_columns_) + " patches and " +
+                                   std::to_string(keys - patches) + " outside the image");
     }
   }
 }

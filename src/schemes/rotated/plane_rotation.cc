@@ -17,14 +17,14 @@
 #include "kernels/sines/sine_table.h"
 #include "kernels/sines/turns.h"
 #include "schemes/indexed/distinct_ids.h"
+#include "schemes/rotated/axis_angles.h"
 #include "sextant/core/parallel.h"
 
 namespace sextant {
 namespace {
 
-constexpr std::int64_t kRows = std::int64_t{1} << 14;  // whose angles are kept at a time
 constexpr std::int64_t kTaskRows = 64;
-constexpr std::int64_t kBlock = 64;  // ids that share an exact row
+constexpr std::size_t kKept = std::size_t{1} << 23;  // numbers of angles at a time, about
 
 using Frequencies = std::span<const double>;
 
@@ -34,77 +34,7 @@ DistinctIds ids_of(View<const std::int64_t> ids, std::int64_t axis) {
   return DistinctIds(std::move(of_axis));
 }
 
-std::size_t columns_of(Frequencies frequencies) {
-  return (frequencies.size() + kernels::kColumnPadding - 1) / kernels::kColumnPadding *
-         kernels::kColumnPadding;
-}
-
-// Aligned, as the kernels need them.
-Tensor<double> new_rows(std::size_t rows, std::size_t width) {
-  return Tensor<double>::uninitialized(
-      {static_cast<std::int64_t>(rows), static_cast<std::int64_t>(width)});
-}
-
-// Makes the exact rows (kernels/sines/angle_addition.h) of one axis: of multiples of 64, plus those
-// of 0 .. 63, so that the row of an id is the same whichever others occur.
-class AxisAngles {
- public:
-  explicit AxisAngles(Frequencies frequencies)
-      : frequencies_(frequencies),
-        columns_(columns_of(frequencies)),
-        steps_(new_rows(kBlock, stride())) {
-    for (const double frequency : frequencies) {
-      turns_.push_back(kernels::turns_of(WideFloat(std::fabs(frequency))));
-    }
-    fill(0, false, steps_.data());
-    fill(1, false, steps_.data() + stride());
-    for (std::size_t i = 2; i < kBlock; ++i) {
-      double* row = steps_.data() + i * stride();
-      kernels::add_angles_exactly(row - stride(), steps_.data() + stride(), row, columns_);
-    }
-  }
-
-  // Rows of the ids; `kept`: all four parts or the two rounded ones; `cosines`: columns show
-  // cosines instead of sines.
-  Tensor<double> rows(const DistinctIds& ids, std::size_t kept, bool cosines) const {
-    Tensor<double> made = new_rows(static_cast<std::size_t>(ids.count), kept * columns_);
-    Tensor<double> start = new_rows(1, stride()), row = new_rows(1, stride());
-    for (std::int64_t i = 0; i < ids.count; ++i) {
-      const std::int64_t id = ids[i];
-      if (i == 0 || id >> 6 != ids[i - 1] >> 6) fill(id >> 6 << 6, cosines, start.data());
-      kernels::add_angles_exactly(start.data(),
-                                  steps_.data() + static_cast<std::size_t>(id & 63) * stride(),
-                                  row.data(), columns_);
-      std::copy_n(row.data(), kept * columns_,
-                  made.data() + static_cast<std::size_t>(i) * kept * columns_);
-    }
-    return made;
-  }
-
- private:
-  std::size_t stride() const { return 4 * columns_; }
-  void fill(std::int64_t id, bool cosines, double* row) const {
-    std::fill_n(row, stride(), 0.0);
-    std::fill_n(row + columns_, columns_, 1.0);
-    for (std::size_t k = 0; k < frequencies_.size(); ++k) {
-      kernels::SineAndCosine value{{0, 0}, {1, 0}};
-      if (id != 0) value = kernels::sine_and_cosine(turns_[k], id);
-      if (frequencies_[k] < 0) value.sin = -value.sin;
-      if (cosines) value = {value.cos, -value.sin};
-      row[k] = value.sin.hi;
-      row[columns_ + k] = value.cos.hi;
-      row[2 * columns_ + k] = value.sin.lo;
-      row[3 * columns_ + k] = value.cos.lo;
-    }
-  }
-
-  Frequencies frequencies_;
-  std::size_t columns_;
-  std::vector<kernels::Turns> turns_;
-  Tensor<double> steps_;  // [64, 4 columns]
-};
-
-// What the rows of one table are made from.
+// Fills the tables of some rows of ids from the rows of both axes.
 template <Floating T>
 struct Plane {
   static constexpr bool kExact = std::is_same_v<T, double>;
@@ -115,13 +45,14 @@ struct Plane {
   Frequencies x, y;
   View<const std::int64_t> ids;
   DistinctIds x_ids = ids_of(ids, 0), y_ids = ids_of(ids, 1);
-  std::size_t columns = columns_of(x);
-  Tensor<double> guard, steps, sines, cosines;  // of columns, and [ids, parts, columns]
+  std::size_t columns;
+  const double* guard;                   // [columns]
+  Tensor<double> steps, sines, cosines;  // [ids, parts, columns]: of x; of y
 
   void fill(std::int64_t first, std::int64_t end, bool cosine, T* out) const {
     const auto pairs = static_cast<std::int64_t>(x.size());
     const Tensor<double>& anchors = cosine ? cosines : sines;
-    Tensor<double> values = new_rows(1, columns);
+    Tensor<double> values({static_cast<std::int64_t>(columns)});
     std::uint8_t cancelled[kTaskRows];
     for (std::int64_t row = first, count = 0; row < end; row += count) {
       const double* anchor = at(anchors, y_ids.index_of(ids(row, 1)));
@@ -129,12 +60,12 @@ struct Plane {
       count = run_at(row, end);
       if constexpr (std::is_same_v<T, float>) {
         kernels::float_sines_of_sums(
-            anchor, 1, at(steps, index), 0, static_cast<int>(count), {guard.data(), kCancelled},
+            anchor, 1, at(steps, index), 0, static_cast<int>(count), {guard, kCancelled},
             {out + row * pairs, pairs, kTaskRows, x.size(), false}, columns, cancelled);
       } else {
         for (std::int64_t i = 0; i < count; ++i) {
           cancelled[i] = (kExact ? kernels::sines_of_exact_sums : kernels::sines_of_sums)(
-              anchor, at(steps, index + i), {guard.data(), kCancelled}, values.data(), columns);
+              anchor, at(steps, index + i), {guard, kCancelled}, values.data(), columns);
           T* to = out + (row + i) * pairs;
           for (std::int64_t k = 0; k < pairs; ++k) to[k] = static_cast<T>(values.data()[k]);
         }
@@ -163,8 +94,7 @@ struct Plane {
         along_y(static_cast<double>(ids(row, 1)));
     for (std::size_t k = 0; k < x.size(); ++k) {
       // Numbers near the limit too: what is exact stays as it is.
-      if (guard.data()[k] != 0 || std::fabs(static_cast<double>(values[k])) > 2 * kCancelled)
-        continue;
+      if (guard[k] != 0 || std::fabs(static_cast<double>(values[k])) > 2 * kCancelled) continue;
       const WideFloat angle = WideFloat(x[k]) * along_x + WideFloat(y[k]) * along_y;
       const bool negative = angle.is_negative();
       const kernels::SineAndCosine exact =
@@ -181,17 +111,24 @@ void fill_plane(Frequencies x, Frequencies y, View<const std::int64_t> ids, T* c
                 int threads) {
   const AxisAngles along_x(x), along_y(y);
   const auto pairs = static_cast<std::int64_t>(x.size());
-  Tensor<double> guard = new_rows(1, columns_of(x));
-  for (std::size_t k = 0; k < columns_of(x); ++k) {
-    const bool turns = k < x.size() && (x[k] != 0 || y[k] != 0);
-    guard.data()[k] = turns ? 0 : kernels::kGuard;
+  Tensor<double> guard({static_cast<std::int64_t>(along_x.columns())});
+  for (std::int64_t k = 0; k < guard.count(); ++k) {
+    const bool turns = k < pairs && (x[k] != 0 || y[k] != 0);
+    guard(k) = turns ? 0 : kernels::kGuard;
   }
-  for (std::int64_t first = 0; first < ids.size(0); first += kRows) {
-    const std::int64_t rows = std::min(kRows, ids.size(0) - first);
-    Plane<T> plane{.x = x, .y = y, .ids = ids.narrow(0, first, rows), .guard = guard.clone()};
-    plane.steps = along_x.rows(plane.x_ids, Plane<T>::kParts, false);
-    plane.sines = along_y.rows(plane.y_ids, Plane<T>::kParts, false);
-    plane.cosines = along_y.rows(plane.y_ids, Plane<T>::kParts, true);
+  constexpr std::size_t kParts = Plane<T>::kParts;
+  const auto most = static_cast<std::int64_t>(
+      std::max<std::size_t>(kKept / (3 * kParts * along_x.columns()), kTaskRows));
+  for (std::int64_t first = 0; first < ids.size(0); first += most) {
+    const std::int64_t rows = std::min(most, ids.size(0) - first);
+    Plane<T> plane{.x = x,
+                   .y = y,
+                   .ids = ids.narrow(0, first, rows),
+                   .columns = along_x.columns(),
+                   .guard = guard.data()};
+    plane.steps = along_x.rows(plane.x_ids, kParts, threads);
+    plane.sines = along_y.rows(plane.y_ids, kParts, threads);
+    plane.cosines = along_y.cosines_of(plane.sines);
     parallel_for((rows + kTaskRows - 1) / kTaskRows, threads, [&](std::int64_t task) {
       check_interruption();
       const std::int64_t begin = task * kTaskRows, end = std::min(rows, begin + kTaskRows);

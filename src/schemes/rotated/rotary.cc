@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "core/arrays/each_dtype.h"
 #include "core/options/enum_names.h"
@@ -88,12 +87,12 @@ RotationTable<T> with_query_scale(const Rotary& options, const Rotation& rotatio
   RotationTable<T> queries = table.template with<T>(Tensor<T>::uninitialized(table.cos.shape()),
                                                     Tensor<T>::uninitialized(table.sin.shape()));
   for_each_wide_row<T>(
-      rotation, positions, [&](std::int64_t row, const double* sin, const double* cos) {
-        const std::vector<double> tau(
-            static_cast<std::size_t>(pairs),
-            query_scale_at(options.query_scale, positions[row], options.precision));
-        scale_row(sin, tau.data(), pairs, queries.sin.data() + row * pairs);
-        scale_row(cos, tau.data(), pairs, queries.cos.data() + row * pairs);
+      rotation, positions,
+      [&](std::int64_t row, const double* sin, const double* cos, double* tau) {
+        std::fill_n(tau, pairs,
+                    query_scale_at(options.query_scale, positions[row], options.precision));
+        scale_row(sin, tau, pairs, queries.sin.data() + row * pairs);
+        scale_row(cos, tau, pairs, queries.cos.data() + row * pairs);
       });
   queries.keys = std::make_shared<RotationTable<T>>(std::move(table));
   return queries;

@@ -45,6 +45,11 @@ struct Columns {
       frequencies.push_back(rotation.framework.empty() ? 0 : rotation.framework[pair]);
     }
   }
+  // Appends the cosines of all columns, which share their angles.
+  void add_cosines() {
+    const std::size_t count = columns.size();
+    for (std::size_t i = 0; i < count; ++i) columns.push_back({columns[i].frequency, true});
+  }
 };
 
 // `Rows` is Positions or std::span<const double>.
@@ -92,7 +97,7 @@ void fill_rotation_rows(const Rotation& rotation, std::span<const std::int32_t> 
                         const Positions& positions, T* out, bool narrow) {
   Columns columns;
   columns.add(rotation, which, false);
-  columns.add(rotation, which, true);
+  columns.add_cosines();
   fill_columns(rotation, columns, positions, out, narrow);
 }
 

@@ -24,8 +24,8 @@ void scale_row(const double* values, const double* factors, std::int64_t pairs, 
   }
 }
 
-// Calls use(row, sin, cos) for every row of a table of type T, with its sines and cosines in
-// float64, [pairs] each, from several threads.
+// Calls use(row, sin, cos, room) for every row of a table of type T, with its sines and cosines in
+// float64 and room for as many numbers, [pairs] each, from several threads.
 template <Floating T, class Use>
 void for_each_wide_row(const Rotation& rotation, const kernels::Positions& positions,
                        const Use& use) {
@@ -47,10 +47,11 @@ void for_each_wide_row(const Rotation& rotation, const kernels::Positions& posit
     fill_rotation_rows(rotation, all, block, wide.data(), !std::is_same_v<T, double>);
     parallel_for((block.count + kTaskRows - 1) / kTaskRows, rotation.threads,
                  [&](std::int64_t task) {
+                   std::vector<double> room(static_cast<std::size_t>(pairs));
                    const std::int64_t end = std::min(block.count, (task + 1) * kTaskRows);
                    for (std::int64_t row = task * kTaskRows; row < end; ++row) {
                      const double* sin = wide.data() + row * 2 * pairs;
-                     use(first + row, sin, sin + pairs);
+                     use(first + row, sin, sin + pairs, room.data());
                    }
                  });
   }

@@ -3,19 +3,17 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <memory>
-#include <numbers>
 #include <string>
 #include <type_traits>
 #include <utility>
 
-#include "core/numbers/double_double.h"
 #include "schemes/added/sinusoidal_positions.h"
 #include "schemes/definition.h"
 #include "schemes/rotated/rotation_fields.h"
 #include "schemes/rotated/rotation_generator.h"
 #include "schemes/rotated/scaled_rows.h"
+#include "schemes/rotated/xpos_powers.h"
 #include "sextant/core/error.h"
 #include "sextant/core/numbers.h"
 
@@ -35,8 +33,6 @@ namespace {
 
 using kernels::Positions;
 
-constexpr std::int64_t kBlock = 64;
-
 Rotation rotation_of(const Xpos& options) {
   Rotation rotation = rotation_from("xpos", options);
   set_frequencies(rotation);
@@ -53,100 +49,6 @@ std::vector<WideFloat> zeta_of(const Rotation& rotation, const Xpos& options) {
   }
   return zeta;
 }
-
-// rho and 1 / rho of offsets from the center, each as two factors: of the 64 offsets in a row that
-// it is in, counted from the center, and of its place there. Neither factor is further from 1 than
-// their product; each is off by half a unit in the last place.
-class Powers {
- public:
-  Powers(const std::vector<WideFloat>& zeta, double scale_base, const Positions& positions,
-         std::int64_t center)
-      : pairs_(zeta.size()), center_(center) {
-    std::int64_t largest = 0;
-    for (std::int64_t row = 0; row < positions.count; ++row) {
-      const std::int64_t size = std::abs(positions[row] - center);
-      if (blocks_.empty() || blocks_.back() != size / kBlock) blocks_.push_back(size / kBlock);
-      largest = std::max(largest, size);
-    }
-    std::sort(blocks_.begin(), blocks_.end());
-    blocks_.erase(std::unique(blocks_.begin(), blocks_.end()), blocks_.end());
-    steps_.resize(2 * kBlock * pairs_);
-    starts_.resize(2 * blocks_.size() * pairs_);
-    const WideFloat inverse = reciprocal(WideFloat(scale_base));
-    for (const WideFloat& one : zeta) rates_.push_back(log(one) * inverse);
-    // exp(-rate): pair 0 decays most. Halves of products are normal numbers up to 2^400.
-    const double most = std::fabs(rates_.front().to_double()) * static_cast<double>(largest);
-    const bool chained = most < 400 * std::numbers::ln2;
-    std::vector<DoubleDouble> up = powers_of(chained && largest > 0 ? 1 : 0);
-    for (const bool reverse : {false, true}) {
-      if (reverse) {
-        for (WideFloat& rate : rates_) rate = -rate;
-        for (DoubleDouble& power : up) power = sextant::reciprocal(power);
-      }
-      fill(reverse, chained, std::min(largest + 1, kBlock), up);
-    }
-  }
-
-  // The factors of rho, or of 1 / rho, of all pairs at a position.
-  std::pair<const double*, const double*> factors(std::int64_t position, bool reverse) const {
-    const std::int64_t offset = position - center_, size = std::abs(offset);
-    const bool inverse = reverse != (offset < 0);
-    const auto block = static_cast<std::size_t>(
-        std::lower_bound(blocks_.begin(), blocks_.end(), size / kBlock) - blocks_.begin());
-    const auto step = static_cast<std::size_t>(size % kBlock);
-    return {starts_.data() + (block + (inverse ? blocks_.size() : 0)) * pairs_,
-            steps_.data() + (step + (inverse ? kBlock : 0)) * pairs_};
-  }
-
- private:
-  // exp(n rate) of all pairs.
-  std::vector<DoubleDouble> powers_of(std::int64_t n) const {
-    std::vector<DoubleDouble> powers(pairs_, {1, 0});
-    for (std::size_t k = 0; k < pairs_ && n != 0; ++k) {
-      powers[k] = exp(rates_[k] * WideFloat(static_cast<double>(n))).to_double_double();
-    }
-    return powers;
-  }
-  static void multiply(std::vector<DoubleDouble>& by, const std::vector<DoubleDouble>& ratio) {
-    for (std::size_t k = 0; k < by.size(); ++k) by[k] = by[k] * ratio[k];
-  }
-  static void store(const std::vector<DoubleDouble>& powers, double* to) {
-    for (std::size_t k = 0; k < powers.size(); ++k) to[k] = powers[k].hi;
-  }
-
-  // chained: products of about 100 bits instead of exponentials; at most 64 for a step and 1024 for
-  // a start make 2^-86 of error.
-  void fill(bool reverse, bool chained, std::int64_t steps,
-            const std::vector<DoubleDouble>& ratio) {
-    constexpr std::size_t kChain = 1024;
-    std::vector<DoubleDouble> power(pairs_, {1, 0});
-    double* step = steps_.data() + (reverse ? kBlock * pairs_ : 0);
-    for (std::int64_t n = 0; n < steps; ++n, step += pairs_) {
-      if (n > 0 && chained) multiply(power, ratio);
-      if (n > 0 && !chained) power = powers_of(n);
-      store(power, step);
-    }
-    multiply(power, ratio);
-    const std::vector<DoubleDouble> block_ratio = power;  // of 64 steps, if there are blocks
-    double* start = starts_.data() + (reverse ? blocks_.size() * pairs_ : 0);
-    for (std::size_t i = 0; i < blocks_.size(); ++i, start += pairs_) {
-      const bool follows = i % kChain != 0 && blocks_[i] == blocks_[i - 1] + 1;
-      if (follows && chained) {
-        multiply(power, block_ratio);
-      } else {
-        power = powers_of(kBlock * blocks_[i]);
-      }
-      store(power, start);
-    }
-  }
-
-  std::size_t pairs_;
-  std::int64_t center_;
-  std::vector<std::int64_t> blocks_;
-  std::vector<WideFloat> rates_;
-  std::vector<double> steps_;   // [2, 64, pairs]
-  std::vector<double> starts_;  // [2, blocks, pairs]
-};
 
 // Powers of two that leave room for the cosines.
 template <Floating T>
@@ -194,20 +96,20 @@ void scale_as_frameworks(const Rotation& rotation, const Xpos& options, const Po
 }
 
 template <Floating T>
-void scale_exactly(const Rotation& rotation, const Powers& powers, const Positions& positions,
+void scale_exactly(const Rotation& rotation, const XposPowers& powers, const Positions& positions,
                    RotationTable<T>& queries, RotationTable<T>& keys) {
   const std::int64_t pairs = rotation.pairs();
-  for_each_wide_row<T>(rotation, positions,
-                       [&](std::int64_t row, const double* sin, const double* cos) {
-                         std::vector<double> power(static_cast<std::size_t>(pairs));
-                         for (const bool reverse : {false, true}) {
-                           RotationTable<T>& table = reverse ? keys : queries;
-                           const auto [start, step] = powers.factors(positions[row], reverse);
-                           for (std::int64_t k = 0; k < pairs; ++k) power[k] = start[k] * step[k];
-                           scale_row(sin, power.data(), pairs, table.sin.data() + row * pairs);
-                           scale_row(cos, power.data(), pairs, table.cos.data() + row * pairs);
-                         }
-                       });
+  for_each_wide_row<T>(
+      rotation, positions,
+      [&](std::int64_t row, const double* sin, const double* cos, double* factors) {
+        for (const bool reverse : {false, true}) {
+          RotationTable<T>& table = reverse ? keys : queries;
+          const auto [start, step] = powers.factors(positions[row], reverse);
+          for (std::int64_t k = 0; k < pairs; ++k) factors[k] = start[k] * step[k];
+          scale_row(sin, factors, pairs, table.sin.data() + row * pairs);
+          scale_row(cos, factors, pairs, table.cos.data() + row * pairs);
+        }
+      });
 }
 
 template <Floating T>
@@ -224,7 +126,7 @@ RotationTable<T> make(const Xpos& options, const Rotation& rotation, const Posit
   if (rotation.precision == Precision::framework) {
     scale_as_frameworks(rotation, options, positions, table, *keys);
   } else {
-    const Powers powers(zeta, options.scale_base, positions, options.center);
+    const XposPowers powers(zeta, options.scale_base, positions, options.center);
     scale_exactly(rotation, powers, positions, table, *keys);
   }
   table.keys = std::move(keys);

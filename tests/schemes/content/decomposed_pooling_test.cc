@@ -292,7 +292,7 @@ TEST(DecomposedPooling, NamesTheArgumentAtFault) {
   EXPECT_EQ(refusal(6, 13),
             "[decomposed_2d.positions] must have one for each of the 6 queries of the call, got 5");
   EXPECT_EQ(refusal(5, 14),
-            "[decomposed_2d.pooling] must leave one for each of the 14 keys of the call, got 4 x 3 "
+            "[decomposed_2d] must have a token for each of the 14 keys of the call, got 4 x 3 "
             "patches and 1 outside the image");
   EXPECT_EQ(refusal(5, 13), "no error");
 }
