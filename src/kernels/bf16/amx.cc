@@ -4,9 +4,9 @@
 
 #if SEXTANT_X86_BF16
 
-#include <immintrin.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+#include "kernels/bf16/intrinsics.h"
 
 #include <algorithm>
 

@@ -3,14 +3,9 @@
 
 #if SEXTANT_X86_BF16
 
-#include <immintrin.h>
-
 #include <cstring>
 
-#if defined(__GNUC__) && !defined(__clang__)
-// g++ 12 takes its own intrinsics' undefined vectors for a mistake.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#endif
+#include "kernels/bf16/intrinsics.h"
 
 #define SEXTANT_BF16 __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512bf16")))
 
