@@ -67,11 +67,12 @@ TEST(Xpos, DecaysWithinAFewPositions) {
   // 18 powers of two a position: 64 positions are beyond the range of float64.
   const std::vector<std::int64_t> positions = {0, 1, 2, 3, 4, 5, 6};
   EXPECT_LE(worst_error({.head_dim = 4, .scale_base = 0.1, .center = 3}, positions), 0.5001);
-  // One power of two a position: products of powers would lose their lower halves.
-  const RotationTable<double> wide =
-      xpos<double>({.head_dim = 2, .scale_base = 1.0, .gamma = 1, .center = 900}, 1800);
-  for (const std::int64_t row : {0, 300, 899, 901, 1400, 1799}) {
-    const Real rho = pow(Real(0.5), Real(static_cast<double>(row - 900)));
+  // To 2^1014 in 63 positions: the product of the last two would overflow in its halves.
+  const Xpos far{.head_dim = 2, .scale_base = 0.06696, .gamma = 0.9, .center = 63};
+  const RotationTable<double> wide = xpos<double>(far, 127);
+  const Real zeta = Real(0.9) / (Real(0.9) + 1);
+  for (const std::int64_t row : {0, 1, 62, 64, 100, 126}) {
+    const Real rho = pow(zeta, Real(static_cast<double>(row - 63)) / Real(far.scale_base));
     EXPECT_LE((rho * cos(Real(static_cast<double>(row)))).ulps_off(wide.cos(row, 0)), 2);
     EXPECT_LE((cos(Real(static_cast<double>(row))) / rho).ulps_off(wide.keys->cos(row, 0)), 2);
   }
