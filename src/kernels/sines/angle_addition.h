@@ -12,6 +12,9 @@ namespace sextant::kernels {
 // column shows "sin"; a column of cosines starts a quarter turn ahead. Adding the angle b: sin' =
 // sin cos_b + cos sin_b, cos' = cos cos_b - sin sin_b.
 inline constexpr std::size_t kColumnPadding = 32;  // no vector of doubles is longer
+constexpr std::size_t padded_columns(std::size_t columns) noexcept {
+  return (columns + kColumnPadding - 1) / kColumnPadding * kColumnPadding;
+}
 
 // exact = a + b; relative error of the pair (sin, cos) below 2^-101. out may be a or b.
 void add_angles_exactly(const double* a, const double* b, double* out,
@@ -34,6 +37,11 @@ struct CancellationTest {
   const double* guard;  // per column: 0 or kGuard
   double threshold;
 };
+
+// Thresholds for a scale of 1: a value below it is computed again from the exact angle. For
+// float64, 2^-94 of error is 2^-6 units in the last place of 2^-35.
+inline constexpr double kCancelled = 0x1p-15;
+inline constexpr double kCancelledFloat64 = 0x1p-35;
 
 // Values of one row, sin(anchor + b), for float32 and narrower: the sum of two products of doubles,
 // absolute error below 2^-51.7 when the scale is 1. Returns whether a value may have cancelled.

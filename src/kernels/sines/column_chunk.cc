@@ -27,8 +27,7 @@ ColumnChunk::ColumnChunk(const SineTable& table, std::int64_t begin, std::int64_
       begin_(begin),
       end_(end),
       exact_(exact),
-      padded_((static_cast<std::size_t>(end - begin) + kColumnPadding - 1) / kColumnPadding *
-              kColumnPadding),
+      padded_(padded_columns(static_cast<std::size_t>(end - begin))),
       radians_(padded_, 0.0) {
   frequency_begin_ = static_cast<std::int32_t>(table.frequencies.size());
   for (std::int64_t i = begin; i < end; ++i) {

@@ -29,13 +29,8 @@ constexpr std::int64_t kStreamBytes = std::int64_t{16} << 20;
 constexpr std::int64_t kTaskRows = 8 * kGroup;
 constexpr std::int64_t kListedTaskRows = 64;
 
-// Below these, relative to the power of two at or above the scale, a value whose terms cancelled is
-// recomputed: see angle_addition.h for the errors. For float64, 2^-94 of error is 2^-6 units in the
-// last place of 2^-35.
-constexpr double kCancelled = 0x1p-15;
-constexpr double kCancelledFloat64 = 0x1p-35;
-// Of numbers that are multiplied before they are rounded to float32, which may double the error in
-// units of the last place.
+// The threshold of numbers that are multiplied before they are rounded to float32, which may double
+// the error in units of the last place.
 constexpr double kCancelledNarrow = 0x1p-14;
 
 // The smallest one that is at least |scale|; 0 for 0.

@@ -25,8 +25,7 @@ Tensor<double> new_rows(std::int64_t rows, std::size_t width) {
 
 AxisAngles::AxisAngles(std::span<const double> frequencies)
     : frequencies_(frequencies),
-      columns_((frequencies.size() + kernels::kColumnPadding - 1) / kernels::kColumnPadding *
-               kernels::kColumnPadding),
+      columns_(kernels::padded_columns(frequencies.size())),
       steps_(new_rows(kBlock, stride())) {
   for (const double frequency : frequencies) {
     turns_.push_back(kernels::turns_of(WideFloat(std::fabs(frequency))));

@@ -39,8 +39,7 @@ template <Floating T>
 struct Plane {
   static constexpr bool kExact = std::is_same_v<T, double>;
   static constexpr std::size_t kParts = kExact ? 4 : 2;
-  // Below it a value may have cancelled and is computed from the exact angle, as in sine_table.cc.
-  static constexpr double kCancelled = kExact ? 0x1p-35 : 0x1p-15;
+  static constexpr double kCancelled = kExact ? kernels::kCancelledFloat64 : kernels::kCancelled;
 
   Frequencies x, y;
   View<const std::int64_t> ids;
