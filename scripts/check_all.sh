@@ -33,6 +33,7 @@ new_schemes() {  # the tests of a copy of the tree with one new scheme of each k
   done
   (cd "$tree" && cmake --preset dev && cmake --build --preset dev --target schemes_tests && build/dev/tests/schemes_tests --gtest_brief=1)
 }
+components='core|kernels|tables|schemes|attention|layers|models|training|hub|figures|experiments|identify|interop|lessons|pictures|text'
 sanitizer_options=(UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS=ignore_noninstrumented_modules=1 "LSAN_OPTIONS=suppressions=$PWD/tests/leaks.txt:print_suppressions=0")
 
 step "format" make check-format
@@ -60,14 +61,12 @@ on_the_release() {
 other_builds() {
   step "a new scheme of each kind" new_schemes
   # The second compiler: what it and clang-tidy say of each file, then the numbers of its optimised kernels on every instruction set and
-  # of what stands on them. What reads files and draws runs by it under the sanitizers, in CI.
+  # of what stands on them. What reads files and draws runs by it under the sanitizers.
   step "clang, each file alone" make tidy
   step "clang, every instruction set" build_and_test clang build/clang 'core|kernels|tables|schemes|attention|layers|models|training' -DSEXTANT_UNITY=ON
-  # What CI leaves out of its sanitizer, the other instruction sets and the command line, and the other sanitizer.
-  step "address and undefined, every instruction set, the command line too" build_and_test asan build/asan-all 'kernels|schemes|attention|layers|apps' \
-    -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON -DSEXTANT_FUZZ=OFF
-  step "threads" build_and_test tsan build/tsan-all \
-    'core|kernels|tables|schemes|attention|layers|models|training|hub|figures|experiments|identify|interop|lessons|pictures|text'
+  # The sanitizers, on every instruction set.
+  step "address and undefined" build_and_test asan build/asan-all "$components|apps" -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON -DSEXTANT_FUZZ=OFF
+  step "threads" build_and_test tsan build/tsan-all "$components"
   step "fuzz" make fuzz FUZZ_SECONDS=20
   step "64-bit Arm" make arm
 }
