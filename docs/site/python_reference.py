@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+from operator import attrgetter
 from types import ModuleType
 
 from stage_pages import Stage, contents
@@ -36,26 +37,33 @@ def line_of(value: object) -> int:
 
 
 def parts(package: ModuleType) -> dict[str, list[str]]:
-    """The public names of the package by the file that they come from, schemes by their kind."""
+    """The public names of the package by the file that they come from, schemes by their kind; names of a public module are "plot.heatmap"."""
     kinds = {scheme.name: scheme.kind for scheme in package.schemes()}
     result: dict[str, list[str]] = {}
     for name in sorted(package.__all__, key=lambda name: line_of(getattr(package, name))):
-        if name in kinds:
-            part = "schemes_" + kinds[name]
-        else:
-            part = getattr(getattr(package, name), "__module__", "") or ""
-            part = part.rpartition(".")[2].strip("_") if part.startswith(package.__name__ + ".") else ""
-        if part:
-            result.setdefault(part, []).append(name)
+        value = getattr(package, name)
+        if inspect.ismodule(value):
+            result[name] = [f"{name}.{each}" for each in value.__all__]
+        elif name in kinds:
+            result.setdefault("schemes_" + kinds[name], []).append(name)
+        elif inspect.isclass(value) and issubclass(value, Exception):
+            result.setdefault("errors", []).append(name)
+        elif not name.startswith("__"):
+            result.setdefault(value.__module__.rpartition(".")[2].strip("_"), []).append(name)
     return result
 
 
-def title(package: ModuleType, part: str) -> str:
+def title(package: ModuleType, part: str, member: object) -> str:
+    """The heading of a page: what the first line of its file says, and `member` comes from that file."""
     if part == "core":
         return "Tables and results"
+    if part == "errors":
+        return "Errors"
     if part.startswith("schemes_"):
-        return "Schemes: " + part.removeprefix("schemes_")
-    purpose = importlib.import_module(f"{package.__name__}._{part}").__doc__ or part
+        return "Schemes: " + part.removeprefix("schemes_").replace("_", " ")
+    public = getattr(package, part, None)
+    file = public if inspect.ismodule(public) else importlib.import_module(member.__module__)
+    purpose = file.__doc__ or part
     return purpose.split(".")[0].split(":")[0].split("\n")[0]
 
 
@@ -65,11 +73,13 @@ def add_python_reference(stage: Stage) -> None:
     order = sorted(found, key=lambda part: (part.startswith("schemes_"), part == "core", KINDS.index(part[8:]) if part.startswith("schemes_") else 0, part))
     rows = []
     for part in order:
-        page = f"# {title(package, part)}\n\n"
-        page += "\n".join(directive("sextant", name, getattr(package, name)) for name in found[part])
+        members = {name: attrgetter(name)(package) for name in found[part]}
+        heading = title(package, part, members[found[part][0]])
+        page = f"# {heading}\n\n"
+        page += "\n".join(directive("sextant", name, value) for name, value in members.items())
         stage.write(f"python/{part}.md", page)
         names = ", ".join(f"`{name}`" for name in found[part])
-        rows.append(f"| [{title(package, part)}]({part}.md) | {names} |")
+        rows.append(f"| [{heading}]({part}.md) | {names} |")
     intro = ("`import sextant`. Arrays are `[batch, heads, length, head_dim]` of NumPy, torch, jax or MLX. [How to install and use it](../python.md).")
     stage.write("python/index.md", "\n".join(["# Python reference", "", intro, "", "| page | names |", "|---|---|", *rows, contents(order)]))
 

@@ -110,11 +110,11 @@ class MropeIds(NamedTuple):
     """What mrope() gives."""
 
     ids: NDArray[int64]
-    """[tokens, 3]: time, height, width."""
+    """Time, height and width of each token, [tokens, 3]."""
     next: int
     """The id of the next text token, on all axes."""
     delta: int
-    """next less the number of tokens (rope_delta): while decoding, the token at index n has id n + delta."""
+    """next less the number of tokens (rope_delta). While decoding, the token at index n has id n + delta."""
 
 
 def mrope(segments: Sequence[Segment], pad_id: int = 1) -> MropeIds:

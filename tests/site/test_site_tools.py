@@ -11,7 +11,7 @@ sys.path.insert(0, str(ROOT / "docs" / "site"))
 from check_site import complaints  # noqa: E402
 from notebook_pages import page as notebook_as_page  # noqa: E402
 from cpp_reference import INCLUDE, for_doxygen, headers, purpose  # noqa: E402
-from python_reference import as_restructured_text  # noqa: E402
+from python_reference import add_python_reference, as_restructured_text  # noqa: E402
 from scheme_gallery import formula  # noqa: E402
 from stage_pages import Stage, page_of  # noqa: E402
 
@@ -109,6 +109,17 @@ def test_comments_become_those_of_doxygen():
 def test_every_header_says_what_it_is_for():
     assert all(len(purpose(header)) > 10 for header in headers(INCLUDE))
     assert purpose(INCLUDE / "core" / "dtype.h") not in ("", purpose(INCLUDE / "core" / "error.h"))
+
+
+def test_every_public_name_of_the_module_has_a_page(tmp_path):
+    sextant = pytest.importorskip("sextant")
+    add_python_reference(Stage(tmp_path, ends={}))
+    index = (tmp_path / "python" / "index.md").read_text()
+    names = {name for name in sextant.__all__ if not name.startswith("__")} - {"lessons", "plot", "positions", "train"}
+    names |= {f"plot.{name}" for name in sextant.plot.__all__} | {f"train.{name}" for name in sextant.train.__all__}
+    assert {name for name in names if f"`{name}`" not in index} == set()
+    for page in (tmp_path / "python").glob("*.md"):
+        assert page.read_text().startswith("# ") and f"({page.name})" in index or page.name == "index.md"
 
 
 def test_docstrings_keep_formulas_and_ranges():
