@@ -50,8 +50,18 @@ std::string number(double value) {
 
 void Drawing::line(double x1, double y1, double x2, double y2, std::string_view color,
                    double width) {
-  body_ += "<path d=\"M" + number(x1) + " " + number(y1) + "L" + number(x2) + " " + number(y2) +
-           "\"" + attribute("stroke", color) + attribute("stroke-width", width) + "/>\n";
+  lines({{x1, y1, x2, y2}}, color, width);
+}
+
+void Drawing::lines(const std::vector<Segment>& segments, std::string_view color, double width) {
+  std::string d;
+  for (const Segment& line : segments) {
+    d += "M" + number(line.x1) + " " + number(line.y1) + "L" + number(line.x2) + " " +
+         number(line.y2);
+  }
+  if (d.empty()) return;
+  body_ += "<path" + attribute("d", d) + attribute("stroke", color) +
+           attribute("stroke-width", width) + "/>\n";
 }
 
 void Drawing::rect(double x, double y, double width, double height, std::string_view fill,

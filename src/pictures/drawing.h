@@ -45,9 +45,15 @@ struct TextStyle {
   std::string_view tooltip = "";  // shown when the pointer rests on the text
 };
 
+struct Segment {
+  double x1 = 0, y1 = 0, x2 = 0, y2 = 0;
+};
+
 class Drawing {
  public:
   void line(double x1, double y1, double x2, double y2, std::string_view color, double width = 1);
+  // As one element.
+  void lines(const std::vector<Segment>& segments, std::string_view color, double width = 1);
   void rect(double x, double y, double width, double height, std::string_view fill,
             std::string_view tooltip = "");
   // Draws a square of one unit of length, in a group that defines this unit.

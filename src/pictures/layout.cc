@@ -73,19 +73,48 @@ void draw_image(Drawing& drawing, const Panel& panel, View<const double> matrix,
                 matrix_png(matrix, scale, pixels(wide), pixels(high)), crisp);
 }
 
-void draw_axes(Drawing& drawing, const Panel& panel, const Ticks& x, const Ticks& y,
-               bool labels_left) {
-  for (std::size_t i = 0; i < y.at.size(); ++i) {
-    const double at = panel.down(y.at[i]);
-    drawing.line(panel.left, at, panel.right(), at, kGrid);
-    if (!labels_left) continue;
-    drawing.text(panel.left - kTickGap, at, y.labels[i], {.anchor = Anchor::end, .color = kMuted});
+namespace {
+
+// The numbers alone.
+void draw_labels(Drawing& drawing, const Ticks& ticks, Side side, double edge) {
+  if (ticks.at.empty()) return;
+  const Anchor beside = side == Side::left ? Anchor::end : Anchor::start;
+  drawing.open_texts({.anchor = side == Side::below ? Anchor::middle : beside, .color = kMuted});
+  for (std::size_t i = 0; i < ticks.at.size(); ++i) {
+    if (side == Side::below) {
+      drawing.text(ticks.at[i], edge + 13, ticks.labels[i]);
+    } else {
+      drawing.text(edge + (side == Side::left ? -kTickGap : kTickGap), ticks.at[i],
+                   ticks.labels[i]);
+    }
   }
-  for (std::size_t i = 0; i < x.at.size(); ++i) {
-    const double at = panel.across(x.at[i]);
-    drawing.line(at, panel.bottom(), at, panel.bottom() + 4, kAxis);
-    drawing.text(at, panel.bottom() + 13, x.labels[i], {.anchor = Anchor::middle, .color = kMuted});
+  drawing.close();
+}
+
+}  // namespace
+
+void draw_ticks(Drawing& drawing, const Ticks& ticks, Side side, double edge) {
+  constexpr double kLength = 4;
+  std::vector<Segment> marks;
+  for (double at : ticks.at) {
+    if (side == Side::below) {
+      marks.push_back({at, edge, at, edge + kLength});
+    } else {
+      marks.push_back({edge, at, edge + (side == Side::left ? -kLength : kLength), at});
+    }
   }
+  drawing.lines(marks, kAxis);
+  draw_labels(drawing, ticks, side, edge);
+}
+
+void draw_axes(Drawing& drawing, const Panel& panel, Ticks x, Ticks y, bool labels_left) {
+  for (double& at : x.at) at = panel.across(at);
+  for (double& at : y.at) at = panel.down(at);
+  std::vector<Segment> grid;
+  for (double at : y.at) grid.push_back({panel.left, at, panel.right(), at});
+  drawing.lines(grid, kGrid);
+  if (labels_left) draw_labels(drawing, y, Side::left, panel.left);
+  draw_ticks(drawing, x, Side::below, panel.bottom());
   drawing.line(panel.left, panel.bottom(), panel.right(), panel.bottom(), kAxis);
 }
 
@@ -164,13 +193,10 @@ double draw_color_bar(Drawing& drawing, const Scale& scale, std::string_view lab
   }
   drawing.image(left, top, kBarWidth, height,
                 matrix_png(column.view(), {.low = 0, .high = 1, .map = scale.map}), true);
-  const Ticks ticks = color_ticks(scale, height);
+  Ticks ticks = color_ticks(scale, height);
+  for (double& at : ticks.at) at = top + (1 - scale.place(at)) * height;
   const double right = left + kBarWidth;
-  for (std::size_t i = 0; i < ticks.at.size(); ++i) {
-    const double y = top + (1 - scale.place(ticks.at[i])) * height;
-    drawing.line(right, y, right + 4, y, kAxis);
-    drawing.text(right + kTickGap, y, ticks.labels[i], {.color = kMuted});
-  }
+  draw_ticks(drawing, ticks, Side::right, right);
   draw_y_label(drawing, label, right + kTickGap + widest(ticks.labels, kTickSize) + 13, top,
                height);
   for (std::size_t i = 0; i < gaps.size(); ++i) {

@@ -86,10 +86,12 @@ void open_map(Drawing& drawing, const Panel& panel, std::int64_t rows, std::int6
 void draw_image(Drawing& drawing, const Panel& panel, View<const double> matrix,
                 const Scale& scale);
 
+enum class Side { left, right, below };
+// Short lines and numbers at that side of x or, below, of y; ticks.at are pixels.
+void draw_ticks(Drawing& drawing, const Ticks& ticks, Side side, double edge);
 // Grid lines, the axis at the bottom and the numbers; `labels_left` false leaves out the numbers
 // of the y axis.
-void draw_axes(Drawing& drawing, const Panel& panel, const Ticks& x, const Ticks& y,
-               bool labels_left);
+void draw_axes(Drawing& drawing, const Panel& panel, Ticks x, Ticks y, bool labels_left);
 void draw_x_label(Drawing& drawing, const Panel& panel, std::string_view label, double y);
 // Rotated by 90 degrees, centred on [top, top + height], its middle at x.
 void draw_y_label(Drawing& drawing, std::string_view label, double x, double top, double height);

@@ -64,23 +64,15 @@ Scale scale_of(const HeatmapPanels& panels, const Extent& extent) {
 }
 
 void draw_x_ticks(Drawing& drawing, const Panel& panel, const Cells& cells, double first) {
-  const Ticks ticks = element_ticks(cells, first, false);
-  for (std::size_t i = 0; i < ticks.at.size(); ++i) {
-    const double x = panel.left + cells.center(ticks.at[i] - first);
-    drawing.line(x, panel.bottom(), x, panel.bottom() + 4, kAxis);
-    drawing.text(x, panel.bottom() + 13, ticks.labels[i],
-                 {.anchor = Anchor::middle, .color = kMuted});
-  }
+  Ticks ticks = element_ticks(cells, first, false);
+  for (double& at : ticks.at) at = panel.left + cells.center(at - first);
+  draw_ticks(drawing, ticks, Side::below, panel.bottom());
 }
 
 void draw_y_ticks(Drawing& drawing, const Panel& panel, const Cells& cells, double first) {
-  const Ticks ticks = element_ticks(cells, first, true);
-  for (std::size_t i = 0; i < ticks.at.size(); ++i) {
-    const double y = panel.top + cells.center(ticks.at[i] - first);
-    drawing.line(panel.left - 4, y, panel.left, y, kAxis);
-    drawing.text(panel.left - kTickGap, y, ticks.labels[i],
-                 {.anchor = Anchor::end, .color = kMuted});
-  }
+  Ticks ticks = element_ticks(cells, first, true);
+  for (double& at : ticks.at) at = panel.top + cells.center(at - first);
+  draw_ticks(drawing, ticks, Side::left, panel.left);
 }
 
 // A line below the columns of each group, and its name below that.
