@@ -54,7 +54,7 @@ def parts(package: ModuleType) -> dict[str, list[str]]:
 
 
 def title(package: ModuleType, part: str, member: object) -> str:
-    """The heading of a page: what the first line of its file says, and `member` comes from that file."""
+    """The heading of a page: the first words of the file that `member` comes from."""
     if part == "core":
         return "Tables and results"
     if part == "errors":
