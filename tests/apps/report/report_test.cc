@@ -26,6 +26,7 @@ TEST(Report, TheDemosPageHasAllItsParts) {
   ASSERT_EQ(made.code, 0) << made.err;
   const std::string page = contents(folder / "report.html");
   EXPECT_GE(count(page, "<svg"), 15U);
+  EXPECT_LE(page.size(), 600'000U);  // other lengths: tests/pages/check_pages.py
   for (const char* part : {"couch", "rotary", "M_1", "0.72252", "0.860001",
                            "shows the order only with positions.", "report.json"}) {
     EXPECT_THAT(page, HasSubstr(part));
