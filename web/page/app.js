@@ -9,8 +9,9 @@
   const first = () => state.names().some((name) => /^(text|order|scheme|toy\d?|p\..*)$/.test(name)) && !state.has('lesson') && !state.has('answers') ? 'order' : names[0];
   const wanted = () => names.includes(state.get('view')) ? state.get('view') : first();
 
+  let asked = 0;
   async function show() {
-    const name = wanted();
+    const mine = ++asked, name = wanted();
     for (const tab of document.querySelectorAll('[role=tab]')) {
       const on = tab.dataset.view === name;
       tab.setAttribute('aria-selected', String(on));
@@ -24,10 +25,11 @@
     const fresh = make('div');
     try {
       await explorer.views[name].show(fresh);
-      if (wanted() === name) place.replaceChildren(fresh);
+      if (mine !== asked) return;
+      place.replaceChildren(fresh);
       document.documentElement.dataset.view = name;
     } catch (problem) {
-      explorer.say('This view cannot be shown: ' + problem.message);
+      if (mine === asked) explorer.say('This view cannot be shown: ' + problem.message);
     }
   }
 

@@ -223,6 +223,18 @@ def test_hovering_reads_the_exact_number(shared):
     page.wait_for_function("(text) => document.querySelector('.reading').textContent === text", arg=f"row 7, column 7: {json.dumps(values[7][7])}")
 
 
+def test_a_value_set_before_the_page_hears_of_a_link_does_not_undo_it(explorer):
+    page = explorer().open("view=model&at=1")
+    kept = page.evaluate("""() => {
+      location.hash = 'view=train&width=16';
+      explorer.state.set({at: null});
+      return [location.hash, explorer.state.get('width')];
+    }""")
+    assert kept == ["#view=train&width=16", "16"]
+    page.wait_for_selector("html[data-view=train]")
+    assert page.get_by_label("width", exact=True).input_value() == "16"
+
+
 def test_the_list_of_schemes_is_the_programs(explorer):
     page = explorer().open()
     listed = sextant("list", "--json")

@@ -61,7 +61,7 @@
         const mine = ++asked, ask = {name: name(), text: text(), options: generation.values(), info}, make_text = explorer.model_text[kind()];
         said.setAttribute('aria-busy', 'true');
         const [now, before] = await Promise.all([make_text({...ask, off: off()}), off() ? make_text({...ask, off: false}) : null]);
-        if (mine !== asked) return;
+        if (mine !== asked || !place.isConnected) return;
         said.removeAttribute('aria-busy');
         explorer.forget_problems();
         if (now.problem) {
