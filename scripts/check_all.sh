@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# What .ci/run has no time for (two to three hours on two cores): scripts/check_all.sh. Two lanes of steps run at once, because many
-# of them keep one core busy. Every step runs, whatever became of the others; the last lines say what failed. Started again on the same
-# commit after an interruption, it leaves out the steps that passed. Comments say what a step adds to CI and to the steps before it.
+# What .ci/run has no time for (three hours on two cores): scripts/check_all.sh. Two lanes of steps run at once, because many of them keep
+# one core busy; the lane of the release takes over steps of the other when it is done with its own. Every step runs, whatever became of the
+# others; the last lines say what failed. Started again on the same commit after an interruption, it leaves out the steps that passed.
+# Comments say what a step adds to CI and to the steps before it.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 export CI=1
@@ -9,11 +10,12 @@ scripts/setup.sh ci build asan tsan fuzz pages peers site format tidy web-test f
 
 logs=build/check-all/$(git rev-parse HEAD)
 [[ -z $(git status --porcelain) ]] || { logs=build/check-all/changed; rm -rf "$logs"; }
-mkdir -p "$logs"
-rm -f "$logs/failed"
+rm -rf "$logs/failed" "$logs/started"
+mkdir -p "$logs/started"
 step() {  # NAME COMMAND...: its output in a file of its own, for two lanes of steps run at once
   local name=$1 start=$SECONDS log="$logs/${1//[^[:alnum:]]/-}.log"; shift
   grep -qs "^check-all: $name: passed" "$logs/passed" && return
+  mkdir "$logs/started/$name" 2> /dev/null || return  # by the other lane
   if "$@" > "$log" 2>&1; then
     echo "check-all: $name: passed, $((SECONDS - start)) s" | tee -a "$logs/passed"
   else
@@ -58,20 +60,20 @@ on_the_release() {
   step "threads, messages of ranks" sh -c 'cmake --preset ranks-tsan -DSEXTANT_WERROR=ON && cmake --build --preset ranks-tsan && ctest --preset ranks-tsan'
 }
 
-other_builds() {
-  step "a new scheme of each kind" new_schemes
+other_builds() {  # each in a folder of its own, so that either lane can take it; the longest first
+  step "64-bit Arm" make arm
+  # The sanitizers, on every instruction set.
+  step "address and undefined" build_and_test asan build/asan-all "$components|apps" -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON -DSEXTANT_FUZZ=OFF
+  step "threads" build_and_test tsan build/tsan-all "$components"
   # The second compiler: what it and clang-tidy say of each file, then the numbers of its optimised kernels on every instruction set and
   # of what stands on them. What reads files and draws runs by it under the sanitizers.
   step "clang, each file alone" make tidy
   step "clang, every instruction set" build_and_test clang build/clang 'core|kernels|tables|schemes|attention|layers|models|training' -DSEXTANT_UNITY=ON
-  # The sanitizers, on every instruction set.
-  step "address and undefined" build_and_test asan build/asan-all "$components|apps" -DSEXTANT_ONE_TARGET=OFF -DSEXTANT_APP=ON -DSEXTANT_FUZZ=OFF
-  step "threads" build_and_test tsan build/tsan-all "$components"
   step "fuzz" make fuzz FUZZ_SECONDS=20
-  step "64-bit Arm" make arm
+  step "a new scheme of each kind" new_schemes
 }
 
-on_the_release &
+{ on_the_release; other_builds; } &
 other_builds &
 wait
 if [[ -e $logs/failed ]]; then
