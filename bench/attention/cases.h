@@ -49,6 +49,8 @@ struct Prepared {
       check{};                   // a few numbers of the result, to compare with rivals
   std::string unit = "GFLOP/s";  // or GB/s
   std::string yardstick_name = "FMA peak";
+  Work other_yardstick{};  // in the same unit: the slower of both counts; empty: there is one
+  std::string other_yardstick_name{};
 };
 
 Prepared prepare(const Problem& problem);

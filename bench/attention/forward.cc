@@ -35,8 +35,15 @@ Prepared prompt(const Problem& problem) {
   return p;
 }
 
-// The work is the bytes of keys and values, each counted once; the yardstick reads those very
-// bytes.
+// Multiply-adds as many as `problem` has, for `bytes`.
+Work multiply_adds(const Problem& problem, double bytes) {
+  return [bytes_per_operation = bytes / operations(problem)](int threads) {
+    return bytes_per_operation * multiply_add(threads);
+  };
+}
+
+// The work is the bytes of keys and values, each counted once; the yardsticks read those very
+// bytes, and multiply as often.
 template <class T>
 Prepared decode(const Problem& problem) {
   const auto a = make_arrays<T>(problem);
@@ -54,10 +61,12 @@ Prepared decode(const Problem& problem) {
           .yardstick = yardstick,
           .check = [a] { return summary(a->out); },
           .unit = "GB/s",
-          .yardstick_name = "reading as much"};
+          .yardstick_name = "reading as much",
+          .other_yardstick = multiply_adds(problem, bytes),
+          .other_yardstick_name = "multiply-adds"};
 }
 
-// The same from a cache of 8 bits; the yardstick reads as much.
+// The same from a cache of 8 bits.
 Prepared decode_int8(const Problem& problem) {
   const auto a = make_arrays<float>(problem);
   const std::int64_t width = problem.head_dim;
@@ -80,7 +89,9 @@ Prepared decode_int8(const Problem& problem) {
               },
           .check = [a] { return summary(a->out); },
           .unit = "GB/s",
-          .yardstick_name = "reading as much"};
+          .yardstick_name = "reading as much",
+          .other_yardstick = multiply_adds(problem, bytes),
+          .other_yardstick_name = "multiply-adds"};
 }
 
 Prepared small(const Problem& problem) {

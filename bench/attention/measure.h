@@ -18,6 +18,7 @@ struct Timing {
 
 struct Measured {
   Timing run, yardstick;
+  std::string yardstick_name{};
   std::optional<Timing> plain;
   double others = 0;  // share of the cores that other processes used meanwhile
   std::vector<double> check;

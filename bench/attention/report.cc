@@ -57,7 +57,7 @@ Json row_json(const Case& test, const Prepared& prepared, int threads, const Mea
               {"ms", measured.run.best * 1e3},
               {"median_ms", measured.run.median * 1e3},
               {"rate", measured.run.rate() * 1e-9},
-              {"yardstick", prepared.yardstick_name},
+              {"yardstick", measured.yardstick_name},
               {"yardstick_rate", measured.yardstick.rate() * 1e-9},
               {"share", measured.run.rate() / measured.yardstick.rate()},
               {"median_share", measured.run.median_rate() / measured.yardstick.median_rate()},

@@ -10,6 +10,7 @@
 #include <hwy/highway.h>
 
 #include <algorithm>
+#include <cstring>
 #include <limits>
 
 #include "kernels/decode/decode_scratch.h"
@@ -22,14 +23,6 @@ HWY_BEFORE_NAMESPACE();
 namespace sextant::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Rows as tiles read them, the first one's channels at `data`, and what tiles prefetch.
-template <class T>
-struct Rows {
-  const T* data;
-  std::int64_t stride;
-  Ahead<T> ahead{};
-};
-
 // Rows [first, first + count) copied as float32, padded with zeros to `stride` channels.
 HWY_INLINE void copy_rows(const StoredRows& from, std::int64_t first, std::int64_t count,
                           std::int64_t channels, std::int64_t stride, float* to) {
@@ -39,40 +32,65 @@ HWY_INLINE void copy_rows(const StoredRows& from, std::int64_t first, std::int64
   }
 }
 
-// Scores of all rows with `keys` keys, a multiple of 16.
+// Scores of all rows with `keys` keys, a multiple of 16, that lie one behind the other.
 template <class T>
-HWY_INLINE void score_groups(const DecodeBlock& b, const SharedScratch& s, Rows<T> k,
-                             std::int64_t keys, float* scores) {
+HWY_INLINE void score_groups(const DecodeBlock& b, const SharedScratch& s, const T* k,
+                             std::int64_t keys, float* scores, PlaceAhead far = {},
+                             PlaceAhead near = {}) {
   const std::int64_t channels = padded_width(b.head_dim);
   const float* q = s.q;
   for (int tile = 0; tile < tile_count(b.count); ++tile) {
     const int rows = rows_of_tile(b.count, tile);
-    score_tiles<T>(rows, keys, {k.data, k.stride, q, channels, scores, s.scores_stride, k.ahead});
-    k.ahead = {};
+    score_tiles<T>(rows, keys, {k, q, channels, scores, s.scores_stride, far, near});
+    far = near = {};
     q += rows * channels;
     scores += rows * s.scores_stride;
   }
 }
 
-// Scores of the whole groups of 16 keys that hold `keys` keys, which may be the last ones in
-// memory: an incomplete group is copied and padded with zeros.
+// Copies keys as they are stored, one behind the other.
 template <class T>
-void score_keys(const DecodeBlock& b, const SharedScratch& s, float* copy, Rows<T> k,
-                std::int64_t keys, float* scores) {
-  // Few at a time, so that they are in the L1 cache for the next tile of rows.
-  constexpr std::int64_t kAtOnce = 2 * kQueryGroup;
-  while (keys >= kQueryGroup) {
-    const std::int64_t these = keys >= kAtOnce ? kAtOnce : kQueryGroup;
-    score_groups(b, s, k, these, scores);
-    keys -= these;
-    k.data += these * k.stride;
+HWY_INLINE void gather_keys(const T* k, std::int64_t stride, std::int64_t keys,
+                            std::int64_t channels, T* to) {
+  // Vectors of at most 32 bytes, of which a row is a multiple.
+  constexpr int kFloats = std::min(kSimdWidth, 8);
+  constexpr std::int64_t kStep = kFloats * sizeof(float) / sizeof(T);
+  const hn::FixedTag<float, kFloats> d;
+  for (std::int64_t key = 0; key < keys; ++key, k += stride, to += dense_stride<T>(channels)) {
+    if constexpr (std::is_same_v<T, std::int8_t>) {
+      std::memcpy(to - kScaleBytes, k - kScaleBytes, kScaleBytes);
+    }
+    for (std::int64_t c = 0; c < channels; c += kStep) {
+      hn::StoreU(hn::LoadU(d, reinterpret_cast<const float*>(k + c)), d,
+                 reinterpret_cast<float*>(to + c));
+    }
+  }
+}
+
+// Scores of the whole groups of 16 keys that hold `keys` keys, which may be the last ones in
+// memory. Keys that do not lie one behind the other, or are no whole group, are copied, the latter
+// with zeros after them.
+template <class T>
+void score_keys(const DecodeBlock& b, const SharedScratch& s, float* memory, const T* k,
+                std::int64_t stride, const Ahead<T>& ahead, std::int64_t keys, float* scores) {
+  const std::int64_t channels = b.head_dim, dense = dense_stride<T>(channels);
+  const auto row_bytes = static_cast<std::ptrdiff_t>(dense * sizeof(T));
+  T* copy = reinterpret_cast<T*>(memory) + dense_stride<T>(0);
+  for (std::int64_t these = kKeysAtOnce; keys > 0; keys -= these, k += these * stride) {
+    these = keys >= kKeysAtOnce ? kKeysAtOnce : std::min<std::int64_t>(keys, kQueryGroup);
+    const PlaceAhead far(ahead, k, stride, row_bytes, kFarBytes);
+    if (stride == dense && these >= kQueryGroup) {
+      score_groups<T>(b, s, k, these, scores, far,
+                      PlaceAhead(ahead, k, stride, row_bytes, kNearBytes));
+    } else {
+      gather_keys(k, stride, these, channels, copy);
+      if (these < kQueryGroup) {
+        std::fill_n(copy + these * dense - dense_stride<T>(0), (kQueryGroup - these) * dense, T{});
+      }
+      score_groups<T>(b, s, copy, std::max<std::int64_t>(these, kQueryGroup), scores, far);
+    }
     scores += these;
   }
-  if (keys == 0) return;
-  const std::int64_t channels = padded_width(b.head_dim);
-  std::fill_n(copy, kQueryGroup * channels, 0.0F);
-  copy_rows({k.data, k.stride, 1, storage_of<T>}, 0, keys, b.head_dim, channels, copy);
-  score_groups<float>(b, s, {copy, channels}, kQueryGroup, scores);
 }
 
 // Products of queries and keys of one block.
@@ -89,12 +107,12 @@ HWY_INLINE void multiply(const DecodeBlock& b, const SharedScratch& s,
       rotate_rows(thread_scratch.k, channels, count, b.k_rotation.from(from));
     }
     std::fill_n(thread_scratch.k + count * channels, (keys.group_to() - keys.to) * channels, 0.0F);
-    return score_groups<float>(b, s, {thread_scratch.k, channels}, keys.group_to() - from, scores);
+    return score_groups<float>(b, s, thread_scratch.k, keys.group_to() - from, scores);
   }
   const auto direct = [&](auto* data) {
     using T = std::remove_const_t<std::remove_pointer_t<decltype(data)>>;
     const Ahead<T> ahead = b.k.row_stride > 0 ? ahead_of(b.k, from, b.end_key(), data) : Ahead<T>{};
-    score_keys<T>(b, s, thread_scratch.k, {data, b.k.row_stride, ahead}, keys.to - from, scores);
+    score_keys<T>(b, s, thread_scratch.k, data, b.k.row_stride, ahead, keys.to - from, scores);
   };
   switch (b.k.storage) {
     case Storage::float32:

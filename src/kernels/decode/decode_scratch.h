@@ -11,6 +11,10 @@
 
 namespace sextant::kernels {
 
+// Keys whose scores are computed at a time: few, so that they stay in the L1 cache for the next
+// tile of rows.
+inline constexpr std::int64_t kKeysAtOnce = 2 * kQueryGroup;
+
 // Rows come in tiles of 8, the last one of 1, 2, 4 or 8; missing ones are zeros that are not read.
 inline constexpr int kTileRows = 8;
 constexpr int tile_count(int rows) { return (rows + kTileRows - 1) / kTileRows; }
@@ -40,7 +44,7 @@ struct SharedScratch {
 
 // The scratch of each thread.
 struct ThreadScratch {
-  float* k;  // [128][padded head_dim]: keys that tiles cannot read in place
+  float* k;  // [128 or kKeysAtOnce][padded head_dim]: keys that tiles cannot read in place
   float* v;  // [128][padded v_dim] or null: likewise
   std::int64_t size;
 };
@@ -72,7 +76,7 @@ inline ThreadScratch divide_thread_scratch(const DecodeScratchShape& needs, floa
   ScratchDivider<float> arrays(memory);
   ThreadScratch thread_scratch{};
   thread_scratch.k =
-      arrays.take((needs.copies_k ? kKeyBlock : kQueryGroup) * padded_width(needs.head_dim));
+      arrays.take((needs.copies_k ? kKeyBlock : kKeysAtOnce) * padded_width(needs.head_dim));
   thread_scratch.v = arrays.take_if(needs.copies_v, kKeyBlock * padded_width(needs.v_dim));
   thread_scratch.size = arrays.size();
   return thread_scratch;

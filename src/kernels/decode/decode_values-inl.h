@@ -118,7 +118,8 @@ HWY_INLINE void add_values(const DecodeBlock& b, const SharedScratch& s,
         .sum = begin == 0 ? s.sum.chain : nullptr,
         .part = s.part + begin,
         .part_sum = part_sum,
-        .v_ahead = std::max<std::int64_t>(kDecodePrefetchBytes / row_bytes, 8),
+        .v_far = std::max<std::int64_t>(kFarBytes / row_bytes, 8),
+        .v_near = std::max<std::int64_t>(kNearBytes / row_bytes, 2),
         .v_left = in_place ? b.v.run_end(keys.from, b.end_key()) - keys.from : 0,
         .v_jump = jump};
     if (nan_safe) {

@@ -124,6 +124,12 @@ HWY_INLINE TileVector channel_of(TileVector words, [[maybe_unused]] TileVector s
   }
 }
 
+// The same address, of which the compiler does not know that it is.
+HWY_INLINE const float* opaque(const float* p) {
+  asm("" : "+r"(p));
+  return p;
+}
+
 // The scales of kSimdWidth keys.
 template <class T>
 HWY_INLINE TileVector key_scales(const T* k, std::ptrdiff_t stride) {
@@ -137,86 +143,80 @@ HWY_INLINE TileVector key_scales(const T* k, std::ptrdiff_t stride) {
   }
 }
 
+// From the first channel of a key to that of the next one, where keys lie one behind the other.
+template <class T>
+constexpr std::int64_t dense_stride(std::int64_t channels) {
+  return channels + (std::is_same_v<T, std::int8_t> ? kScaleBytes : 0);
+}
+
 template <class T>
 struct ScoreOperands {
-  const T* k;
-  std::ptrdiff_t k_row;
+  const T* k;             // one behind the other
   const float* q;         // [channels][rows of the tile]
   std::int64_t channels;  // a multiple of 16
   float* s;
   std::ptrdiff_t s_row;
-  Ahead<T> ahead{};
+  PlaceAhead far{}, near{};  // for the L2 and the L1 cache
 };
 
 #define SEXTANT_EACH_ROW(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #define SEXTANT_EACH_WORD(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 
+// Adds the products with the words of one square, from its first key, to the R sums `sum`0 ...
+#define SEXTANT_CHANNEL(w, c, sum, scale)                     \
+  if constexpr (kWords > w && c < kWordChannels<T>) {         \
+    const float* from_q = q + (kWordChannels<T> * w + c) * R; \
+    const auto x = channel_of<T, c>(x##w, scale);             \
+    SEXTANT_EACH_ROW(sum)                                     \
+  }
+#define SEXTANT_CHANNELS(w, sum, scale) \
+  SEXTANT_CHANNEL(w, 0, sum, scale)     \
+  SEXTANT_CHANNEL(w, 1, sum, scale)     \
+  SEXTANT_CHANNEL(w, 2, sum, scale) SEXTANT_CHANNEL(w, 3, sum, scale)
+
 // Scores of R rows with the keys of one or two squares. Named variables for the reason given in
 // tile-inl.h.
 template <class T, int R, bool kTwo>
-HWY_INLINE void score_tile(const ScoreOperands<T>& o) {
+HWY_INLINE void score_tile(ScoreOperands<T>& o) {
   const TileTag d;
 #define SEXTANT_START(r) auto a##r = hn::Zero(d), b##r = hn::Zero(d);
   SEXTANT_EACH_ROW(SEXTANT_START)
 #undef SEXTANT_START
   auto x0 = hn::Zero(d), x1 = x0, x2 = x0, x3 = x0, x4 = x0, x5 = x0, x6 = x0, x7 = x0;
-  auto y0 = x0, y1 = x0, y2 = x0, y3 = x0, y4 = x0, y5 = x0, y6 = x0, y7 = x0;
 
   constexpr int kChannels = kWordChannels<T> * kWords;
+  const std::ptrdiff_t row = dense_stride<T>(o.channels);
   const T* k = o.k;
   const float* q = o.q;
-  // One step's bytes, in the order of memory where keys are contiguous.
-  constexpr std::ptrdiff_t kStepBytes = kChannels * sizeof(T);
-  constexpr std::ptrdiff_t kKeys = (kTwo ? 2 : 1) * kSimdWidth;
-  auto end = reinterpret_cast<std::uintptr_t>(o.ahead.end);
-  constexpr std::ptrdiff_t kHead = std::is_same_v<T, std::int8_t> ? kScaleBytes : 0;
-  const bool dense = o.k_row == o.channels + kHead;
-  const auto x_scale = key_scales(k, o.k_row);
-  [[maybe_unused]] auto y_scale = x_scale;
-  if constexpr (kTwo) y_scale = key_scales(k + kSimdWidth * o.k_row, o.k_row);
-  std::uintptr_t ahead = reinterpret_cast<std::uintptr_t>(k) +
-                         (dense ? kDecodePrefetchBytes : kKeys * o.k_row * sizeof(T));
-  if (ahead >= end && o.ahead.next != nullptr) {
-    ahead = reinterpret_cast<std::uintptr_t>(o.ahead.next) + (ahead - end);
-    end = ~std::uintptr_t{0};
-  }
+  const auto a_scale = key_scales(k, row);
+  [[maybe_unused]] auto b_scale = a_scale;
+  if constexpr (kTwo) b_scale = key_scales(k + kSimdWidth * row, row);
   for (std::int64_t c = 0; c < o.channels; c += kChannels, k += kChannels, q += kChannels * R) {
-    if (ahead < end) {
-      if (dense) {
-        const std::ptrdiff_t bytes = kKeys * (kStepBytes + (c == 0 ? kHead : 0));
-        for (std::ptrdiff_t n = 0; n < bytes; n += kLineBytes) prefetch_l1(ahead + n);
-        ahead += bytes;
-      } else if (c % (kLineBytes / static_cast<std::ptrdiff_t>(sizeof(T))) == 0) {
-        for (std::ptrdiff_t n = 0; n < kKeys; ++n) {
-          prefetch_l1(ahead + (c + n * o.k_row) * sizeof(T));
-        }
-      }
-    }
-    transpose_keys(k, o.k_row, x0, x1, x2, x3, x4, x5, x6, x7);
-    if constexpr (kTwo) {
-      transpose_keys(k + kSimdWidth * o.k_row, o.k_row, y0, y1, y2, y3, y4, y5, y6, y7);
-    }
-#define SEXTANT_ROW(r)                                      \
-  if constexpr (R > r) {                                    \
-    const auto factor = hn::Set(d, from_q[r]);              \
-    a##r = hn::MulAdd(x, factor, a##r);                     \
-    if constexpr (kTwo) b##r = hn::MulAdd(y, factor, b##r); \
-  }
-#define SEXTANT_CHANNEL(w, c)                                 \
-  if constexpr (kWords > w && c < kWordChannels<T>) {         \
-    const float* from_q = q + (kWordChannels<T> * w + c) * R; \
-    const auto x = channel_of<T, c>(x##w, x_scale);           \
-    const auto y = channel_of<T, c>(y##w, y_scale);           \
-    SEXTANT_EACH_ROW(SEXTANT_ROW)                             \
-    static_cast<void>(y);                                     \
-  }
-#define SEXTANT_WORD(w) \
-  SEXTANT_CHANNEL(w, 0) \
-  SEXTANT_CHANNEL(w, 1) SEXTANT_CHANNEL(w, 2) SEXTANT_CHANNEL(w, 3)
+    // A step's bytes, in the order of memory.
+    const std::ptrdiff_t bytes = (kTwo ? 2 : 1) * kSimdWidth *
+                                 (kChannels + (c == 0 ? dense_stride<T>(0) : 0)) *
+                                 static_cast<std::ptrdiff_t>(sizeof(T));
+    o.far.template take<2>(bytes);
+    o.near.template take<1>(bytes);
+    transpose_keys(k, row, x0, x1, x2, x3, x4, x5, x6, x7);
+#define SEXTANT_ROW(r) \
+  if constexpr (R > r) a##r = hn::MulAdd(x, hn::Set(d, from_q[r]), a##r);
+#define SEXTANT_WORD(w) SEXTANT_CHANNELS(w, SEXTANT_ROW, a_scale)
     SEXTANT_EACH_WORD(SEXTANT_WORD)
-#undef SEXTANT_WORD
-#undef SEXTANT_CHANNEL
 #undef SEXTANT_ROW
+#undef SEXTANT_WORD
+    if constexpr (kTwo) {
+      // Numbers of q are read again, as operands of multiply-adds: kept in registers for the second
+      // square, they leave too few for processors to begin its transposition meanwhile.
+      q = opaque(q);
+      transpose_keys(k + kSimdWidth * row, row, x0, x1, x2, x3, x4, x5, x6, x7);
+#define SEXTANT_ROW(r) \
+  if constexpr (R > r) b##r = hn::MulAdd(x, hn::Set(d, from_q[r]), b##r);
+#define SEXTANT_WORD(w) SEXTANT_CHANNELS(w, SEXTANT_ROW, b_scale)
+      SEXTANT_EACH_WORD(SEXTANT_WORD)
+#undef SEXTANT_ROW
+#undef SEXTANT_WORD
+    }
   }
 
 #define SEXTANT_FINISH(r)                                                    \
@@ -233,7 +233,7 @@ template <class T, int R>
 HWY_NOINLINE void score_tiles_of(std::int64_t keys, ScoreOperands<T> o) {
   constexpr bool kTwo = max_squares(R) == 2;
   constexpr int kKeys = kTwo ? 2 * kSimdWidth : kSimdWidth;
-  for (; keys >= kKeys; keys -= kKeys, o.k += kKeys * o.k_row, o.s += kKeys) {
+  for (; keys >= kKeys; keys -= kKeys, o.k += kKeys * dense_stride<T>(o.channels), o.s += kKeys) {
     score_tile<T, R, kTwo>(o);
   }
   if constexpr (kTwo) {
@@ -256,6 +256,8 @@ HWY_INLINE void score_tiles(int rows, std::int64_t keys, const ScoreOperands<T>&
   }
 }
 
+#undef SEXTANT_CHANNELS
+#undef SEXTANT_CHANNEL
 #undef SEXTANT_EACH_ROW
 #undef SEXTANT_EACH_WORD
 

@@ -21,6 +21,7 @@
 #include <cstdint>
 
 #include "kernels/attention/geometry.h"
+#include "kernels/decode/prefetched_rows.h"
 #include "kernels/simd/stored_floats-inl.h"
 #include "kernels/simd/tile-inl.h"
 #include "kernels/simd/tile_geometry-inl.h"
@@ -43,9 +44,10 @@ struct ValueOperands {
   // and sum.
   float *part, *part_sum;
   bool begins = true, ends = true;  // the block, with these keys
-  // Prefetches v_ahead rows ahead, as long as the v_left remaining rows last, then, if there is a
-  // next page, v_jump bytes further; v_left 0: the caller prefetches.
-  std::int64_t v_ahead = 0, v_left = 0;
+  // Prefetches v_far and v_near rows ahead, for the L2 and the L1 cache, as long as the v_left
+  // remaining rows last, then, if there is a next page, v_jump bytes further; v_left 0: the caller
+  // prefetches.
+  std::int64_t v_far = 0, v_near = 0, v_left = 0;
   std::ptrdiff_t v_jump = 0;
 };
 
@@ -90,14 +92,16 @@ HWY_INLINE void value_tile(const ValueOperands<T>& o, std::int64_t keys) {
   const T* v = o.v;
   const float* p = o.p;
   constexpr std::ptrdiff_t kBytes = V * n * sizeof(T);
-  const std::int64_t asks = o.v_left - o.v_ahead;
-  const std::ptrdiff_t ahead = o.v_ahead * o.v_row * sizeof(T);
+  const std::int64_t far_keys = o.v_left - o.v_far, near_keys = o.v_left - o.v_near;
+  const std::ptrdiff_t far = o.v_far * o.v_row * static_cast<std::ptrdiff_t>(sizeof(T)),
+                       near = o.v_near * o.v_row * static_cast<std::ptrdiff_t>(sizeof(T));
   for (std::int64_t key = 0; key < keys; ++key, v += o.v_row, ++p) {
-    if (key < asks || o.v_jump != 0) {
-      const std::ptrdiff_t begin = key < asks ? ahead : ahead + o.v_jump;
-      for (std::ptrdiff_t at = 0; at < kBytes; at += kLineBytes) {
-        prefetch_l1(reinterpret_cast<std::uintptr_t>(v) + begin + at);
-      }
+    const auto at = reinterpret_cast<std::uintptr_t>(v);
+    if (key < far_keys || o.v_jump != 0) {
+      prefetch_lines<2>(at + (key < far_keys ? far : far + o.v_jump), kBytes);
+    }
+    if (key < near_keys || o.v_jump != 0) {
+      prefetch_lines<1>(at + (key < near_keys ? near : near + o.v_jump), kBytes);
     }
     const float scale = V > 0 ? value_scale(v, o.v_channel) : 0;
     const auto v0 = V > 0 ? load_value(d, v, scale) : hn::Zero(d);

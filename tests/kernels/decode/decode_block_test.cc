@@ -24,9 +24,10 @@ struct Problem {
       : heads(head_count),
         k_len(keys),
         dim(channels),
+        stride(heads % 2 == 0 ? channels + 24 : channels),
         q(Shape{heads, kQueries, dim}),
-        k(Shape{k_len, dim}),
-        v(Shape{k_len, dim}),
+        k(Shape{k_len, stride}),
+        v(Shape{k_len, stride}),
         bias(Shape{heads, kQueries, k_len}) {
     NumpyRandom random(seed);
     for (T& x : q.span()) x = static_cast<T>(3 * random.normal());
@@ -37,8 +38,8 @@ struct Problem {
 
   DecodeBlock decode(View<T> out, View<float> log_sum) {
     DecodeBlock b;
-    b.k = {{k.data(), dim, 1, storage_of<T>}};
-    b.v = {{v.data(), dim, 1, storage_of<T>}};
+    b.k = {{k.data(), stride, 1, storage_of<T>}};
+    b.v = {{v.data(), stride, 1, storage_of<T>}};
     b.q_storage = b.out_storage = storage_of<T>;
     b.head_dim = b.v_dim = dim;
     b.numbers.scale = 0.3F;
@@ -67,8 +68,8 @@ struct Problem {
       int head;
     } context{this, h};
     AttentionBlock b{.q = {&q(h, 0, 0), dim, 1, storage_of<T>},
-                     .k = {{k.data(), dim, 1, storage_of<T>}},
-                     .v = {{v.data(), dim, 1, storage_of<T>}},
+                     .k = {{k.data(), stride, 1, storage_of<T>}},
+                     .v = {{v.data(), stride, 1, storage_of<T>}},
                      .out = {&out(h, 0, 0), dim, 1, storage_of<T>},
                      .queries = kQueries,
                      .head_dim = dim,
@@ -95,6 +96,7 @@ struct Problem {
 
   int heads;
   std::int64_t k_len, dim;
+  std::int64_t stride;  // between keys: with an even number of heads they lie apart
   Tensor<T> q, k, v;
   Tensor<float> bias;
   std::int32_t first[kQueries] = {}, last[kQueries] = {};
