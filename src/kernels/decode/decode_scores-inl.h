@@ -68,8 +68,8 @@ HWY_INLINE void gather_keys(const T* k, std::int64_t stride, std::int64_t keys,
 }
 
 // Scores of the whole groups of 16 keys that hold `keys` keys, which may be the last ones in
-// memory. Keys that do not lie one behind the other, or are no whole group, are copied, the latter
-// with zeros after them.
+// memory. Keys that do not lie one behind the other, or are no whole group, are copied; what lies
+// behind the latter gives scores that finish_row() hides.
 template <class T>
 void score_keys(const DecodeBlock& b, const SharedScratch& s, float* memory, const T* k,
                 std::int64_t stride, const Ahead<T>& ahead, std::int64_t keys, float* scores) {
@@ -84,9 +84,6 @@ void score_keys(const DecodeBlock& b, const SharedScratch& s, float* memory, con
                       PlaceAhead(ahead, k, stride, row_bytes, kNearBytes));
     } else {
       gather_keys(k, stride, these, channels, copy);
-      if (these < kQueryGroup) {
-        std::fill_n(copy + these * dense - dense_stride<T>(0), (kQueryGroup - these) * dense, T{});
-      }
       score_groups<T>(b, s, copy, std::max<std::int64_t>(these, kQueryGroup), scores, far);
     }
     scores += these;
