@@ -55,7 +55,8 @@ class PlaceAhead {
         gap_(stride * static_cast<std::ptrdiff_t>(sizeof(T)) - row_bytes) {
     const std::int64_t rows_ahead =
         std::max<std::int64_t>(1, bytes / std::max<std::ptrdiff_t>(row_bytes, 1));
-    at_ = reinterpret_cast<std::uintptr_t>(row + rows_ahead * stride);
+    at_ = reinterpret_cast<std::uintptr_t>(row) +
+          static_cast<std::uintptr_t>(rows_ahead * (row_bytes + gap_));
     if (at_ < end_ || rows.next == nullptr) return;
     at_ = reinterpret_cast<std::uintptr_t>(rows.next) + (at_ - end_);
     end_ = ~std::uintptr_t{0};
