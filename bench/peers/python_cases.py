@@ -79,7 +79,7 @@ class Sines:
                 "ORT graph": lambda: self.graph(threads)}
 
     def ours(self):
-        return returns(lambda: sextant.sinusoidal(self.length, self.width, out=self.out, **OURS))
+        return returns(lambda: sextant.sinusoidal(self.length, self.width, out=self.out))
 
     def eager(self):
         """The usual lines of a model."""
@@ -219,7 +219,7 @@ class Backward:
     def ours(self):
         sums = numpy.zeros(self.dout.shape[:3], numpy.float32)
         out = sextant.attention(*self.arrays, causal="top_left", log_sum_exp=sums, **OURS)
-        return returns(lambda: sextant.attention_backward(self.dout, *self.arrays, causal="top_left", output=out, log_sum_exp=sums, **OURS).dq)
+        return returns(lambda: sextant.attention_backward(self.dout, *self.arrays, causal="top_left", out=out, log_sum_exp=sums, **OURS).dq)
 
     def autograd(self):
         inputs = [torch.from_numpy(x).requires_grad_() for x in self.arrays]
