@@ -126,7 +126,7 @@ def compare_attention(options):
             results["peers"].update(peer.versions)
         theirs.write_text(json.dumps(results, indent=1))
         subprocess.run(attention + ["--case", case["name"], "--seconds", str(options.seconds), "--threads",
-                                    options.threads, "--json", str(ours), "--update"], stdout=subprocess.DEVNULL)
+                                    options.threads, "--json", str(ours), "--update"], check=True, stdout=subprocess.DEVNULL)
     for peer in peers:
         peer.close()
 

@@ -115,7 +115,7 @@ def table(rows):
 
 
 def cost_table(results):
-    lines = ["| package | import behind NumPy's: median (least .. most) | of the processor | wheel | installed |", "| --- | --- | --- | --- | --- |"]
+    lines = ["| package | import after NumPy: median (least .. most) | processor time | wheel | installed |", "| --- | --- | --- | --- | --- |"]
     for module, spent in results["imports"].items():
         clock, processor = ([each[i] for each in spent] for i in (0, 1))
         wheel, installed = results["sizes"][module]

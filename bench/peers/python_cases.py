@@ -24,14 +24,14 @@ import sextant
 warnings.filterwarnings("ignore", module="torch")
 onnx_peer.DAZ = True  # denormal numbers as zeros: its faster setting
 HEADS, HEAD_DIM, BASE = 8, 64, 10000.0
-OURS = {}  # what every call of ours is given
+THREADS = {}  # of our calls that take them
 VERSIONS = {"sextant": sextant.__version__, "torch": torch.__version__, "onnxruntime": onnxruntime.__version__,
             "openvino": openvino_peer.VERSION, "numpy": numpy.__version__}
 
 
 def use_threads(count):
     """Ours and PyTorch's; sessions of ONNX Runtime are made with theirs."""
-    OURS["threads"] = count
+    THREADS["threads"] = count
     torch.set_num_threads(count)
 
 
@@ -124,7 +124,7 @@ class Rotation:
     def ours(self):
         table = sextant.rotary(self.length, HEAD_DIM, layout="half_split")
         q, k = numpy.zeros_like(self.q), numpy.zeros_like(self.k)
-        return first(lambda: (sextant.rotate(self.q, table, out=q, **OURS), sextant.rotate(self.k, table, out=k, **OURS)))
+        return first(lambda: (sextant.rotate(self.q, table, out=q, **THREADS), sextant.rotate(self.k, table, out=k, **THREADS)))
 
     def tables(self):
         angles = numpy.outer(numpy.arange(self.length), frequencies(HEAD_DIM))
@@ -164,7 +164,7 @@ class Forward:
 
     def ours(self):
         out = numpy.zeros_like(self.arrays[0])
-        return returns(lambda: sextant.attention(*self.arrays, causal="top_left", slopes=self.slopes, out=out, **OURS))
+        return returns(lambda: sextant.attention(*self.arrays, causal="top_left", slopes=self.slopes, out=out, **THREADS))
 
     def bias(self, causal_too):
         return common.score_bias({"queries": self.length, "heads": HEADS, "bias": "slopes", "causal": True, "window": 0}, causal_too)[None]
@@ -218,8 +218,8 @@ class Backward:
 
     def ours(self):
         sums = numpy.zeros(self.dout.shape[:3], numpy.float32)
-        out = sextant.attention(*self.arrays, causal="top_left", log_sum_exp=sums, **OURS)
-        return returns(lambda: sextant.attention_backward(self.dout, *self.arrays, causal="top_left", out=out, log_sum_exp=sums, **OURS).dq)
+        out = sextant.attention(*self.arrays, causal="top_left", log_sum_exp=sums, **THREADS)
+        return returns(lambda: sextant.attention_backward(self.dout, *self.arrays, causal="top_left", out=out, log_sum_exp=sums, **THREADS).dq)
 
     def autograd(self):
         inputs = [torch.from_numpy(x).requires_grad_() for x in self.arrays]
@@ -248,7 +248,7 @@ class Decode:
         def step():
             cache.rewind(self.length - 1)
             cache.append(k, v)
-            return cache.attend(self.q, out=out, **OURS)
+            return cache.attend(self.q, out=out, **THREADS)
 
         return returns(step)
 
@@ -286,7 +286,7 @@ class Call:
 
     def ours(self):
         out = numpy.zeros_like(self.arrays[0])
-        return returns(lambda: sextant.attention(*self.arrays, out=out, **OURS))
+        return returns(lambda: sextant.attention(*self.arrays, out=out, **THREADS))
 
     def product(self):
         q, k, v = (torch.from_numpy(x) for x in self.arrays)
